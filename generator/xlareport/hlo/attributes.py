@@ -114,7 +114,14 @@ def split_attributes(text: str) -> Mapping[str, str]:
 
 
 def _add(values: dict[str, str], name: str, value: str) -> None:
-    """Add an attribute; texts of 2017 have the metadata in a comment after the last one."""
+    """Add an attribute; texts of 2017 have the metadata in a comment after the last one.
+
+    A mesh has its devices behind a comma of its own: `mesh['x'=2], device_ids=(1,0) {'x'}`.
+    """
+    last = next(reversed(values), "")
+    if name == "device_ids" and values.get(last, "").startswith("mesh["):
+        values[last] += f", device_ids={value}"
+        return
     before, mark, metadata = value.partition(_COMMENTED)
     if mark and quoting.is_balanced(before):
         values.setdefault(name, before.rstrip())

@@ -7,6 +7,7 @@ from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case, Where
+from xlareport.analysis.shardings.partitioning import find_partitioning
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
@@ -45,6 +46,7 @@ def make_case(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | 
         moments=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
         memory=collect_memory_figures(memory.assignment, memory.live, memory.usage),
         settings={setting.name: setting.value for setting in module.settings},
+        partitioning=find_partitioning([snapshot.hlo for snapshot in module.snapshots]),
         is_optimised=finished,
     )
 

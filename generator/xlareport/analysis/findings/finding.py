@@ -8,6 +8,7 @@ from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
 
@@ -64,6 +65,8 @@ class Case:
     moments: frozenset[str] = frozenset()
     """What the names of the module's files say they hold: `oom_intermediate_module`, ..."""
     memory: MemoryFigures | None = None
+    partitioning: Partitioning | None = None
+    """The snapshots around the SPMD partitioner; None for one device, or without such snapshots."""
     is_optimised: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
 

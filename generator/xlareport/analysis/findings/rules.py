@@ -11,6 +11,9 @@ from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule
 from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
+from xlareport.analysis.findings.involuntary_rematerializations import (
+    involuntary_rematerializations,
+)
 from xlareport.analysis.findings.large_constants import large_constants
 from xlareport.analysis.findings.layout_copies import layout_copies
 from xlareport.analysis.findings.out_of_memory import out_of_memory
@@ -33,6 +36,7 @@ from xlareport.runtime import units
 
 OF_THE_PROGRAM: tuple[Rule, ...] = (
     double_upcasts,
+    involuntary_rematerializations,
     large_constants,
     out_of_memory,
     replicated_parameters,

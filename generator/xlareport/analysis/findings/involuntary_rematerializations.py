@@ -1,0 +1,71 @@
+"""Involuntary full rematerializations: values made whole on each device between two shardings."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.findings.finding import Case, Finding, Where
+from xlareport.analysis.shardings.rematerializations import (
+    Rematerialization,
+    find_rematerializations,
+)
+from xlareport.analysis.shardings.words import describe_tiles
+from xlareport.analysis.source.locations import place_of
+from xlareport.runtime import units
+
+
+def involuntary_rematerializations(case: Case) -> Iterator[Finding]:
+    """Report values that the SPMD partitioner gathers whole and cuts in another way."""
+    for rematerialization in find_rematerializations(case.partitioning) or ():
+        yield _finding(case, rematerialization)
+
+
+def _finding(case: Case, found: Rematerialization) -> Finding:
+    whole, part = units.byte_size(found.whole_bytes), units.byte_size(found.part_bytes)
+    return Finding(
+        rule="involuntary-rematerializations",
+        title="Involuntary full rematerialization",
+        places=tuple(_places(case, found)),
+        evidence=(
+            f"`{found.value}` ({found.shape}, `{found.op_name}`{_line(case, found)}) is gathered "
+            f"whole, {whole} on each device, and `{found.slice}` keeps {part} of it: "
+            f"from {_words(found.from_tiles, found.from_sharding)} "
+            f"to {_words(found.to_tiles, found.to_sharding)}, read right after the SPMD partitioner."
+        ),
+        suggestion=(
+            "The partitioner knows no shorter way between these shardings. Change one of them, or "
+            "put a `with_sharding_constraint` between them that moves one mesh axis at a time and "
+            "keeps the order of axes on a dimension."
+        ),
+        grade=found.grade,
+        weight=case.time_of_bytes(float(found.whole_bytes)),
+        bytes=max(0, found.whole_bytes - found.part_bytes),
+    )
+
+
+def _words(tiles: tuple[int, ...], sharding: str) -> str:
+    written = f" (`{sharding}`)" if sharding else ""
+    return f"{describe_tiles(tiles)}{written}"
+
+
+def _line(case: Case, found: Rematerialization) -> str:
+    """Return the line of the program, in brackets' words; empty where it is not known."""
+    after = case.partitioning.after if case.partitioning is not None else None
+    gather = after.find(found.computation, found.gathers[-1]) if after is not None else None
+    place = place_of(gather, after) if gather is not None and after is not None else None
+    return f", {place.file}:{place.line}" if place is not None else ""
+
+
+def _places(case: Case, found: Rematerialization) -> Iterator[Where]:
+    """Yield the gathers of the final module, else those that the partitioner left."""
+    names = {found.gathers[-1]} | {
+        instruction.name
+        for instruction in case.module.instructions
+        if instruction.opcode.removesuffix("-start") == "all-gather"
+        and instruction.metadata.op_name == found.op_name
+    }
+    places = [
+        (computation.name, instruction.name)
+        for computation in case.module.computations
+        for instruction in computation.instructions
+        if instruction.name in names
+    ]
+    yield from places or [(found.computation, found.gathers[-1])]

@@ -1,0 +1,1 @@
+"""Shardings of a module: its mesh, what each device holds, where values change their sharding."""

@@ -1,0 +1,93 @@
+"""Where a value of a partitioned module comes from, through moves of data and into fusions."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+_MOVES = frozenset({"reshape", "bitcast", "transpose", "slice", "pad", "all-gather-done"})
+"""What a gather is put together with; `copy` is a value of the program, as a constraint is."""
+_COPIES = frozenset({"copy", "copy-start", "copy-done"})
+_FARTHEST = 200
+Place = tuple[Computation, Instruction]
+
+
+@dataclass(frozen=True)
+class DataFlow:
+    """A module, asked where values come from. A fusion's parameters lead to its operands."""
+
+    module: HloModule
+
+    @cached_property
+    def _fusions(self) -> Mapping[str, Place]:
+        """The fusion that runs a computation; the last of several."""
+        return {
+            called: (computation, instruction)
+            for computation in self.module.computations
+            for instruction in computation.instructions
+            if instruction.opcode == "fusion"
+            for _, called in instruction.called
+        }
+
+    def operand(self, place: Place, number: int) -> Place | None:
+        """Return where an operand is made; None where it is not known."""
+        computation, instruction = place
+        names = instruction.operand_names
+        made = computation.by_name.get(names[number]) if number < len(names) else None
+        return self._outside((computation, made)) if made is not None else None
+
+    def _outside(self, place: Place) -> Place:
+        """Lead a parameter of a fusion to the operand that it stands for."""
+        for _ in range(_FARTHEST):
+            computation, instruction = place
+            fusion = self._fusions.get(computation.name)
+            if instruction.opcode != "parameter" or fusion is None:
+                return place
+            number = computation.parameters.index(instruction)
+            names = fusion[1].operand_names
+            made = fusion[0].by_name.get(names[number]) if number < len(names) else None
+            if made is None:
+                return place
+            place = fusion[0], made
+        return place
+
+    def through_moves(self, place: Place, *, copies: bool = False) -> Place:
+        """Follow a value back to what made it, past what only moves its elements, copies too."""
+        passed = _MOVES | _COPIES if copies else _MOVES
+        for _ in range(_FARTHEST):
+            inside = next(self._inside(place), None) if copies else None
+            if inside is not None:
+                place = inside
+            if place[1].opcode not in passed:
+                return place
+            before = self.operand(place, 0)
+            if before is None:
+                return place
+            place = before
+        return place
+
+    def depends_on(self, place: Place, opcode: str) -> bool:
+        """Tell whether a value is computed from an instruction of an opcode, as far as it sees."""
+        return any(each.opcode == opcode for _, each in self._behind(place))
+
+    def _behind(self, start: Place) -> Iterator[Place]:
+        waiting, seen = [start], set[tuple[str, str]]()
+        while waiting and len(seen) < _FARTHEST:
+            place = waiting.pop()
+            key = place[0].name, place[1].name
+            if key in seen:
+                continue
+            seen.add(key)
+            yield place
+            operands = (self.operand(place, number) for number in range(len(place[1].operands)))
+            waiting += [operand for operand in operands if operand is not None]
+            waiting += self._inside(place)
+
+    def _inside(self, place: Place) -> Iterator[Place]:
+        if place[1].opcode != "fusion":
+            return
+        for _, called in place[1].called:
+            computation = self.module.by_name.get(called)
+            if computation is not None and computation.root is not None:
+                yield computation, computation.root

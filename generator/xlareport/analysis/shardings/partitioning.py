@@ -1,0 +1,52 @@
+"""The step of the SPMD partitioner: the last snapshot of whole shapes, and the first of parts."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from xlareport.analysis.cost.wire import read_partition_count
+from xlareport.hlo.model import HloModule, Instruction
+
+_PARTITIONED = re.compile(r"_spmd(?:\.|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """The two snapshots around the SPMD partitioner."""
+
+    before: HloModule
+    """Shapes are those of whole arrays. With every pass dumped, instructions have shardings."""
+    after: HloModule
+    """Shapes are those of one device's part."""
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether `after` is what the partitioner left, not what later passes made of it."""
+        return self.after.attributes.get("is_scheduled") != "true"
+
+
+def find_partitioning(modules: Sequence[HloModule]) -> Partitioning | None:
+    """Return the snapshots around the SPMD partitioner; None where there is no such step.
+
+    The partitioner names what it makes `main_spmd`; see `SpmdPartitioner` in XLA.
+    """
+    for before, after in pairwise(modules):
+        if is_partitioned(after) and not is_partitioned(before):
+            return Partitioning(before, after)
+    return None
+
+
+def is_partitioned(module: HloModule) -> bool:
+    """Tell whether the SPMD partitioner made the entry computation, for several devices."""
+    entry = module.entry
+    return (
+        entry is not None
+        and _PARTITIONED.search(entry.name) is not None
+        and read_partition_count(module) > 1
+    )
+
+
+def is_sharded(instruction: Instruction) -> bool:
+    """Tell whether an instruction that is no parameter has a sharding."""
+    return "sharding=" in instruction.attributes_text and instruction.opcode != "parameter"

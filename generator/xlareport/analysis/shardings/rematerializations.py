@@ -1,0 +1,243 @@
+"""Involuntary full rematerialization: a value gathered whole, only to be cut in another way.
+
+The SPMD partitioner does it where it knows no shorter way between two shardings, and warns in its
+log. In the module that it leaves, all-gathers make the whole of a value, and a dynamic-slice at an
+offset by `partition-id` takes a part of it, with nothing of the program in between.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xlareport.analysis.cost.wire import group_size, read_partition_count
+from xlareport.analysis.shardings.dataflow import DataFlow, Place
+from xlareport.analysis.shardings.partitioning import Partitioning
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import ELEMENT_TYPES, Shape
+from xlareport.hlo.shardings.sharding import Sharding
+from xlareport.hlo.shardings.written import parse_sharding
+
+MOST = 1_000
+"""That are looked for in one module."""
+_CHAIN = 16
+"""All-gathers in a row: one for each dimension at most."""
+Tiles = tuple[int, ...]
+Dimensions = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rematerialization:
+    """One value that every device makes whole on the way between two shardings."""
+
+    computation: str
+    gathers: tuple[str, ...]
+    """The all-gathers, in order."""
+    slice: str
+    """The dynamic-slice that takes the part."""
+    value: str
+    """What is gathered."""
+    shape: str
+    """Of the whole: `f32[16,16,16]`."""
+    whole_bytes: int
+    part_bytes: int
+    """Of what the slice takes."""
+    from_tiles: Tiles
+    """Parts of each dimension before the gather."""
+    to_tiles: Tiles
+    from_sharding: str
+    """As the snapshot before the partitioner writes it; empty where it is not found."""
+    to_sharding: str
+    op_name: str
+    stack_frame: int | None
+    grade: str
+    """`exact` where the gather is over all devices, so that the whole must be there; `matched`
+    where the shape before partitioning says that it is the whole."""
+
+
+def find_rematerializations(
+    partitioning: Partitioning | None,
+) -> tuple[Rematerialization, ...] | None:
+    """Return what the partitioner gathered and cut again, in the order of the module.
+
+    None where the dump does not have what the partitioner left: later passes move gathers and
+    slices, and remove the copies that tell the program's own ones apart.
+    """
+    if partitioning is None or not partitioning.is_fresh:
+        return None
+    flow = DataFlow(partitioning.after)
+    result = []
+    for place in _slices(partitioning.after):
+        found = _rematerialization(flow, place, partitioning.before)
+        if found is not None:
+            result.append(found)
+        if len(result) == MOST:
+            break
+    return tuple(result)
+
+
+def _slices(module: HloModule) -> Iterator[Place]:
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            if instruction.opcode == "dynamic-slice":
+                yield computation, instruction
+
+
+def _rematerialization(flow: DataFlow, place: Place, before: HloModule) -> Rematerialization | None:
+    gathers = _gathers(flow, place)
+    value = flow.operand(gathers[0], 0) if gathers and _by_partition(flow, place) else None
+    if value is None:
+        return None
+    gathered, part = gathers[-1][1], place[1].shape
+    shapes = _shapes(flow, place, gathers[-1])
+    whole = _whole(shapes)
+    padded = shapes[-1], shapes[0]
+    from_tiles = count_tiles(padded[0], value[1].shape.dimensions)
+    to_tiles = count_tiles(padded[1], part.dimensions)
+    if not from_tiles or not to_tiles or from_tiles == to_tiles:
+        return None
+    if 1 in (prod(from_tiles), prod(to_tiles)):
+        return None
+    op_name = gathered.metadata.op_name
+    devices = prod(_group(flow.module, gather) for _, gather in gathers)
+    everyone = devices == read_partition_count(flow.module)
+    around = _around(before, op_name, whole)
+    if devices != prod(from_tiles) or not (everyone or around) or _is_written(before, op_name):
+        return None
+    return Rematerialization(
+        computation=gathers[-1][0].name,
+        gathers=tuple(gather.name for _, gather in gathers),
+        slice=place[1].name,
+        value=value[1].name,
+        shape=_text(gathered.shape, whole),
+        whole_bytes=_bytes(gathered.shape, whole),
+        part_bytes=_bytes(part, tuple(size or 0 for size in part.dimensions)),
+        from_tiles=from_tiles,
+        to_tiles=to_tiles,
+        from_sharding=_sharding_of(around, from_tiles),
+        to_sharding=_sharding_of(around, to_tiles),
+        op_name=op_name,
+        stack_frame=gathered.metadata.stack_frame_id,
+        grade="exact" if everyone else "matched",
+    )
+
+
+def _gathers(flow: DataFlow, place: Place) -> Sequence[Place]:
+    """Return the all-gathers that make what is sliced, the first of them first."""
+    result: list[Place] = []
+    before = flow.operand(place, 0)
+    while before is not None and len(result) < _CHAIN:
+        # A layout pass may copy between two gathers; a copy behind the last is the program's.
+        before = flow.through_moves(before, copies=bool(result))
+        if before[1].opcode.removesuffix("-start") != "all-gather" or len(before[1].operands) != 1:
+            break
+        result.append(before)
+        before = flow.operand(before, 0)
+    return result[::-1]
+
+
+def _by_partition(flow: DataFlow, place: Place) -> bool:
+    """Tell whether each device slices at an offset of its own."""
+    offsets = (flow.operand(place, number) for number in range(1, len(place[1].operands)))
+    return any(offset and flow.depends_on(offset, "partition-id") for offset in offsets)
+
+
+def _shapes(flow: DataFlow, place: Place, gather: Place) -> Sequence[Dimensions]:
+    """Return the dimensions of a value from the slice back to the gather, where ranks agree."""
+    shapes = []
+    before = flow.operand(place, 0)
+    while before is not None and len(shapes) < _CHAIN:
+        shapes.append(before[1].shape.dimensions)
+        before = None if before[1] is gather[1] else flow.operand(before, 0)
+    rank = len(place[1].shape.dimensions)
+    return [
+        tuple(size or 0 for size in dimensions) for dimensions in shapes if len(dimensions) == rank
+    ] or [()]
+
+
+def _whole(shapes: Sequence[Dimensions]) -> Dimensions:
+    """Return the dimensions without padding: uneven parts are padded, before and behind."""
+    return tuple(min(sizes) for sizes in zip(*shapes, strict=True))
+
+
+def count_tiles(whole: Dimensions, part: Sequence[int | None]) -> Tiles | None:
+    """Return in how many parts each dimension of the whole is cut.
+
+    None if the parts do not make the whole, as those of a window, which overlap.
+    """
+    if len(whole) != len(part) or not all(whole) or not all(part):
+        return None
+    sizes = [(size, held or 1) for size, held in zip(whole, part, strict=True)]
+    if any(size % held for size, held in sizes):
+        return None
+    return tuple(size // held for size, held in sizes)
+
+
+def _group(module: HloModule, gather: Instruction) -> int:
+    """Return over how many devices is gathered; 0 where it is not known."""
+    size, _ = group_size(module, "all-gather", gather)
+    return size or 0
+
+
+def _bytes(shape: Shape, whole: Dimensions) -> int:
+    element = ELEMENT_TYPES.get(shape.element_type)
+    bits = element.bits if element is not None else None
+    return -(-prod(whole) * (bits or 0) // 8)
+
+
+def _text(shape: Shape, whole: Dimensions) -> str:
+    return f"{shape.element_type}[{','.join(map(str, whole))}]"
+
+
+def _around(before: HloModule, op_name: str, whole: Dimensions) -> list[Instruction]:
+    """Return what an op was before the partitioner, with what it reads and what reads it.
+
+    Only what has the whole's shape, or a multiple of it: the partitioner may take a value whole
+    within groups of devices only.
+    """
+    if not op_name:
+        return []
+    return [
+        each
+        for computation in before.computations
+        for instruction in computation.instructions
+        if instruction.metadata.op_name == op_name
+        for each in _neighbours(computation, instruction)
+        if _holds(each.shape, whole)
+    ]
+
+
+def _neighbours(computation: Computation, instruction: Instruction) -> Iterator[Instruction]:
+    yield instruction
+    for name in instruction.operand_names:
+        operand = computation.by_name.get(name)
+        if operand is not None:
+            yield operand
+    yield from computation.users.get(instruction.name, ())
+
+
+def _holds(shape: Shape, whole: Dimensions) -> bool:
+    sizes = shape.dimensions
+    return len(sizes) == len(whole) and all(
+        size is not None and size % each == 0 for size, each in zip(sizes, whole, strict=True)
+    )
+
+
+def _is_written(before: HloModule, op_name: str) -> bool:
+    """Tell whether the program gathers by itself, as in a shard_map: scopes are added later."""
+    primitive = op_name.rpartition("/")[2]
+    return any(
+        instruction.opcode == "all-gather"
+        and instruction.metadata.op_name.rpartition("/")[2] == primitive
+        for instruction in before.instructions
+    )
+
+
+def _sharding_of(around: Sequence[Instruction], tiles: Tiles) -> str:
+    """Return the one sharding of these tiles that is written around an op; else ''."""
+    texts = {instruction.attributes.get("sharding", "") for instruction in around}
+    alike = [text for text in texts if _tiles(parse_sharding(text)) == tiles]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _tiles(sharding: Sharding | None) -> Tiles:
+    return sharding.tiles if sharding is not None else ()
