@@ -21,6 +21,13 @@ from xlareport.hlo.attributes import (
             {"replica_groups": "mesh['a'=2,'b'=1] {'a'}", "dimensions": "{0}"},
         ),
         (
+            "replica_groups=mesh['a'=2,'b'=1], device_ids=([2,1]T(1,0)) {'a'}, dimensions={0}",
+            {
+                "replica_groups": "mesh['a'=2,'b'=1], device_ids=([2,1]T(1,0)) {'a'}",
+                "dimensions": "{0}",
+            },
+        ),
+        (
             'sharding={devices=[2,1]<=[2] metadata={op_name="},"}}, metadata={op_name="a, b={"}',
             {
                 "sharding": '{devices=[2,1]<=[2] metadata={op_name="},"}}',

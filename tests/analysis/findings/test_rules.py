@@ -423,6 +423,34 @@ def test_pieces_for_tuning_are_no_modules_of_the_users(unpacked: Callable[[str],
     assert any(one is None for one in cases.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("rematerialized", 1),
+        ("rematerialized-gspmd", 1),
+        ("adjusted", 0),
+        ("weights_gathered", 0),
+        ("replicated", 0),
+        ("replicated_between", 0),
+    ],
+)
+def test_involuntary_rematerializations(
+    unpacked: Callable[[str], Path], name: str, count: int
+) -> None:
+    with open_source(unpacked("resharded") / name) as source:
+        (module,) = map(read_module, group(name_files(source)).modules)
+    case = _case(module)
+    assert case is not None
+    found = [one for one in find_findings(case) if one.rule == "involuntary-rematerializations"]
+    assert len(found) == count
+    for one in found:
+        assert (one.grade, one.bytes) == ("exact", 16384 - 2048)
+        assert "16.0 KiB on each device" in one.evidence
+        assert "resharded.py:" in one.evidence
+        final = {instruction.name for instruction in case.module.instructions}
+        assert {place[1] for place in one.places} <= final
+
+
 def _case(module: ParsedModule) -> Case | None:
     cost = count_final_cost(module)
     return case_of_module(module, cost, nominal_device("gpu")) if cost else None
@@ -430,7 +458,10 @@ def _case(module: ParsedModule) -> Case | None:
 
 def test_every_rule_is_seeded_and_in_the_guide() -> None:
     names = {rule.__name__.replace("_", "-") for rule in RULES}
-    whole_dumps = {"out-of-memory", "refused-fusions", "waiting-collectives"}
+    whole_dumps = {
+        *("involuntary-rematerializations", "out-of-memory", "refused-fusions"),
+        "waiting-collectives",
+    }
     two_snapshots = {"float-upcasts", "replicated-parameters"}
     assert names == {one[0] for one in SEEDED} | whole_dumps | two_snapshots | {"slow-fusions"}
     by_hand = {

@@ -82,6 +82,19 @@ for name in "$@"; do
             mkdir -p "$WORK/pairs" && rm -rf "$WORK/pairs/$variant" && mv "$WORK/dump" "$WORK/pairs/$variant"
         done
         ;;
+    resharded) # a folder for each program; kernels and what creates the arguments are left out
+        rm -rf "$WORK/resharded" && mkdir "$WORK/resharded"
+        for program in rematerialized "rematerialized gspmd" adjusted "adjusted gspmd" \
+            weights_gathered replicated replicated_between gathered_by_hand; do
+            run jax "resharded.py $program" "--xla_dump_hlo_as_text \
+                --xla_dump_hlo_pass_re=.*partition.*|shardy.* \
+                --xla_dump_hlo_module_re=jit_${program% *}" 2>"$WORK/stderr.log"
+            rm -rf "$WORK"/dump/*.{o,ll} "$WORK"/dump/module_*.jit_{convert_element_type,broadcast_in_dim}
+            mv "$WORK/stderr.log" "$WORK/dump" && mv "$WORK/dump" "$WORK/resharded/${program/ /-}"
+        done
+        mv "$WORK/resharded" "$WORK/dump"
+        packed $name
+        ;;
     labelled-recorded)
         run jax recorded.py --xla_dump_hlo_as_text
         packed $name

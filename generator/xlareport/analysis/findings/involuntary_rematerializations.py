@@ -28,7 +28,7 @@ def _finding(case: Case, found: Rematerialization) -> Finding:
             f"`{found.value}` ({found.shape}, `{found.op_name}`{_line(case, found)}) is gathered "
             f"whole, {whole} on each device, and `{found.slice}` keeps {part} of it: "
             f"from {_words(found.from_tiles, found.from_sharding)} "
-            f"to {_words(found.to_tiles, found.to_sharding)}, read right after the SPMD partitioner."
+            f"to {_words(found.to_tiles, found.to_sharding)}. Read right after SPMD partitioning."
         ),
         suggestion=(
             "The partitioner knows no shorter way between these shardings. Change one of them, or "
@@ -47,11 +47,11 @@ def _words(tiles: tuple[int, ...], sharding: str) -> str:
 
 
 def _line(case: Case, found: Rematerialization) -> str:
-    """Return the line of the program, in brackets' words; empty where it is not known."""
+    """Return the line of the program; empty where it is not known."""
     after = case.partitioning.after if case.partitioning is not None else None
     gather = after.find(found.computation, found.gathers[-1]) if after is not None else None
     place = place_of(gather, after) if gather is not None and after is not None else None
-    return f", {place.file}:{place.line}" if place is not None else ""
+    return f", {place.short}" if place is not None else ""
 
 
 def _places(case: Case, found: Rematerialization) -> Iterator[Where]:

@@ -143,7 +143,7 @@ def _by_partition(flow: DataFlow, place: Place) -> bool:
 
 def _shapes(flow: DataFlow, place: Place, gather: Place) -> Sequence[Dimensions]:
     """Return the dimensions of a value from the slice back to the gather, where ranks agree."""
-    shapes = []
+    shapes: list[tuple[int | None, ...]] = []
     before = flow.operand(place, 0)
     while before is not None and len(shapes) < _CHAIN:
         shapes.append(before[1].shape.dimensions)

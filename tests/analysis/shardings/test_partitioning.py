@@ -1,0 +1,55 @@
+"""The snapshots around the SPMD partitioner."""
+
+from xlareport.analysis.shardings.partitioning import (
+    find_partitioning,
+    is_partitioned,
+    is_sharded,
+)
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+
+
+def read(entry: str, header: str = ", num_partitions=2") -> HloModule:
+    text = f"HloModule m{header}\n\nENTRY {entry} {{\n  ROOT a = f32[2] parameter(0)\n}}\n"
+    module = TextReader().read(text.encode(), "m.txt")
+    assert module is not None
+    return module
+
+
+def test_the_step_that_makes_an_entry_for_parts() -> None:
+    modules = [read("main"), read("main.1"), read("main.1_spmd"), read("main.1_spmd.clone")]
+    found = find_partitioning(modules)
+    assert found is not None
+    assert (found.before, found.after) == (modules[1], modules[2])
+    assert found.is_fresh
+
+
+def test_without_such_a_step_there_is_none() -> None:
+    assert find_partitioning([read("main"), read("main")]) is None
+    assert find_partitioning([read("main_spmd")]) is None
+    assert find_partitioning([]) is None
+
+
+def test_one_device_is_no_partition() -> None:
+    assert not is_partitioned(read("main_spmd", ", num_partitions=1"))
+    assert is_partitioned(read("main_spmd"))
+
+
+def test_a_scheduled_module_is_not_what_the_partitioner_left() -> None:
+    scheduled = read("main_spmd", ", is_scheduled=true, num_partitions=2")
+    found = find_partitioning([read("main"), scheduled])
+    assert found is not None
+    assert not found.is_fresh
+
+
+def test_parameters_keep_their_shardings() -> None:
+    text = """HloModule m
+
+ENTRY e {
+  a = f32[2] parameter(0), sharding={replicated}
+  ROOT b = f32[2] negate(a), sharding={replicated}
+}
+"""
+    module = TextReader().read(text.encode(), "m.txt")
+    assert module is not None
+    assert [is_sharded(each) for each in module.instructions] == [False, True]

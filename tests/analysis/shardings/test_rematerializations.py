@@ -1,0 +1,155 @@
+"""Involuntary full rematerializations: where XLA warned of them, and nowhere else."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.shardings.partitioning import Partitioning, find_partitioning
+from xlareport.analysis.shardings.rematerializations import (
+    Rematerialization,
+    count_tiles,
+    find_rematerializations,
+)
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+from xlareport.program import read_snapshots
+
+Unpack = Callable[[str], Path]
+WARNED = re.compile(r"Involuntary full.* from sharding (\S+) to (\S+) .*\(%param, %param\)")
+
+
+def found_in(folder: Path) -> tuple[Rematerialization, ...] | None:
+    with open_source(folder) as source:
+        (module,) = group(name_files(source)).modules
+        modules = [snapshot.hlo for snapshot in read_snapshots(module)]
+        partitioning = find_partitioning(modules)
+        assert partitioning is not None
+        return find_rematerializations(partitioning)
+
+
+@pytest.mark.parametrize("name", ["rematerialized", "rematerialized-gspmd"])
+def test_the_program_of_xla_15207_with_shardy_and_gspmd(unpacked: Unpack, name: str) -> None:
+    folder = unpacked("resharded") / name
+    warned = WARNED.search((folder / "stderr.log").read_text())
+    assert warned is not None
+    (result,) = found_in(folder) or ()
+    assert (result.from_sharding, result.to_sharding) == warned.groups()
+    assert (result.from_tiles, result.to_tiles) == ((2, 1, 4), (1, 8, 1))
+    assert result.shape == "f32[16,16,16]"
+    assert (result.whole_bytes, result.part_bytes) == (16384, 2048)
+    assert result.gathers == ("all-gather", "all-gather.1")
+    assert (result.op_name, result.grade) == ("jit(rematerialized)/add", "exact")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "adjusted",
+        "adjusted-gspmd",
+        "weights_gathered",
+        "replicated",
+        "replicated_between",
+        "gathered_by_hand",
+    ],
+)
+def test_what_the_program_asks_for_is_none(unpacked: Unpack, name: str) -> None:
+    folder = unpacked("resharded") / name
+    assert "Involuntary" not in (folder / "stderr.log").read_text()
+    assert found_in(folder) == ()
+
+
+SHARDED = 'sharding={devices=[4,1]<=[4]}, metadata={op_name="jit(f)/add"}'
+
+
+def text(gather: str, begin: str, size: str = "8,2", header: str = "") -> Partitioning:
+    """Return a partitioner's step: a value of 8x8, in rows on four devices, cut in columns."""
+    before = f"""HloModule m, num_partitions=4
+
+ENTRY main {{
+  a = f32[8,8] parameter(0), sharding={{devices=[4,1]<=[4]}}
+  ROOT b = f32[8,8] add(a, a), {SHARDED}
+}}
+"""
+    after = f"""HloModule m, num_partitions=4{header}
+
+ENTRY main_spmd {{
+  a = f32[2,8] parameter(0), sharding={{devices=[4,1]<=[4]}}
+  b = f32[2,8] add(a, a)
+  zero = s32[] constant(0)
+  four = s32[] constant(4)
+  id = u32[] partition-id()
+  mine = s32[] convert(id)
+{gather}
+  ROOT c = f32[{size}] dynamic-slice(g, zero, {begin}), dynamic_slice_sizes={{{size}}}
+}}
+"""
+    return Partitioning(read(before), read(after))
+
+
+def read(source: str) -> HloModule:
+    module = TextReader().read(source.encode(), "m.txt")
+    assert module is not None
+    return module
+
+
+def all_gather(operand: str = "b", name: str = "g", op_name: str = "jit(f)/add") -> str:
+    return (
+        f"  {name} = f32[8,8] all-gather({operand}), channel_id=1, replica_groups=[1,4]<=[4], "
+        f'dimensions={{0}}, use_global_device_ids=true, metadata={{op_name="{op_name}"}}'
+    )
+
+
+def test_gathered_whole_and_cut_otherwise() -> None:
+    (result,) = find_rematerializations(text(all_gather(), "mine")) or ()
+    assert (result.value, result.slice, result.grade) == ("b", "c", "exact")
+    assert (result.from_tiles, result.to_tiles) == ((4, 1), (1, 4))
+    assert result.from_sharding == "{devices=[4,1]<=[4]}"
+    assert result.to_sharding == ""
+
+
+def test_a_start_and_its_done_are_one_gather() -> None:
+    started = (
+        all_gather(name="s")
+        .replace("all-gather(", "all-gather-start(")
+        .replace("f32[8,8]", "(f32[2,8], f32[8,8])")
+    )
+    done = "\n  g = f32[8,8] all-gather-done(s)"
+    assert len(find_rematerializations(text(started + done, "mine")) or ()) == 1
+
+
+COPIED = all_gather(name="whole") + "\n  g = f32[8,8] copy(whole)"
+PADDED = all_gather(name="whole") + "\n  g = f32[8,12] pad(whole, zero), padding=0_0x0_4"
+
+
+@pytest.mark.parametrize(
+    "partitioning",
+    [
+        pytest.param(text(all_gather(), "four"), id="one part for all devices"),
+        pytest.param(text("  g = f32[8,8] broadcast(zero)", "mine"), id="nothing gathered"),
+        pytest.param(text(COPIED, "mine"), id="the program has the whole"),
+        pytest.param(text(all_gather(), "mine", size="2,8"), id="cut as before"),
+        pytest.param(text(all_gather(), "mine", size="8,8"), id="not cut"),
+        pytest.param(text(PADDED, "mine", size="8,9"), id="windows that overlap"),
+    ],
+)
+def test_what_is_no_rematerialization(partitioning: Partitioning) -> None:
+    assert find_rematerializations(partitioning) == ()
+
+
+def test_later_snapshots_do_not_tell() -> None:
+    assert find_rematerializations(text(all_gather(), "mine", header=", is_scheduled=true")) is None
+    assert find_rematerializations(None) is None
+
+
+@pytest.mark.parametrize(
+    ("whole", "part", "tiles"),
+    [((8, 8), (2, 8), (4, 1)), ((8,), (3,), None), ((8,), (8, 1), None), ((8,), (None,), None)],
+)
+def test_tiles(
+    whole: tuple[int, ...], part: tuple[int | None, ...], tiles: tuple[int, ...] | None
+) -> None:
+    assert count_tiles(whole, part) == tiles
