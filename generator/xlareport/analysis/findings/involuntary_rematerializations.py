@@ -18,26 +18,29 @@ def involuntary_rematerializations(case: Case) -> Iterator[Finding]:
         yield _finding(case, rematerialization)
 
 
-def _finding(case: Case, found: Rematerialization) -> Finding:
-    whole, part = units.byte_size(found.whole_bytes), units.byte_size(found.part_bytes)
+def _finding(case: Case, value: Rematerialization) -> Finding:
+    whole, part = (
+        units.byte_size(value.whole_bytes),
+        units.byte_size(value.part_bytes),
+    )
     return Finding(
         rule="involuntary-rematerializations",
         title="Involuntary full rematerialization",
-        places=tuple(_places(case, found)),
+        places=tuple(_places(case, value)),
         evidence=(
-            f"`{found.value}` ({found.shape}, `{found.op_name}`{_line(case, found)}) is gathered "
-            f"whole, {whole} on each device, and `{found.slice}` keeps {part} of it: "
-            f"from {_words(found.from_tiles, found.from_sharding)} "
-            f"to {_words(found.to_tiles, found.to_sharding)}. Read right after SPMD partitioning."
+            f"`{value.value}` ({value.shape}, `{value.op_name}`{_line(case, value)}) is gathered "
+            f"whole, {whole} on each device, and `{value.slice}` keeps {part} of it: "
+            f"from {_words(value.from_tiles, value.from_sharding)} "
+            f"to {_words(value.to_tiles, value.to_sharding)}. Read right after SPMD partitioning."
         ),
         suggestion=(
             "The partitioner knows no shorter way between these shardings. Change one of them, or "
             "put a `with_sharding_constraint` between them that moves one mesh axis at a time and "
             "keeps the order of axes on a dimension."
         ),
-        grade=found.grade,
-        weight=case.time_of_bytes(float(found.whole_bytes)),
-        bytes=max(0, found.whole_bytes - found.part_bytes),
+        grade=value.grade,
+        weight=case.time_of_bytes(float(value.whole_bytes)),
+        bytes=max(0, value.whole_bytes - value.part_bytes),
     )
 
 
@@ -46,21 +49,21 @@ def _words(tiles: tuple[int, ...], sharding: str) -> str:
     return f"{describe_tiles(tiles)}{written}"
 
 
-def _line(case: Case, found: Rematerialization) -> str:
+def _line(case: Case, value: Rematerialization) -> str:
     """Return the line of the program; empty where it is not known."""
     after = case.partitioning.after if case.partitioning is not None else None
-    gather = after.find(found.computation, found.gathers[-1]) if after is not None else None
+    gather = after.find(value.computation, value.gathers[-1]) if after is not None else None
     place = place_of(gather, after) if gather is not None and after is not None else None
     return f", {place.short}" if place is not None else ""
 
 
-def _places(case: Case, found: Rematerialization) -> Iterator[Where]:
+def _places(case: Case, value: Rematerialization) -> Iterator[Where]:
     """Yield the gathers of the final module, else those that the partitioner left."""
-    names = {found.gathers[-1]} | {
+    names = {value.gathers[-1]} | {
         instruction.name
         for instruction in case.module.instructions
         if instruction.opcode.removesuffix("-start") == "all-gather"
-        and instruction.metadata.op_name == found.op_name
+        and instruction.metadata.op_name == value.op_name
     }
     places = [
         (computation.name, instruction.name)
@@ -68,4 +71,4 @@ def _places(case: Case, found: Rematerialization) -> Iterator[Where]:
         for instruction in computation.instructions
         if instruction.name in names
     ]
-    yield from places or [(found.computation, found.gathers[-1])]
+    yield from places or [(value.computation, value.gathers[-1])]

@@ -34,8 +34,8 @@ class DataFlow:
         """Return where an operand is made; None where it is not known."""
         computation, instruction = place
         names = instruction.operand_names
-        made = computation.by_name.get(names[number]) if number < len(names) else None
-        return self._outside((computation, made)) if made is not None else None
+        producer = computation.by_name.get(names[number]) if number < len(names) else None
+        return self._outside((computation, producer)) if producer is not None else None
 
     def _outside(self, place: Place) -> Place:
         """Lead a parameter of a fusion to the operand that it stands for."""
@@ -46,10 +46,10 @@ class DataFlow:
                 return place
             number = computation.parameters.index(instruction)
             names = fusion[1].operand_names
-            made = fusion[0].by_name.get(names[number]) if number < len(names) else None
-            if made is None:
+            producer = fusion[0].by_name.get(names[number]) if number < len(names) else None
+            if producer is None:
                 return place
-            place = fusion[0], made
+            place = fusion[0], producer
         return place
 
     def through_moves(self, place: Place, *, copies: bool = False) -> Place:

@@ -45,7 +45,7 @@ class Rematerialization:
     """Parts of each dimension before the gather."""
     to_tiles: Tiles
     from_sharding: str
-    """As the snapshot before the partitioner writes it; empty where it is not found."""
+    """As the snapshot before the partitioner writes it; empty where it is not known."""
     to_sharding: str
     op_name: str
     stack_frame: int | None
@@ -67,9 +67,9 @@ def find_rematerializations(
     flow = DataFlow(partitioning.after)
     result = []
     for place in _slices(partitioning.after):
-        found = _rematerialization(flow, place, partitioning.before)
-        if found is not None:
-            result.append(found)
+        rematerialization = _rematerialization(flow, place, partitioning.before)
+        if rematerialization is not None:
+            result.append(rematerialization)
         if len(result) == MOST:
             break
     return tuple(result)
