@@ -69,12 +69,13 @@ def run_night(
         folders.prepare()
         with tempfile.TemporaryDirectory(prefix="xlareport-night-") as place:
             code, dump = _run(program, options, {**environ, **_CACHE_OFF}, Path(place) / "dump")
-            if dump is not None:
-                _report(dump, options, folders, progress, is_counted=not code)
+            has_modules = dump is not None and _report(
+                dump, options, folders, progress, is_counted=not code
+            )
         if code:
             outcome = _crashed(options.night, code, has_report=dump is not None)
-        elif dump is None:
-            outcome = _unchecked(options.night, _NOTHING, has_report=False)
+        elif not has_modules:
+            outcome = _unchecked(options.night, _NOTHING, has_report=dump is not None)
         else:
             outcome = _judge(options, folders, progress)
         folders.strip()
@@ -99,8 +100,8 @@ def _report(
     progress: ProgressCallback,
     *,
     is_counted: bool,
-) -> None:
-    """Build the report of a night; one that counts enters the history."""
+) -> bool:
+    """Build the report of a night; one that counts enters the history. False without a module."""
     build_options = BuildOptions(
         out=folders.report,
         jobs=options.jobs,
@@ -109,7 +110,7 @@ def _report(
         limits=options.limits,
         html=options.html,
     )
-    build(str(dump), build_options, progress)
+    return bool(build(str(dump), build_options, progress).report.modules)
 
 
 def _judge(

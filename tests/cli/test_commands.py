@@ -87,3 +87,21 @@ def test_strict_makes_a_problem_a_breach(unpacked: Unpack, tmp_path: Path) -> No
 def test_help_names_every_command(tmp_path: Path) -> None:
     said = run("--help", cwd=tmp_path).stdout
     assert all(name in said for name in ("build", "explain", "main"))
+
+
+def test_output_goes_to_this_machine_only(tmp_path: Path) -> None:
+    done = run("build", tmp_path, "--out", "gs://bucket/report", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "output is written to a folder of this machine" in " ".join(done.stderr.split())
+    assert not (tmp_path / "gs:").exists()
+
+
+def test_a_dump_without_modules_says_what_it_holds_and_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "dump").mkdir()
+    (tmp_path / "dump/module.mlir").write_text("module @jit_f {}\n")
+    arguments = ("build", "dump", "--out", "out", "--no-html", "--quiet", "--strict")
+    done = run(*arguments, cwd=tmp_path)
+
+    assert "1 file of StableHLO or MLIR" in done.stderr
+    assert done.returncode == 1

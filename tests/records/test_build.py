@@ -36,7 +36,7 @@ def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], Analyze
     found = summarize_home(empty, replace(analysed, modules=()))
 
     assert found.answers == ()
-    assert found.lead.startswith("No module was found")
+    assert found.lead.startswith("No HLO module was found")
 
 
 def test_the_card_says_why_without_points(read: Callable[[str], AnalyzedDump]) -> None:

@@ -143,3 +143,18 @@ def test_an_interrupt_ends_workers_without_a_word() -> None:
         os.killpg(one.pid, signal.SIGINT)
         said, complaints = one.communicate(timeout=30)
     assert (said, complaints) == ("ended\n", "")
+
+
+def test_without_semaphores_the_work_is_done_in_this_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("xlareport.runtime.worker_pool.ProcessPoolExecutor", refuse)
+    with WorkerPool(2) as workers:
+        tasks = [workers.submit(abs, number, lambda _: 0) for number in (-1, -2)]
+        assert sorted(task.result() for task in completed(tasks)) == [1, 2]
+        failed = workers.submit(len, 5, lambda _: 0)  # type: ignore[arg-type]
+        with pytest.raises(TypeError):
+            failed.result()

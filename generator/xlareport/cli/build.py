@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.cli.options import limited
-from xlareport.cli.terminal import print_problems, say
+from xlareport.cli.options import OUT_FOLDER, limited
+from xlareport.cli.terminal import print_problems, printable, say
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.runtime.limits import Limits
 from xlareport.site.builder import MkdocsWorker
@@ -27,7 +27,7 @@ _BREACH = 1
 @click.argument("dump")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUT_FOLDER,
     default=Path(),
     help="Where mkdocs.yml, site_src/ and site/ go; the current folder by default.",
 )
@@ -87,7 +87,11 @@ _BREACH = 1
 @click.option(
     "--keep", type=click.IntRange(min=2), help="Number of nights kept in DIR; all by default."
 )
-@click.option("--strict", is_flag=True, help="Exit with code 1 if anything could not be read.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with code 1 if anything could not be read, or nothing was compiled.",
+)
 @click.option("--no-html", is_flag=True, help="Write site_src/ and report.json, do not run mkdocs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @limited
@@ -138,7 +142,8 @@ def command(
         with progress_bar(quiet=quiet) as progress:
             built = build(dump, options, progress, mkdocs_worker)
     _summarize(built, options, time.monotonic() - begun)
-    click.get_current_context().exit(_BREACH if strict and built.report.problems else 0)
+    incomplete = built.report.problems or not built.report.modules
+    click.get_current_context().exit(_BREACH if strict and incomplete else 0)
 
 
 def _summarize(built: "Built", options: "BuildOptions", seconds: float) -> None:
@@ -146,6 +151,10 @@ def _summarize(built: "Built", options: "BuildOptions", seconds: float) -> None:
     report = built.report
     if built.warnings:
         say(built.warnings, err=True)
+    if not report.modules:
+        from xlareport.pages.words import without_modules  # noqa: PLC0415 - `--help` needs no pages
+
+        say(printable(without_modules(report)), err=True)
     print_problems(report.problems, "the Dump contents page lists all")
     if options.html:
         _print_sizes(options.out, report.dump.bytes, seconds)

@@ -9,6 +9,7 @@ import click
 
 from xlareport.capture.run import Plan, find_dump, find_era, levels, plan_capture, run_program
 from xlareport.cli.flags import era_option
+from xlareport.cli.options import OUT_FOLDER
 from xlareport.cli.terminal import print_problems, printable, progress_bar
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import XlareportError
@@ -32,7 +33,7 @@ _NOTHING = (
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUT_FOLDER,
     help="Where dump/ and report/ go, new or empty; by default a folder with a timestamp.",
 )
 @era_option

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from xlareport.cli.options import limited
+from xlareport.cli.options import OUT_FOLDER, limited
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.compare import compare, compare_many
 from xlareport.pages.compare.first_page import compare_page
@@ -32,7 +32,7 @@ _CAUSES = 6
 @click.argument("more", nargs=-1)
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUT_FOLDER,
     help="Write the site of the comparison there; by default, only print.",
 )
 @click.option("--fail-on", metavar="BUDGET", multiple=True, help="`peak_bytes > +5%`; repeatable.")

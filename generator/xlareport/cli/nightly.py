@@ -8,7 +8,7 @@ import click
 
 from xlareport.capture.run import levels
 from xlareport.cli.compare import configured_budgets
-from xlareport.cli.options import limited
+from xlareport.cli.options import OUT_FOLDER, limited
 from xlareport.cli.terminal import printable, progress_bar
 from xlareport.nightly import NightOptions, run_night
 from xlareport.records.budgets import parse_budget
@@ -24,7 +24,7 @@ _TITLES = ("XLAREPORT_TITLE", "GITHUB_WORKFLOW", "CI_JOB_NAME")
 )
 @click.option(
     "--root",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUT_FOLDER,
     default=Path("nightly"),
     show_default=True,
     help="Where site/ (to publish), state/ (to keep), summary.md and budgets.xml go.",

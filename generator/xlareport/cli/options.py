@@ -1,8 +1,9 @@
-"""Options that several commands have: how much of an input is taken."""
+"""Options that several commands have: where output goes, how much of an input is taken."""
 
 import functools
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,30 @@ from xlareport.runtime.limits import LIMITS, Limits
 
 _SIZE = re.compile(r"(?P<number>\d{1,15}(\.\d{1,3})?) ?(?P<unit>[kMGT]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://", re.IGNORECASE)
+
+
+class OutFolder(click.Path):
+    """A folder of this machine that is written; an address of a store is refused."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, file_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; raises click.BadParameter for an address."""
+        if isinstance(value, str) and _URL.match(value):
+            self.fail(
+                f"{value} is an address, and output is written to a folder of this machine. Write "
+                "to a folder and copy its site/, for instance with `gsutil -m rsync -r` or "
+                "`aws s3 sync`.",
+                *(param, ctx),
+            )
+        return super().convert(value, param, ctx)
+
+
+OUT_FOLDER = OutFolder()
 
 
 def size(text: str) -> int:

@@ -9,19 +9,31 @@ from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU", "neuron": "AWS Neuron"}
+_BEFORE_XLA = (".mlir", ".mlirbc", ".stablehlo")
 FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/XLA", "ipu": "IPU"}
 
 
 def lead(report: ReportRecord) -> str:
     """Say in one sentence what was dumped."""
     if not report.modules:
-        files = units.plural(report.dump.files, "file")
-        return f"No module was found in {files}, {units.byte_size(report.dump.bytes)}."
+        return without_modules(report)
     frontends = " and ".join(frameworks(report.dump.frontends))
     backends = " and ".join(BACKENDS.get(backend, backend) for backend in report.dump.backends)
     program = f"A {frontends} program" if frontends else "A program of an unknown framework"
     target = f"compiled for {backends}" if backends else "compiled for an unknown backend"
     return f"{program} {target}: {extent(report)}."
+
+
+def without_modules(report: ReportRecord) -> str:
+    """Say what a dump without a module holds instead, and how to get one that has modules."""
+    files = units.plural(report.dump.files, "file")
+    earlier = sum(file.path.endswith(_BEFORE_XLA) for file in report.files)
+    mlir = f" {units.plural(earlier, 'file')} of StableHLO or MLIR: the program before XLA."
+    size = units.byte_size(report.dump.bytes)
+    return (
+        f"No HLO module was found in {files}, {size}.{mlir if earlier else ''} XLA writes modules "
+        "with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_text."
+    )
 
 
 def extent(report: ReportRecord) -> str:

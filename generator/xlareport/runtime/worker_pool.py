@@ -165,8 +165,28 @@ def work_in_processes(
             yield task.item, task.result()
 
 
+class InlineExecutor(Executor):
+    """Runs each call at once in this process, where no other can be started."""
+
+    def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
+        """Return a future that is done."""
+        future: Future[R] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - it is the result's
+            future.set_exception(error)
+        return future
+
+
 def _pool(workers: int) -> Executor:
-    return ProcessPoolExecutor(max(workers, 1), mp_context=_context(), initializer=_begin)
+    """Return a pool of processes; where semaphores cannot be made, work in this process.
+
+    They need a `/dev/shm` that can be written, which some containers and sandboxes do not have.
+    """
+    try:
+        return ProcessPoolExecutor(max(workers, 1), mp_context=_context(), initializer=_begin)
+    except OSError:
+        return InlineExecutor()
 
 
 def _context() -> BaseContext:
