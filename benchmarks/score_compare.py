@@ -1,8 +1,9 @@
 """Scores the verdict and the first cause of comparisons of which it is known what changed.
 
-Usage: `python benchmarks/score_compare.py [-v] [FOLDER]`. The pairs are those of compare_pairs.tsv,
-whose dumps are in tests/data/pairs.tar.zst; of FOLDER where it is given. Pairs whose dumps are not
-there are left out. The exit status is 1 if any is wrong.
+Usage: `python benchmarks/score_compare.py [-v] [FOLDER]`. The pairs are those of compare_pairs.tsv.
+Their dumps are in pairs.tar.zst and pairs-unseen.tar.zst in tests/data, which were made after the
+rules, or in FOLDER. Pairs whose dumps are not there are left out. The exit status is 1 if any is
+wrong.
 """
 
 import csv
@@ -23,7 +24,7 @@ from xlareport.report import BuildOptions
 
 ROOT = Path(__file__).resolve().parent.parent
 PAIRS = Path(__file__).with_name("compare_pairs.tsv")
-PACKED = ROOT / "tests/data/pairs.tar.zst"
+PACKED = tuple(ROOT / "tests/data" / name for name in ("pairs.tar.zst", "pairs-unseen.tar.zst"))
 _NOTES = frozenset({"modules"})
 """Kinds of causes that are no alarm: one side has further small modules."""
 
@@ -83,13 +84,22 @@ def folder() -> Iterator[Path]:
         yield named[0]
         return
     with TemporaryDirectory(prefix="pairs-") as unpacked:
-        with (
-            PACKED.open("rb") as packed,
-            zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(packed) as stream,
-            tarfile.open(fileobj=stream, mode="r|") as archive,
-        ):
-            archive.extractall(unpacked, filter="data")
-        yield Path(unpacked) / "pairs"
+        for packed in PACKED:
+            _unpack(packed, Path(unpacked))
+        yield Path(unpacked)
+
+
+def _unpack(packed: Path, place: Path) -> None:
+    """Write the folders of an archive below a folder, without the one that holds them all."""
+    with (
+        packed.open("rb") as file,
+        zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(file) as stream,
+        tarfile.open(fileobj=stream, mode="r|") as archive,
+    ):
+        archive.extractall(place / packed.stem, filter="data")
+    (whole,) = (place / packed.stem).iterdir()
+    for folder_of_pair in whole.iterdir():
+        folder_of_pair.rename(place / folder_of_pair.name)
 
 
 def main() -> None:

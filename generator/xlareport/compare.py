@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from xlareport.analysis.compare.causes import find_causes, shown_passes
 from xlareport.analysis.compare.comparison import (
     Comparison,
     Sketched,
@@ -47,7 +48,7 @@ from xlareport.records.bare_report import (
     read_bare_report,
 )
 from xlareport.records.build import build_report
-from xlareport.records.compare import ComparisonRecord, compare_record
+from xlareport.records.compare import ComparisonRecord, compare_record, find_main
 from xlareport.records.report import DumpRecord
 from xlareport.report import BuildOptions
 from xlareport.runtime.errors import Problem, UnwritableOutputError
@@ -186,7 +187,8 @@ def _compared(
         )
         for pair in pairs
     ]
-    diffs = dict(_diffs(comparisons, options, progress))
+    mains = ours.main, theirs.main
+    diffs = dict(_diffs(comparisons, find_main(comparisons, mains), options, progress))
     timings = keep_best_joined(
         dict(_timings(comparisons, (ours.watched, theirs.watched), options, progress))
     )
@@ -197,7 +199,7 @@ def _compared(
     failed = [Problem("", None, each) for each in words if each]
     record = compare_record(
         (ours.dump, theirs.dump),
-        (ours.main, theirs.main),
+        mains,
         comparisons,
         contrasts={place: diff.rows for place, diff in diffs.items()},
         timings={place: timing.times for place, timing in timings.items()},
@@ -278,13 +280,18 @@ def _side(source: Source | BareReport, options: BuildOptions, progress: Progress
 
 
 def _diffs(
-    comparisons: Sequence[Comparison], options: BuildOptions, progress: ProgressCallback
+    comparisons: Sequence[Comparison],
+    main: int | None,
+    options: BuildOptions,
+    progress: ProgressCallback,
 ) -> Iterator[tuple[int, ModuleDiff]]:
     """Yield, by the place of the comparison, what lies side by side of those that differ."""
+    known = None if main is None else comparisons[main]
+    passes = shown_passes(find_causes(comparisons, known))
     tasks = {
         task: place
         for place, comparison in enumerate(comparisons)
-        if (task := _task(comparison)) is not None
+        if (task := _task(comparison, passes if place == main else ())) is not None
     }
     progress("comparing modules", 0, len(tasks))
     work = work_in_processes(
@@ -313,7 +320,7 @@ def _timing_task(
     return TimingTask(ours, theirs, before, after) if before and after else None
 
 
-def _task(comparison: Comparison) -> DiffTask | None:
+def _task(comparison: Comparison, passes: tuple[tuple[str, int], ...]) -> DiffTask | None:
     parted = comparison.divergence.where is not Where.NOWHERE
     if comparison.base is None or comparison.head is None or not (parted or not comparison.same):
         return None
@@ -323,8 +330,13 @@ def _task(comparison: Comparison) -> DiffTask | None:
     inputs_differ = comparison.divergence.where is Where.INPUT
     slug = head.summary.files.slug
     return DiffTask(
-        *(_diff_side(base), _diff_side(head), slug),
-        *(comparison.divergence, inputs_differ, not comparison.same),
+        base=_diff_side(base),
+        head=_diff_side(head),
+        slug=slug,
+        divergence=comparison.divergence,
+        inputs_differ=inputs_differ,
+        ends_differ=not comparison.same,
+        passes=passes,
     )
 
 

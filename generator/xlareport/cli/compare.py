@@ -12,7 +12,7 @@ import click
 from xlareport.cli.options import OUT_FOLDER, limited
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.compare import compare, compare_many
-from xlareport.pages.compare.first_page import compare_page
+from xlareport.pages.compare.first_page import compare_page, effect_words
 from xlareport.pages.compare.module_page import slowest_words
 from xlareport.pages.compare.results import judgement_lines, junit, markdown
 from xlareport.pages.compare.sweep import sweep_lines, sweep_markdown
@@ -165,7 +165,9 @@ def _answer(view: ComparisonRecord, out: Path | None) -> Iterator[str]:
     yield page.lead
     yield from (f"  {line}" for line in judgement_lines(page))
     for place, cause in enumerate(view.causes[:_CAUSES], 1):
-        yield f"  {place}. {cause.sentence} [{cause.grade}]"
+        effect = effect_words(cause.effect)
+        told = f" {effect}." if effect else ""
+        yield f"  {place}. {cause.sentence}{told} [{cause.grade}]"
     if len(view.causes) > _CAUSES:
         yield f"  and {len(view.causes) - _CAUSES} more"
     if view.main and view.main.has_page:

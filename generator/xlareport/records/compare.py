@@ -165,7 +165,7 @@ def compare_record(
     problems: Sequence[Problem],
 ) -> ComparisonRecord:
     """Make the records; `contrasts` and `timings` are those of the comparisons by their place."""
-    main = _main(comparisons, mains)
+    main = find_main(comparisons, mains)
     modules = tuple(
         _with_times(
             _compared(comparison, contrasts.get(place, ()), main=place == main),
@@ -195,7 +195,8 @@ def _with_times(compared: ComparedRecord, times: ComparedTimes | None) -> Compar
     return replace(compared, times=times, figures=(*compared.figures, run))
 
 
-def _main(comparisons: Sequence[Comparison], mains: Mains) -> int | None:
+def find_main(comparisons: Sequence[Comparison], mains: Mains) -> int | None:
+    """Return the place of the main program: that of the head, else that of the base."""
     for side, key in (("head", mains[1]), ("base", mains[0])):
         for place, comparison in enumerate(comparisons):
             known: Sketched | None = getattr(comparison, side)

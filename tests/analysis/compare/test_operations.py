@@ -9,6 +9,7 @@ from xlareport.analysis.compare.operations import (
     list_operations,
     phase_of,
 )
+from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
@@ -45,7 +46,9 @@ def test_operations_of_a_module() -> None:
     module = TextReader().read(MODULE.encode(), "a.txt")
     assert module is not None
     cost = count_cost(module)
-    operations, left_out = list_operations(module, cost, nominal_device("cpu"))
+    operations, left_out = list_operations(
+        module, cost, share_fusions(module, cost, nominal_device("cpu"))
+    )
     found = {
         (each.key.phase, each.key.scope, each.key.op, each.key.line): dict(each.opcodes)
         for each in operations

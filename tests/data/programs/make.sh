@@ -95,6 +95,21 @@ for name in "$@"; do
         mv "$WORK/resharded" "$WORK/dump"
         packed $name
         ;;
+    pairs-unseen)
+        # each variant of benchmarks/compare_pairs.tsv with a backend in its name, below pairs-unseen/; a
+        # dump both ends, the buffer assignment and the options are kept. Those beside the variants of
+        # the program: `noalgsimp` and `nofusion` have --xla_disable_hlo_passes (algsimp; fusion,
+        # priority-fusion on the GPU), cpu `flag` --xla_cpu_use_fusion_emitters=false, gpu `flag`
+        # --xla_gpu_enable_triton_gemm=false, `dots` --xla_gpu_dot_merger_threshold_mb=0, tpu `flag`
+        # LIBTPU_INIT_ARGS=--xla_tpu_enable_latency_hiding_scheduler=false, `limit`
+        # --xla_tpu_multioutput_fusion_max_operands=2, `timestamp` --xla_dump_include_timestamp; cpu
+        # data and tensor --xla_force_host_platform_device_count=4; those without effect are edits.
+        for variant in base dtype batch layer remat donated; do
+            run jax "paired_unseen.py conv $variant cpu" "$EVERY_PASS"
+            mkdir -p "$WORK/pairs-unseen" && rm -rf "$WORK/pairs-unseen/cpu-conv-$variant"
+            mv "$WORK/dump" "$WORK/pairs-unseen/cpu-conv-$variant"
+        done
+        ;;
     labelled-recorded)
         run jax recorded.py --xla_dump_hlo_as_text
         packed $name

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, OptionChange
-from xlareport.analysis.compare.compilers import OtherCompiler
+from xlareport.analysis.compare.compilers import OtherCompiler, Sign
 from xlareport.analysis.compare.passes import PassDifference
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
 from xlareport.knowledge.changed_defaults import (
@@ -11,7 +11,11 @@ from xlareport.knowledge.changed_defaults import (
     changed_defaults,
     defaults_of,
 )
+from xlareport.knowledge.flags import all_entries
+from xlareport.knowledge.passes import find_either
+from xlareport.knowledge.tpu_defaults import nearest_release
 from xlareport.runtime import units
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _SHOWN = 4
 NOT_BETWEEN = (
@@ -30,6 +34,35 @@ def option(change: OptionChange) -> str:
     what = f"The XLA option `{change.name}` is {base} in the base and {head} in the head."
     changed = changed_defaults().get(change.name, ())
     return " ".join((what, *(f"Its default is {_changed(each)}." for each in changed)))
+
+
+def why_option(change: OptionChange) -> str:
+    """Say what an option does, or what the passes do that it disables; empty where unknown."""
+    if change.name == DISABLED:
+        named = f"{change.base or ''},{change.head or ''}".split(",")
+        told = ((name, why_pass(name)) for name in dict.fromkeys(named))
+        return " ".join(f"`{name}`: {words}" for name, words in told if words)
+    known = all_entries().get(change.name)
+    return known.words if known else ""
+
+
+def why_pass(name: str) -> str:
+    """Say what a pass does, in its first sentence; empty where the tables do not know it."""
+    known = find_either(name) if name else None
+    return _first_sentence(known.words) if known else ""
+
+
+def _first_sentence(text: str) -> str:
+    first, dot, _ = text.partition(". ")
+    return first + dot.strip()
+
+
+def why_program(change: ProgramChange, comparison: Comparison) -> str:
+    """Say why a type does not have the effect that it promises; empty where it has."""
+    if change.kind is not ChangeKind.TYPE or not _upcast(change, comparison):
+        return ""
+    backend = (comparison.one.summary.origin.backend or "this backend").upper()
+    return f"The compiler for {backend} converts the operands of these products."
 
 
 def _changed(changed: ChangedDefault) -> str:
@@ -57,16 +90,35 @@ def _passes(value: str | None) -> str:
 
 def compiler(other: OtherCompiler) -> str:
     """Say how it is known that another version of the compiler ran."""
-    if other.pipeline:
-        return (
-            f"Another version of the compiler, by the passes it has: `{other.pipeline}` begins "
-            f"with `{other.base[0]}` in the base and with `{other.head[0]}` in the head."
-        )
-    sides = {"base": other.base, "head": other.head}
-    only = [f"only the {side} has {listed(names)}" for side, names in sides.items() if names]
-    if only:
-        return f"Another version of the compiler, by its pipelines: {', '.join(only)}."
-    return "Another version of the compiler or the framework: only one side has stack frames."
+    another, base, head = "Another version of the compiler", other.base, other.head
+    match other.sign:
+        case Sign.BUILD:
+            return f"{another}: {_build(base[0])} in the base and {_build(head[0])} in the head."
+        case Sign.BEGINNING:
+            return (
+                f"{another}, by the passes it has: `{other.pipeline}` begins with `{base[0]}` "
+                f"in the base and with `{head[0]}` in the head."
+            )
+        case Sign.PIPELINES:
+            sides = {"base": base, "head": head}
+            only = [
+                f"only the {side} has {listed(names)}" for side, names in sides.items() if names
+            ]
+            return f"{another}, by its pipelines: {', '.join(only)}."
+        case Sign.FORM:
+            return f"{another} or the framework: only one side has stack frames."
+    return (
+        f"{another}, or another machine: the same program with the same options is compiled "
+        "differently."
+    )
+
+
+def _build(build: str) -> str:
+    """Name a build of libtpu, with its release where that is known."""
+    number = parse_whole_number(build.removeprefix("cl_")) or 0
+    release = nearest_release(number)
+    known = f" (libtpu {release.release})" if release.build == number else ""
+    return f"build `{build}`{known}"
 
 
 def listed(names: Sequence[str]) -> str:

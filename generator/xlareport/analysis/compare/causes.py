@@ -4,8 +4,8 @@ An option, another device, another compiler and another program come from outsid
 their own. What a pass did is told after them, as the way in which they took effect.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from xlareport.analysis.compare import cause_words
 from xlareport.analysis.compare.comparison import (
@@ -14,9 +14,15 @@ from xlareport.analysis.compare.comparison import (
     Comparison,
     OptionChange,
 )
-from xlareport.analysis.compare.compilers import find_other_compiler
+from xlareport.analysis.compare.compilers import find_other_compiler, parts_at_a_picker
 from xlareport.analysis.compare.divergence import Where
-from xlareport.analysis.compare.operations import Phase, align_operations
+from xlareport.analysis.compare.effects import (
+    UNKNOWN,
+    Effect,
+    opcode_effect,
+    recomputed_effect,
+    whole_effect,
+)
 from xlareport.analysis.compare.parting import parting
 from xlareport.analysis.compare.passes import PassDifference, one_sided_passes, same_dumped
 from xlareport.analysis.compare.program_changes import (
@@ -26,8 +32,6 @@ from xlareport.analysis.compare.program_changes import (
 )
 from xlareport.analysis.matching.pairing import Grade
 
-_PICKERS = ("autotun", "algorithm_picker", "algorithm-picker")
-"""Passes, and pipelines of passes, that time alternatives on the device and take the fastest."""
 _SCALE = frozenset(
     {
         ChangeKind.LAYERS,
@@ -38,6 +42,7 @@ _SCALE = frozenset(
     }
 )
 """Changes of a program that change the work of every pass."""
+_WHERE_PARTED = ("parted", "head", "base", "end")
 _ORDER = ("device", "compiler", "disabled pass", "option")
 
 
@@ -59,10 +64,12 @@ class Cause:
     base: str = ""
     """What the base has of it."""
     head: str = ""
-    seconds: float | None = None
-    """Its own part of the change of the estimate; None where that cannot be told apart."""
-    memory_bytes: int | None = None
-    """Its own part of the change of memory, as far as it is known."""
+    effect: Effect = UNKNOWN
+    """Its own part of the changes, as far as that can be told apart."""
+    why: str = ""
+    """What the option or the pass does, where the tables know it."""
+    shown_at: tuple[str, ...] = ()
+    """Ids of the places side by side that show it, the best first."""
     notes: tuple[str, ...] = ()
     """Further sentences, shown on demand."""
 
@@ -76,14 +83,22 @@ def find_causes(
         *_compiler(comparisons),
         *_programs(comparisons, main),
     ]
-    roots.sort(key=_effect)
+    if len(roots) == 1 and main is not None and main.base and main.head:
+        roots = [replace(roots[0], effect=whole_effect(main))]
+    roots.sort(key=_order_of)
     return (*roots, *_ways(comparisons, main, roots), *_modules(comparisons))
 
 
-def _effect(cause: Cause) -> tuple[bool, float, int]:
+def shown_passes(causes: Iterable[Cause]) -> tuple[tuple[str, int], ...]:
+    """Return the steps of passes that causes tell: the side, and the snapshot after the step."""
+    places = [cause.shown_at[0].split("-") for cause in causes if cause.kind == "pass"]
+    return tuple((each[1], int(each[2])) for each in places if each[0] == "pass")
+
+
+def _order_of(cause: Cause) -> tuple[bool, float, int]:
     """Sort by what is known of the effect; what is not told apart keeps its order, first."""
-    known = cause.seconds is not None or cause.memory_bytes is not None
-    return known, -abs(cause.seconds or 0.0), -abs(cause.memory_bytes or 0)
+    effect = cause.effect
+    return effect.is_known, -abs(effect.seconds or 0.0), -abs(effect.memory_bytes or 0)
 
 
 def _keys(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
@@ -105,6 +120,8 @@ def _options(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
             option.name,
             option.base or "",
             option.head or "",
+            why=cause_words.why_option(option),
+            shown_at=_WHERE_PARTED,
         )
         for option, members in changed.items()
     ]
@@ -122,6 +139,7 @@ def _compiler(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
             other.pipeline,
             ", ".join(other.base),
             ", ".join(other.head),
+            shown_at=_WHERE_PARTED,
             notes=cause_words.defaults(_backend(comparisons)),
         )
 
@@ -136,7 +154,7 @@ def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Ite
     changed = [
         each
         for each in comparisons
-        if each.divergence.where in (Where.INPUT, Where.UNKNOWN) and each.base and each.head
+        if each.base and each.head and _has_other_program(each, is_only=main in (None, each))
     ]
     members = [main] if main is not None and main in changed else changed
     causes: dict[ProgramChange, list[Comparison]] = {}
@@ -145,6 +163,15 @@ def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Ite
             causes.setdefault(change, []).append(member)
     for change, showing in causes.items():
         yield _program_cause(change, showing)
+
+
+def _has_other_program(comparison: Comparison, *, is_only: bool) -> bool:
+    """Say whether a program differs, or may: of one snapshot that is asked of the main one only.
+
+    Beside it are modules of the compiler's own, such as fusions that it compiles to time them.
+    """
+    where = comparison.divergence.where
+    return where is Where.INPUT or (is_only and where is Where.UNKNOWN)
 
 
 def _changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
@@ -160,10 +187,19 @@ def _changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
 def is_reordered(comparison: Comparison) -> bool:
     """Say whether the same instructions end in the same figures: at most their order differs."""
     base, head = comparison.base, comparison.head
-    if base is None or head is None:
+    if base is None or head is None or base.sketch.contents != head.sketch.contents:
         return False
-    ours, theirs = base.summary, head.summary
-    return ours.final == theirs.final and dict(ours.opcodes) == dict(theirs.opcodes)
+    return _same_figures(comparison)
+
+
+def _same_figures(comparison: Comparison) -> bool:
+    """Say whether both end in as many instructions of each opcode, with the same figures."""
+    if comparison.base is None or comparison.head is None:
+        return False
+    ours, theirs = comparison.base.summary, comparison.head.summary
+    # What lives at the same time follows from the order alone, without any other allocation.
+    final = replace(theirs.final, live_peak_bytes=ours.final.live_peak_bytes)
+    return ours.final == final and dict(ours.opcodes) == dict(theirs.opcodes)
 
 
 def _program_cause(change: ProgramChange, showing: Sequence[Comparison]) -> Cause:
@@ -177,26 +213,20 @@ def _program_cause(change: ProgramChange, showing: Sequence[Comparison]) -> Caus
         subject,
         change.base,
         change.head,
-        _seconds_of(change, first),
-        _memory_of(change),
+        _effect_of(change, first),
+        cause_words.why_program(change, first),
+        ("given", "end"),
     )
 
 
-def _seconds_of(change: ProgramChange, comparison: Comparison) -> float | None:
-    """Return the part of the estimate that belongs to a change alone, where ops tell it."""
-    if change.kind is ChangeKind.DONATION:
-        return 0.0
-    if change.kind is not ChangeKind.RECOMPUTATION or not (comparison.base and comparison.head):
-        return None
-    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
-    return sum(each.seconds for each in changes if each.key.phase is Phase.RECOMPUTED)
-
-
-def _memory_of(change: ProgramChange) -> int | None:
+def _effect_of(change: ProgramChange, comparison: Comparison) -> Effect:
+    """Return what belongs to a change alone, where ops or arguments tell it."""
+    if change.kind is ChangeKind.RECOMPUTATION:
+        return recomputed_effect(comparison)
     if change.kind is not ChangeKind.DONATION:
-        return None
+        return UNKNOWN
     fewer = int(change.head) < int(change.base)
-    return change.bytes if fewer else -change.bytes
+    return Effect(0.0, memory_bytes=change.bytes if fewer else -change.bytes)
 
 
 def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
@@ -215,7 +245,9 @@ def _ways(
     parted = [
         each
         for each in comparisons
-        if each.divergence.where in (Where.PASS, Where.UNKNOWN) and not each.same
+        if each.divergence.where in (Where.PASS, Where.UNKNOWN)
+        and not each.same
+        and _is_parted(each, is_main=each is main)
     ]
     yield from _tuning(parted)
     if main is not None and not main.same and not is_reordered(main):
@@ -226,7 +258,19 @@ def _ways(
         by_pass.setdefault(text, []).append(comparison)
     for text, members in sorted(by_pass.items(), key=lambda each: -_size(each[1])):
         sentence = cause_words.parted(text, len(members))
-        yield Cause("pass", sentence, Grade.EXACT, _keys(members))
+        yield Cause("pass", sentence, Grade.EXACT, _keys(members), shown_at=_WHERE_PARTED)
+
+
+def _is_parted(comparison: Comparison, *, is_main: bool) -> bool:
+    """Say whether a module ends in something that matters.
+
+    One snapshot of each, as of fusions that the compiler compiles to time them, tells no cause
+    beside the main program's.
+    """
+    if comparison.tuned or comparison.options:
+        return True
+    quiet = comparison.divergence.where is Where.UNKNOWN and _same_figures(comparison)
+    return not is_reordered(comparison) and (is_main or not quiet)
 
 
 def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
@@ -243,6 +287,9 @@ def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
             difference.name,
             "" if difference.in_head else str(difference.count),
             str(difference.count) if difference.in_head else "",
+            opcode_effect(main, difference.opcode),
+            cause_words.why_pass(difference.name),
+            (f"pass-{difference.side}-{difference.number}", "end"),
         )
 
 
@@ -259,7 +306,7 @@ def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
     if settings:
         sentence = cause_words.tuned(_names(settings))
         yield Cause("autotuning", sentence, Grade.MATCHED, _keys(settings))
-    timed = [each for each in parted if not each.tuned and _parts_at_a_picker(each)]
+    timed = [each for each in parted if not each.tuned and parts_at_a_picker(each)]
     if timed:
         sentence = cause_words.timed(_names(timed))
         yield Cause("autotuning", sentence, Grade.MATCHED, _keys(timed))
@@ -267,16 +314,6 @@ def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
 
 def _names(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(comparison.one.sketch.name for comparison in comparisons))
-
-
-def _parts_at_a_picker(comparison: Comparison) -> bool:
-    sides = (
-        (comparison.base, comparison.divergence.base),
-        (comparison.head, comparison.divergence.head),
-    )
-    ran = [side.moments[at] for side, at in sides if side is not None and at is not None]
-    words = [f"{each.pipeline} {each.after}" for each in ran]
-    return bool(words) and all(any(sign in each for sign in _PICKERS) for each in words)
 
 
 def _size(members: Sequence[Comparison]) -> int:

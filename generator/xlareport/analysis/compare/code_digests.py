@@ -58,6 +58,12 @@ class CodeDigests:
         result = [f"{key}={module.attributes.get(key)}" for key in _OF_MODULES]
         return _digest([entry[ordered], *(text.encode() for text in result)])
 
+    def contents_of(self, module: HloModule) -> bytes:
+        """Return the digest of which instructions a module has, whatever they read and call."""
+        every = module.instructions
+        heads = sum(self._heads.get(each) or self._head(each) for each in every)
+        return _bytes(heads % _PRIME)
+
     def _of_entry(self, module: HloModule) -> tuple[bytes, bytes]:
         """Return the digests of the entry with all that it calls, without and with the order."""
         known: dict[str, tuple[bytes, bytes]] = {}

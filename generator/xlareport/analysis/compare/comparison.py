@@ -9,6 +9,7 @@ from xlareport.analysis.compare.facts import Facts
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
+from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.dump.modules import SnapshotFiles
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.snapshots import OPTIMIZED
@@ -20,7 +21,7 @@ DEVICE = "device"
 """What stands for the device among the options."""
 DISABLED = "xla_disable_hlo_passes"
 """The option that names passes that do not run."""
-_OF_DUMPING = "xla_dump_"
+_OF_DUMPING = "_dump_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,12 @@ class Sketched:
     """Of each snapshot, in the same order."""
     final: int | None = None
     """The number of the optimised one; None where nothing could be read."""
+
+    @property
+    def build(self) -> str:
+        """The build of the compiler, `cl_933746096`; empty where names of files do not tell it."""
+        artifacts = self.summary.files.artifacts
+        return next((each.name.build for each in artifacts if each.name.build), "")
 
     @property
     def is_optimized(self) -> bool:
@@ -192,14 +199,34 @@ def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, 
 
 def _options(base: ModuleSummary, head: ModuleSummary) -> tuple[OptionChange, ...]:
     """Return the options that differ, beside those that say what is dumped and where."""
-    if not base.settings or not head.settings:
-        return ()  # one of the dumps does not say
-    ours, theirs = _stated(base), _stated(head)
+    ours: Mapping[str, str] = {}
+    theirs: Mapping[str, str] = {}
+    if base.settings and head.settings:  # else one of the dumps does not say
+        ours, theirs = _stated(base), _stated(head)
+    flags = base.tpu_flags, head.tpu_flags
+    if flags[0] and flags[1] and _same_defaults(flags[0], flags[1]):
+        ours = {**ours, **_set_flags(flags[0])}
+        theirs = {**theirs, **_set_flags(flags[1])}
     return tuple(
         OptionChange(name, ours.get(name), theirs.get(name))
         for name in {**ours, **theirs}
         if ours.get(name) != theirs.get(name)
     )
+
+
+def _same_defaults(base: TpuFlags, head: TpuFlags) -> bool:
+    """Say whether what is beside the defaults was set: defaults of another release are a guess."""
+    return base.release == head.release or (base.is_exact and head.is_exact)
+
+
+def _set_flags(flags: TpuFlags) -> Mapping[str, str]:
+    """Return the flags of the TPU compiler that are beside the defaults of their own release."""
+    return {flag.name: flag.value for flag in flags.differing if not is_of_dumping(flag.name)}
+
+
+def is_of_dumping(name: str) -> bool:
+    """Say whether an option only says what is dumped, and where."""
+    return _OF_DUMPING in name
 
 
 def _device(base: Sketched, head: Sketched) -> Iterator[OptionChange]:
@@ -233,7 +260,7 @@ def _stated(summary: ModuleSummary) -> Mapping[str, str]:
     values: dict[str, str] = {}
     for setting in summary.settings:
         name = setting.setting.name
-        if not name.startswith(_OF_DUMPING):
+        if not is_of_dumping(name):
             former = f"{values[name]}, " if name in values else ""
             values[name] = f"{former}{setting.setting.value}"
     return values

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from xlareport.analysis.compare.comparison import DISABLED, Comparison, Sketched
-from xlareport.analysis.compare.divergence import SnapshotDigest
+from xlareport.analysis.compare.divergence import SnapshotDigest, Where
 from xlareport.analysis.compare.program import NO_PROGRAM, Program
 from xlareport.analysis.matching.pairing import Grade
 
@@ -15,22 +16,41 @@ _WHICH_PASSES = ("xla_dump_hlo_pass_re", "xla_dump_hlo_pipeline_re")
 """Options that say which passes are dumped: with others of them, pipelines seem to be missing."""
 
 
+class Sign(Enum):
+    """What tells another version of the compiler."""
+
+    BUILD = auto()
+    """Builds in the names of files."""
+    BEGINNING = auto()
+    """A pipeline that begins with another pass."""
+    PIPELINES = auto()
+    """Pipelines that only one side has."""
+    FORM = auto()
+    """Stack frames that only one side has."""
+    RESULT = auto()
+    """The same program and options end otherwise; it could be another machine too."""
+
+
 @dataclass(frozen=True, slots=True)
 class OtherCompiler:
     """A sign that another version of the compiler ran."""
 
     pipeline: str
-    """The pipeline that begins with another pass; empty where pipelines or the form differ."""
+    """The pipeline that begins with another pass; empty where something else is the sign."""
     base: tuple[str, ...]
-    """The pass with which it begins, else the pipelines that only this side has."""
+    """The build, the pass with which it begins, else the pipelines that only this side has."""
     head: tuple[str, ...]
     grade: Grade
     modules: tuple[str, ...]
+    sign: Sign
 
 
 def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | None:
     """Return the clearest sign that base and head have other compilers; None without any."""
     pairs = [pair for pair in comparisons if pair.base and pair.head and not pair.bare]
+    builds = _by_build(pairs)
+    if builds is not None or any(_builds(pair) for pair in pairs):
+        return builds  # names of files tell the build: nothing else has to be inferred
     disabled = {
         name
         for pair in pairs
@@ -44,8 +64,53 @@ def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | No
     if signs:
         pipeline, base, head, _ = signs[0]
         modules = tuple(dict.fromkeys(each[3] for each in signs))
-        return OtherCompiler(pipeline, (base,), (head,), Grade.MATCHED, modules)
-    return _by_form(pairs) or _by_pipelines([pair for pair in pairs if _same_devices(pair)])
+        return OtherCompiler(pipeline, (base,), (head,), Grade.MATCHED, modules, Sign.BEGINNING)
+    told = _by_form(pairs) or _by_pipelines([pair for pair in pairs if _same_devices(pair)])
+    return told or _by_result(pairs)
+
+
+def _builds(pair: Comparison) -> tuple[str, str] | None:
+    """Return the builds of both compilers; None where a side does not tell its own."""
+    builds = tuple(side.build if side else "" for side in (pair.base, pair.head))
+    return (builds[0], builds[1]) if all(builds) else None
+
+
+def _by_build(pairs: Sequence[Comparison]) -> OtherCompiler | None:
+    for pair in pairs:
+        builds = _builds(pair)
+        if builds and builds[0] != builds[1]:
+            base, head = builds
+            key = (pair.one.sketch.key,)
+            return OtherCompiler("", (base,), (head,), Grade.EXACT, key, Sign.BUILD)
+    return None
+
+
+def _by_result(pairs: Sequence[Comparison]) -> OtherCompiler | None:
+    """Tell by a pass that leaves something else of the same program under the same options."""
+    for pair in pairs:
+        if pair.divergence.where is not Where.PASS or pair.options or pair.same or pair.tuned:
+            continue
+        base, head = pair.base, pair.head
+        stated = base and head and base.summary.settings and head.summary.settings
+        if stated and dumped_passes(base) == dumped_passes(head) and not parts_at_a_picker(pair):
+            key = (pair.one.sketch.key,)
+            return OtherCompiler("", (), (), Grade.GUESSED, key, Sign.RESULT)
+    return None
+
+
+_PICKERS = ("autotun", "algorithm_picker", "algorithm-picker")
+"""Passes, and pipelines of passes, that time alternatives on the device and take the fastest."""
+
+
+def parts_at_a_picker(comparison: Comparison) -> bool:
+    """Say whether both part where alternatives are timed."""
+    sides = (
+        (comparison.base, comparison.divergence.base),
+        (comparison.head, comparison.divergence.head),
+    )
+    ran = [side.moments[at] for side, at in sides if side is not None and at is not None]
+    words = [f"{each.pipeline} {each.after}" for each in ran]
+    return bool(words) and all(any(sign in each for sign in _PICKERS) for each in words)
 
 
 def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
@@ -53,7 +118,8 @@ def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
     for pair in pairs:
         ours, theirs = (_program(side) for side in (pair.base, pair.head))
         if ours.operations and theirs.operations and ours.stacks != theirs.stacks:
-            return OtherCompiler("", (), (), Grade.MATCHED, (pair.one.sketch.key,))
+            key = (pair.one.sketch.key,)
+            return OtherCompiler("", (), (), Grade.MATCHED, key, Sign.FORM)
     return None
 
 
@@ -67,7 +133,7 @@ def _by_pipelines(pairs: Sequence[Comparison]) -> OtherCompiler | None:
     if not ours or not theirs or len(base) + len(head) < _OTHER_COMPILER:
         return None
     modules = tuple(pair.one.sketch.key for pair in pairs if not pair.same)
-    return OtherCompiler("", base, head, Grade.GUESSED, modules)
+    return OtherCompiler("", base, head, Grade.GUESSED, modules, Sign.PIPELINES)
 
 
 def _program(side: Sketched | None) -> Program:

@@ -1,12 +1,13 @@
 """What a comparison asks of a module beside its summary: the program, its ops, its estimate."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from xlareport.analysis.compare.operations import Operation, count_kernels, list_operations
+from xlareport.analysis.compare.operations import FREE, Operation, count_kernels, list_operations
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.collectives import find_collectives
+from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
@@ -18,12 +19,25 @@ from xlareport.analysis.cost_report.precision_report import (
 from xlareport.analysis.tpu.changes import tpu_figures
 from xlareport.analysis.tpu.module import read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram
+from xlareport.hlo.model import HloModule
 from xlareport.program import ParsedModule
 
 _NANOSECONDS = 1e9
 ESTIMATE = "least_nanoseconds"
 """The least time of a run by estimate; the name of the figure."""
 COMPILE_TIME = "compile_microseconds"
+
+
+@dataclass(frozen=True, slots=True)
+class OpcodeWork:
+    """The instructions of one opcode outside of fusions, in one run of a module."""
+
+    opcode: str
+    seconds: float
+    """The least time by estimate."""
+    bytes: int
+    kernels: int
+    """The instructions, each once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +55,8 @@ class Facts:
     """What its instructions run as on a TPU; empty where the dump does not have that."""
     device: str = ""
     """For which the time is estimated."""
+    opcode_work: tuple[OpcodeWork, ...] = ()
+    """Of the final module."""
     device_grade: str = ""
     """As in a cost report; `guessed` where nothing names a device."""
 
@@ -51,7 +67,8 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
     if module.final is None or cost is None:
         return Facts(program)
     device, grade = choose_device(module.device_words, backend, CostOptions())
-    operations, left_out = list_operations(module.final.hlo, cost, device)
+    shares = share_fusions(module.final.hlo, cost, device)
+    operations, left_out = list_operations(module.final.hlo, cost, shares)
     seconds = estimate_total_time(cost, device)
     files = read_tpu_programs(module, cost, device)
     tpu = files.module.programs if files.module else ()
@@ -62,9 +79,29 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         precisions=sum_by_precision(list_products(module.final.hlo, cost, device)),
         figures=(*_figures(module, cost, seconds).items(), *tpu_figures(tpu)),
         tpu=tpu,
+        opcode_work=tuple(_opcode_work(module.final.hlo, cost, shares)),
         device=device.name,
         device_grade=grade,
     )
+
+
+def _opcode_work(
+    module: HloModule, cost: ModuleCost, shares: Mapping[tuple[str, str], float]
+) -> Iterator[OpcodeWork]:
+    seconds: defaultdict[str, float] = defaultdict(float)
+    accessed, kernels = Counter[str](), Counter[str]()
+    for computation in module.computations:
+        for each in computation.instructions:
+            key = computation.name, each.name
+            count = cost.instructions.get(key)
+            if count is None or each.opcode in FREE:
+                continue
+            if not count.fused:
+                seconds[each.opcode] += shares.get(key, 0.0)
+                accessed[each.opcode] += count.of_all_runs(count.bytes_accessed) or 0
+                kernels[each.opcode] += 1
+    for opcode, time in seconds.items():
+        yield OpcodeWork(opcode, time, accessed[opcode], kernels[opcode])
 
 
 def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> Mapping[str, int]:

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
 from xlareport.analysis.source.scopes import mask_numbers, scope_of, split_path
 from xlareport.hlo.model import Computation, HloModule
-from xlareport.knowledge.devices import Device
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 FREE = frozenset({"parameter", "constant", "bitcast", "tuple", "get-tuple-element"})
@@ -105,11 +103,13 @@ class _Sum:
 
 
 def list_operations(
-    module: HloModule, cost: ModuleCost, device: Device
+    module: HloModule, cost: ModuleCost, seconds: Mapping[tuple[str, str], float]
 ) -> tuple[tuple[Operation, ...], int]:
-    """Return the operations of a module, the slowest first, and how many more there are."""
+    """Return the operations of a module, the slowest first, and how many more there are.
+
+    `seconds` are the estimated times of its instructions, those in fusions by their share.
+    """
     sums: dict[OperationKey, _Sum] = {}
-    seconds = share_fusions(module, cost, device)
     place = places_of(module)
     for computation in module.computations:
         names = name_operations(module, computation)

@@ -21,6 +21,8 @@ class Sketch:
     """Shapes of arguments and results."""
     opcodes: tuple[tuple[str, int], ...]
     """Of the first snapshot that could be read."""
+    contents: bytes = b""
+    """Which instructions the first snapshot has, in whatever order; empty where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

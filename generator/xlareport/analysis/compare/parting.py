@@ -17,7 +17,7 @@ def parting(comparison: Comparison) -> str:
     ):
         return "They do not part"
     if comparison.divergence.where is Where.UNKNOWN:
-        return "The same program ends differently; no snapshots in between say which pass did it"
+        return "They end differently; no snapshots in between say which pass did it"
     if comparison.divergence.where is Where.INPUT:
         return "Input HLO differs (model change, not a compiler change)"
     base = _ran(comparison.base.moments, comparison.divergence.base)

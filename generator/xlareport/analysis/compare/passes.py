@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xlareport.analysis.compare.comparison import Comparison
 from xlareport.analysis.compare.compilers import dumped_passes
@@ -30,6 +30,13 @@ class PassDifference:
     """How many it added; negative where it removed some."""
     steps: int
     """Snapshots that it led to."""
+    number: int = 0
+    """Of the snapshot after its largest change."""
+
+    @property
+    def side(self) -> str:
+        """`base` or `head`."""
+        return "head" if self.in_head else "base"
 
 
 def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
@@ -59,20 +66,31 @@ def same_dumped(comparison: Comparison) -> bool:
     return all(any(moment.after for moment in side.moments) for side in (base, head))
 
 
-def _work(moments: Sequence[SnapshotDigest]) -> Mapping[str, tuple[Counter[str], int]]:
-    """Return what each pass changed: by opcode, and in how many steps."""
-    work: dict[str, tuple[Counter[str], int]] = {}
-    for moment in moments:
+@dataclass(slots=True)
+class _Work:
+    """What a pass changed in all its steps."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    steps: int = 0
+    largest: tuple[int, int] = (0, 0)
+    """Instructions added and removed by its largest step, and the snapshot after it."""
+
+
+def _work(moments: Sequence[SnapshotDigest]) -> Mapping[str, _Work]:
+    """Return what each pass changed."""
+    work: dict[str, _Work] = {}
+    for number, moment in enumerate(moments):
         if moment.after and moment.changes:
-            counts, steps = work.get(moment.after, (Counter[str](), 0))
-            for opcode, number in moment.changes:
-                counts[opcode] += number
-            work[moment.after] = counts, steps + 1
+            done = work.setdefault(moment.after, _Work())
+            done.counts.update(dict(moment.changes))
+            done.steps += 1
+            size = sum(abs(count) for _, count in moment.changes)
+            done.largest = max(done.largest, (size, number))
     return work
 
 
-def _difference(name: str, work: tuple[Counter[str], int], *, in_head: bool) -> PassDifference:
-    counts, steps = work
+def _difference(name: str, work: _Work, *, in_head: bool) -> PassDifference:
+    counts = work.counts
     heavy = {opcode: count for opcode, count in counts.items() if opcode not in _BOOKKEEPING}
     opcode, count = max(heavy.items(), key=lambda item: (abs(item[1]), item[0]), default=("", 0))
-    return PassDifference(name, in_head, opcode, count, steps)
+    return PassDifference(name, in_head, opcode, count, work.steps, work.largest[1])

@@ -233,6 +233,8 @@ def _counted(program: Program, explained: set[str]) -> Counter[str]:
     """Count the instructions of each op; where the dump has no op_names, of each opcode."""
     counts = Counter[str]()
     for each in program.operations:
+        if each.key.op and all(name == "call" for name, _ in each.opcodes):
+            continue  # a function of the program; what it does is inside
         if each.key.op and each.key.op not in explained:
             counts[each.key.op] += each.count
         elif not each.key.op:

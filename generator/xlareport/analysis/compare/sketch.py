@@ -118,6 +118,7 @@ def _sketch(
         final=forms.of_module(module.final.hlo, ordered=True) if module.final else b"",
         signature=_signature(summary.signature),
         opcodes=summary.opcodes,
+        contents=forms.contents_of(module.snapshots[0].hlo) if module.snapshots else b"",
     )
 
 

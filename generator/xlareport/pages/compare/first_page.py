@@ -1,11 +1,14 @@
 """The first page of a comparison: the answer, why, the main program's figures, all modules."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
+from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
+from xlareport.analysis.compare.effects import Effect
 from xlareport.analysis.steps.wording import plain
 from xlareport.pages import navigation, words
 from xlareport.pages.compare.figures import FigureRow, figure_rows, figures_differ
@@ -100,6 +103,9 @@ class CauseRow:
     """A cause with the pages that show it."""
 
     sentence: Markup
+    effect: str
+    """What it costs; empty where that cannot be told apart."""
+    why: Markup
     grade: str
     links: tuple[tuple[str, str], ...]
     """(name, address)."""
@@ -214,12 +220,43 @@ def _cause(view: ComparisonRecord, place: int) -> CauseRow:
     members.sort(key=lambda member: not member.main)
     return CauseRow(
         sentence=prose(cause.sentence),
+        effect=effect_words(cause.effect),
+        why=prose(cause.why),
         grade=cause.grade,
         links=tuple(
-            (words.short_name(member.name), page_of(member))
+            (words.short_name(member.name), _shown_at(cause, member))
             for member in members[:_LINKS]
             if member.has_page
         ),
         more=max(0, len(members) - _LINKS),
         notes=tuple(prose(note) for note in cause.notes),
     )
+
+
+def _shown_at(cause: Cause, member: ComparedRecord) -> str:
+    """Return the address of the place that shows a cause, else that of the module's page."""
+    ids = {contrast.id for contrast in member.contrasts}
+    place = next((each for each in cause.shown_at if each in ids), None)
+    return f"{page_of(member)}#step={place}" if place else page_of(member)
+
+
+def effect_words(effect: Effect) -> str:
+    """Say what a cause costs in a run of the main program, the largest figure first."""
+    figures = list(_effects(effect))
+    of = f", in {effect.opcode} outside of fusions" if effect.opcode and figures else ""
+    return ", ".join(figures) + of
+
+
+def _effects(effect: Effect) -> Iterator[str]:
+    if effect.accessed_bytes:
+        yield f"{_signed(effect.accessed_bytes, units.byte_size)} bytes accessed"
+    if effect.seconds:
+        yield f"{_signed(effect.seconds, units.seconds)} estimated time"
+    if effect.memory_bytes:
+        yield f"{_signed(effect.memory_bytes, units.byte_size)} memory"
+    if effect.kernels:
+        yield f"{_signed(effect.kernels, units.count)} kernels"
+
+
+def _signed(number: float, written: Callable[[Any], str]) -> str:
+    return f"{units.MINUS if number < 0 else '+'}{written(abs(number))}"

@@ -20,8 +20,9 @@ from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.payloads import NOTHING, Held, hold, make_payload
 
-_ACTOR = "The head"
-_ACTORS = {"base": "The compiler", "head": "The compiler"}
+_HEAD, _COMPILER = "The head", "The compiler"
+_OF_COMPILER = frozenset({"base", "head"})
+"""Places that show what the compiler changed on one side."""
 _NO_PICTURE = "No graph: the difference is too large to draw, or not visible in a graph."
 _NOTE = "Before is the base, after is the head."
 
@@ -54,6 +55,8 @@ class DiffTask:
     divergence: Divergence
     inputs_differ: bool
     ends_differ: bool
+    passes: tuple[tuple[str, int], ...] = ()
+    """Steps of passes to show: the side, and the number of the snapshot after the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,8 @@ def _diff(task: DiffTask) -> ModuleDiff:
     rows, steps, payloads, requests = [], [], [], []
     store = PictureStore(task.slug)
     for id_, label, module, other in _sides(task):
-        change = step(module, other, _ACTORS.get(id_, _ACTOR), headers=False)
+        actor = _COMPILER if id_ in _OF_COMPILER or id_.startswith("pass-") else _HEAD
+        change = step(module, other, actor, headers=False)
         rows.append(_row(id_, label, change))
         steps.append(_step(rows[-1], other))
         story, request = _shown(change, store)
@@ -105,6 +109,11 @@ def _sides(task: DiffTask) -> Iterator[tuple[str, str, HloModule, HloModule]]:
         base = task.base.read([parted.base, agreed[0]])
         head = task.head.read([parted.head, agreed[1]])
         yield from _parting(parted, base, head)
+    for side, number in task.passes:
+        own = task.base if side == "base" else task.head
+        read = own.read([number - 1, number])
+        label = f"{read[number].stage.label} in the {side}"
+        yield f"pass-{side}-{number}", label, read[number - 1].hlo, read[number].hlo
     mine, yours = task.base.final, task.head.final
     if task.ends_differ and mine is not None and yours is not None:
         yield "end", "after_optimizations", base[mine].hlo, head[yours].hlo

@@ -4,7 +4,12 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from xlareport.pages import words
-from xlareport.pages.compare.first_page import MOST_CAUSES, ComparePage, compare_page
+from xlareport.pages.compare.first_page import (
+    MOST_CAUSES,
+    ComparePage,
+    compare_page,
+    effect_words,
+)
 from xlareport.pages.compare.module_page import slowest_words
 from xlareport.pages.rendering.environment import visible
 from xlareport.records.budgets import Budget
@@ -58,7 +63,9 @@ def _lines(view: ComparisonRecord) -> Iterator[str]:
         yield ""
         yield "**Causes:**"
         for cause in view.causes[:MOST_CAUSES]:
-            yield f"- {_sentence(cause.sentence)} ({cause.grade})"
+            effect = effect_words(cause.effect)
+            told = f" **{_escaped(effect)}.**" if effect else ""
+            yield f"- {_sentence(cause.sentence)}{told} ({cause.grade})"
     if page.figures and view.main and view.main.has_page:
         yield ""
         yield f"| {_code(words.short_name(view.main.name))} | base | head | change |"

@@ -1,0 +1,76 @@
+"""What a cause costs, as far as that can be told apart, and what shows it."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.compare.comparison import Comparison, Sketched
+from xlareport.analysis.compare.facts import ESTIMATE, OpcodeWork
+from xlareport.analysis.compare.operations import Phase, align_operations
+
+_MEMORY = ("occupied_peak_bytes", "allocated_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """By how much figures of one run of the main program changed; None where that is not known."""
+
+    seconds: float | None = None
+    """Of the estimated time."""
+    accessed_bytes: int | None = None
+    memory_bytes: int | None = None
+    """Of the peak, else of what is allocated."""
+    kernels: int | None = None
+    opcode: str = ""
+    """The opcode whose instructions alone these figures are of; empty for all."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any figure is known."""
+        return any(each is not None for each in (self.seconds, self.accessed_bytes)) or (
+            self.memory_bytes is not None
+        )
+
+
+UNKNOWN = Effect()
+
+
+def whole_effect(comparison: Comparison) -> Effect:
+    """Return the change of the whole module, which an only cause has to itself."""
+    changes = {
+        each.name: each.head - each.base
+        for each in comparison.quantities
+        if each.base is not None and each.head is not None
+    }
+    nanoseconds = changes.get(ESTIMATE)
+    return Effect(
+        seconds=None if nanoseconds is None else nanoseconds / 1e9,
+        accessed_bytes=changes.get("bytes_accessed"),
+        memory_bytes=next((changes[name] for name in _MEMORY if name in changes), None),
+        kernels=changes.get("kernels"),
+    )
+
+
+def recomputed_effect(comparison: Comparison) -> Effect:
+    """Return the change of what jax.checkpoint runs again."""
+    if comparison.base is None or comparison.head is None:
+        return UNKNOWN
+    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
+    again = [each for each in changes if each.key.phase is Phase.RECOMPUTED]
+    return Effect(sum(each.seconds for each in again), sum(each.bytes for each in again))
+
+
+def opcode_effect(comparison: Comparison, opcode: str) -> Effect:
+    """Return the change of the instructions of one opcode in the final module."""
+    if comparison.base is None or comparison.head is None:
+        return UNKNOWN
+    ours, theirs = (_work_of(side, opcode) for side in (comparison.base, comparison.head))
+    return Effect(
+        seconds=theirs.seconds - ours.seconds,
+        accessed_bytes=theirs.bytes - ours.bytes,
+        kernels=theirs.kernels - ours.kernels,
+        opcode=opcode,
+    )
+
+
+def _work_of(side: Sketched, opcode: str) -> OpcodeWork:
+    nothing = OpcodeWork(opcode, 0.0, 0, 0)
+    return next((each for each in side.facts.opcode_work if each.opcode == opcode), nothing)
