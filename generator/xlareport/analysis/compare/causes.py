@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.compare import cause_words
+from xlareport.analysis.compare.comparability import find_obstacle, find_time_obstacle
 from xlareport.analysis.compare.comparison import (
     DEVICE,
     DISABLED,
@@ -83,10 +84,15 @@ def find_causes(
         *_compiler(comparisons),
         *_programs(comparisons, main),
     ]
-    if len(roots) == 1 and main is not None and main.base and main.head:
+    if len(roots) == 1 and main is not None and _is_comparable(main):
         roots = [replace(roots[0], effect=whole_effect(main))]
     roots.sort(key=_order_of)
     return (*roots, *_ways(comparisons, main, roots), *_modules(comparisons))
+
+
+def _is_comparable(main: Comparison) -> bool:
+    both = main.base is not None and main.head is not None
+    return both and not find_obstacle(main) and not find_time_obstacle(main)
 
 
 def shown_passes(causes: Iterable[Cause]) -> tuple[tuple[str, int], ...]:

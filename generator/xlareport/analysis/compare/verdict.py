@@ -5,9 +5,14 @@ that the dump tells, else what is allocated.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from xlareport.analysis.compare.comparability import (
+    Obstacle,
+    find_obstacle,
+    find_time_obstacle,
+)
 from xlareport.analysis.compare.comparison import Comparison, Quantity, compare_figure
 from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.analysis.compare.time_changes import ComparedTimes
@@ -56,6 +61,8 @@ class Judgement:
     base_runs: int = 0
     head_runs: int = 0
     """Measured runs."""
+    obstacle: Obstacle = Obstacle.NONE
+    """Why it is not known, where both have figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,10 @@ def judge(comparison: Comparison, times: ComparedTimes | None) -> Verdict:
     quantities = {quantity.name: quantity for quantity in comparison.quantities}
     if comparison.base is None or comparison.head is None:
         return NO_VERDICT
+    obstacle = find_obstacle(comparison)
+    if obstacle and times is None:
+        unknown = replace(_UNKNOWN, obstacle=obstacle)
+        return Verdict(unknown, unknown)
     return Verdict(_time(comparison, quantities, times), _memory(comparison, quantities))
 
 
@@ -98,6 +109,9 @@ def _time(
         return _measured(times)
     if comparison.same:
         return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT, quantities.get(ESTIMATE))
+    obstacle = find_time_obstacle(comparison)
+    if obstacle:
+        return replace(_UNKNOWN, obstacle=obstacle)
     facts = comparison.one.facts
     grade = _GRADES.get(facts.device_grade, Grade.GUESSED)
     return _estimated(quantities, facts.device, grade)

@@ -1,7 +1,7 @@
 """The first page of a comparison: the answer, why, the main program's figures, all modules."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -151,12 +151,20 @@ def compare_page(view: ComparisonRecord) -> ComparePage:
         more_causes=causes[MOST_CAUSES:],
         main=words.short_name(main.name) if main else "",
         main_address=page_of(main) if main and shown else "",
-        figures=figure_rows(main.figures, main.precisions) if main else (),
+        figures=_figures(view, main) if main else (),
         operations=OPERATIONS if main and main.operations else "",
         counts=f"{counts_of(view)} {_pairs(view.modules)}",
         key=TABLE,
         problems=tuple(_problems(view)),
     )
+
+
+def _figures(view: ComparisonRecord, main: ComparedRecord) -> tuple[FigureRow, ...]:
+    """Return the figures; nothing is better or worse where they say nothing of each other."""
+    rows = figure_rows(main.figures, main.precisions)
+    if not view.verdict.memory.obstacle:
+        return rows
+    return tuple(replace(row, look="") for row in rows)
 
 
 def _problems(view: ComparisonRecord) -> Iterator[str]:

@@ -30,7 +30,8 @@ def verdict_sentence(verdict: Verdict) -> str:
     time, memory = time_row(verdict.time), memory_row(verdict.memory)
     known = [row.headline for row in (time, memory) if row.headline]
     if not known:
-        return "Time and memory of both cannot be compared."
+        why = verdict.time.obstacle or verdict.memory.obstacle
+        return f"Time and memory of both cannot be compared{f': {why}' if why else ''}."
     if not verdict.matters:
         if Direction.UNKNOWN in (verdict.time.direction, verdict.memory.direction):
             return f"{_capital(', '.join(known))}."
@@ -53,7 +54,7 @@ def memory_row(judgement: Judgement) -> JudgementRow:
     words = _MEMORY.get(judgement.direction, "")
     if judgement.direction is Direction.SAME:
         words = "the same memory"
-    return _row(judgement, words, units.byte_size, _MEMORY_BASIS[judgement.basis])
+    return _row(judgement, words, units.byte_size, _memory_basis(judgement))
 
 
 def _row(
@@ -79,7 +80,13 @@ def _time_basis(judgement: Judgement) -> str:
         case Basis.CODE:
             return "both end in the same code"
         case _:
-            return "not known"
+            return f"not known: {judgement.obstacle}" if judgement.obstacle else "not known"
+
+
+def _memory_basis(judgement: Judgement) -> str:
+    if judgement.obstacle:
+        return f"not known: {judgement.obstacle}"
+    return _MEMORY_BASIS[judgement.basis]
 
 
 _MEMORY_BASIS = {

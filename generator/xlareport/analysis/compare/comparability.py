@@ -1,0 +1,77 @@
+"""Whether the figures of two compilations can be held against each other at all."""
+
+from collections.abc import Hashable
+from collections.abc import Set as AbstractSet
+from enum import StrEnum
+
+from xlareport.analysis.compare.comparison import Comparison, Sketched
+from xlareport.analysis.compare.program import Program
+from xlareport.analysis.source.scopes import mask_numbers
+
+_ALIKE = 0.2
+"""The share of arguments, and of source lines, below which programs may be others altogether."""
+_ALIKE_OPS = 0.9
+"""The same of ops, of which any two training steps share many."""
+_LEAST = 5
+"""Arguments or ops, fewer of which tell nothing."""
+_END = "after_optimizations"
+
+
+class Obstacle(StrEnum):
+    """Why the figures of two compilations say nothing of each other."""
+
+    NONE = ""
+    STAGE = "one side has no optimized module"
+    PROGRAM = "the main programs have hardly an argument or operation in common"
+    DEVICE = "the devices differ, and at least one of them is not known"
+    BACKEND = "the backends differ"
+
+
+def find_obstacle(comparison: Comparison) -> Obstacle:
+    """Return why neither time nor memory can be compared; NONE where they can."""
+    base, head = comparison.base, comparison.head
+    if base is None or head is None or comparison.bare:
+        return Obstacle.NONE
+    if is_optimized(base) != is_optimized(head):
+        return Obstacle.STAGE
+    if are_unlike(base.facts.program, head.facts.program):
+        return Obstacle.PROGRAM
+    return Obstacle.NONE
+
+
+def find_time_obstacle(comparison: Comparison) -> Obstacle:
+    """Return why estimated times cannot be compared, though memory can; NONE where they can."""
+    base, head = comparison.base, comparison.head
+    if base is None or head is None or comparison.bare:
+        return Obstacle.NONE
+    ours, theirs = (side.summary.origin.backend for side in (base, head))
+    if ours and theirs and ours != theirs:
+        return Obstacle.BACKEND
+    guessed = "guessed" in (base.facts.device_grade, head.facts.device_grade)
+    return Obstacle.DEVICE if guessed and _devices_differ(base, head) else Obstacle.NONE
+
+
+def _devices_differ(base: Sketched, head: Sketched) -> bool:
+    named = base.facts.device != head.facts.device
+    return named and bool(base.facts.device and head.facts.device)
+
+
+def is_optimized(side: Sketched) -> bool:
+    """Say whether the last snapshot of a module is that after all passes."""
+    return side.final is not None and side.moments[side.final].key.endswith(_END)
+
+
+def are_unlike(base: Program, head: Program) -> bool:
+    """Say whether two programs share hardly an argument, an op and a source line."""
+    arguments = [{mask_numbers(each.label) for each in side.arguments} for side in (base, head)]
+    ops = [{(each.key.phase, each.key.op) for each in side.operations} for side in (base, head)]
+    lines = [{each.key.line for each in side.operations} - {""} for side in (base, head)]
+    told = [_shared(*each) for each in (arguments, lines) if min(map(len, each)) >= _LEAST]
+    if not told or min(map(len, ops)) < _LEAST:
+        return False
+    return max(told) < _ALIKE and _shared(*ops) < _ALIKE_OPS
+
+
+def _shared(base: AbstractSet[Hashable], head: AbstractSet[Hashable]) -> float:
+    """Return the part of both that both have."""
+    return len(base & head) / len(base | head)

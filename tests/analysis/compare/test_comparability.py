@@ -1,0 +1,59 @@
+"""Whether figures can be held against each other: backends, stages, programs."""
+
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from xlareport.analysis.compare.comparability import Obstacle
+from xlareport.analysis.compare.verdict import Direction
+from xlareport.compare import compare
+from xlareport.pages.compare.first_page import compare_page
+from xlareport.records.compare import ComparisonRecord
+from xlareport.report import BuildOptions
+
+Unpack = Callable[[str], Path]
+
+
+def compared(base: Path, head: Path) -> ComparisonRecord:
+    return compare(base, head, BuildOptions(jobs=1), site=False).view
+
+
+@pytest.fixture(scope="module")
+def pairs(unpacked: Unpack) -> Path:
+    return unpacked("pairs-unseen")
+
+
+def test_the_times_of_two_backends_are_not_compared(pairs: Path) -> None:
+    view = compared(pairs / "cpu-conv-base", pairs / "gpu-attention-base")
+    assert view.verdict.time.direction is Direction.UNKNOWN
+    assert view.verdict.time.obstacle is Obstacle.BACKEND
+    assert "faster" not in compare_page(view).lead
+    assert view.causes[0].kind == "device"
+
+
+def test_a_module_before_its_passes_is_not_compared_with_one_after(
+    pairs: Path, tmp_path: Path
+) -> None:
+    for path in (pairs / "cpu-conv-base").glob("*before_optimizations.txt"):
+        copy(path, tmp_path)
+    view = compared(tmp_path, pairs / "cpu-conv-base")
+    assert view.verdict.memory.obstacle is Obstacle.STAGE
+    page = compare_page(view)
+    assert page.lead.endswith("cannot be compared: one side has no optimized module.")
+    assert not any(row.look for row in page.figures)
+
+
+def test_two_programs_with_nothing_in_common_are_not_compared(
+    pairs: Path, unpacked: Unpack
+) -> None:
+    view = compared(unpacked("pairs") / "base", pairs / "cpu-conv-base")
+    assert view.verdict.time.obstacle is Obstacle.PROGRAM
+    assert not view.verdict.matters
+
+
+def test_two_versions_of_a_program_are_compared(pairs: Path) -> None:
+    view = compared(pairs / "cpu-conv-base", pairs / "cpu-conv-layer")
+    assert view.verdict.time.direction is Direction.MORE
+    assert view.verdict.time.obstacle is Obstacle.NONE
