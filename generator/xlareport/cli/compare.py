@@ -166,8 +166,8 @@ def _answer(view: ComparisonRecord, out: Path | None) -> Iterator[str]:
     yield from (f"  {line}" for line in judgement_lines(page))
     for place, cause in enumerate(view.causes[:_CAUSES], 1):
         effect = effect_words(cause.effect)
-        told = f" {effect}." if effect else ""
-        yield f"  {place}. {cause.sentence}{told} [{cause.grade}]"
+        costs = f" {effect}." if effect else ""
+        yield f"  {place}. {cause.sentence}{costs} [{cause.grade}]"
     if len(view.causes) > _CAUSES:
         yield f"  and {len(view.causes) - _CAUSES} more"
     if view.main and view.main.has_page:

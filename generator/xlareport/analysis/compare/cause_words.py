@@ -40,8 +40,8 @@ def why_option(change: OptionChange) -> str:
     """Say what an option does, or what the passes do that it disables; empty where unknown."""
     if change.name == DISABLED:
         named = f"{change.base or ''},{change.head or ''}".split(",")
-        told = ((name, why_pass(name)) for name in dict.fromkeys(named))
-        return " ".join(f"`{name}`: {words}" for name, words in told if words)
+        meanings = ((name, why_pass(name)) for name in dict.fromkeys(named))
+        return " ".join(f"`{name}`: {words}" for name, words in meanings if words)
     known = all_entries().get(change.name)
     return known.words if known else ""
 

@@ -66,10 +66,10 @@ def are_unlike(base: Program, head: Program) -> bool:
     arguments = [{mask_numbers(each.label) for each in side.arguments} for side in (base, head)]
     ops = [{(each.key.phase, each.key.op) for each in side.operations} for side in (base, head)]
     lines = [{each.key.line for each in side.operations} - {""} for side in (base, head)]
-    told = [_shared(*each) for each in (arguments, lines) if min(map(len, each)) >= _LEAST]
-    if not told or min(map(len, ops)) < _LEAST:
+    shares = [_shared(*each) for each in (arguments, lines) if min(map(len, each)) >= _LEAST]
+    if not shares or min(map(len, ops)) < _LEAST:
         return False
-    return max(told) < _ALIKE and _shared(*ops) < _ALIKE_OPS
+    return max(shares) < _ALIKE and _shared(*ops) < _ALIKE_OPS
 
 
 def _shared(base: AbstractSet[Hashable], head: AbstractSet[Hashable]) -> float:

@@ -65,8 +65,8 @@ def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | No
         pipeline, base, head, _ = signs[0]
         modules = tuple(dict.fromkeys(each[3] for each in signs))
         return OtherCompiler(pipeline, (base,), (head,), Grade.MATCHED, modules, Sign.BEGINNING)
-    told = _by_form(pairs) or _by_pipelines([pair for pair in pairs if _same_devices(pair)])
-    return told or _by_result(pairs)
+    sign = _by_form(pairs) or _by_pipelines([pair for pair in pairs if _same_devices(pair)])
+    return sign or _by_result(pairs)
 
 
 def _builds(pair: Comparison) -> tuple[str, str] | None:

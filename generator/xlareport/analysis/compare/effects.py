@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from xlareport.analysis.compare.comparison import Comparison, Sketched
-from xlareport.analysis.compare.facts import ESTIMATE, OpcodeWork
+from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
 from xlareport.analysis.compare.operations import Phase, align_operations
 
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
@@ -71,6 +71,6 @@ def opcode_effect(comparison: Comparison, opcode: str) -> Effect:
     )
 
 
-def _work_of(side: Sketched, opcode: str) -> OpcodeWork:
-    nothing = OpcodeWork(opcode, 0.0, 0, 0)
+def _work_of(side: Sketched, opcode: str) -> ComparedOpcode:
+    nothing = ComparedOpcode(opcode, 0.0, 0, 0)
     return next((each for each in side.facts.opcode_work if each.opcode == opcode), nothing)

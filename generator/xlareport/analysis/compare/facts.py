@@ -29,7 +29,7 @@ COMPILE_TIME = "compile_microseconds"
 
 
 @dataclass(frozen=True, slots=True)
-class OpcodeWork:
+class ComparedOpcode:
     """The instructions of one opcode outside of fusions, in one run of a module."""
 
     opcode: str
@@ -55,7 +55,7 @@ class Facts:
     """What its instructions run as on a TPU; empty where the dump does not have that."""
     device: str = ""
     """For which the time is estimated."""
-    opcode_work: tuple[OpcodeWork, ...] = ()
+    opcode_work: tuple[ComparedOpcode, ...] = ()
     """Of the final module."""
     device_grade: str = ""
     """As in a cost report; `guessed` where nothing names a device."""
@@ -87,7 +87,7 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
 
 def _opcode_work(
     module: HloModule, cost: ModuleCost, shares: Mapping[tuple[str, str], float]
-) -> Iterator[OpcodeWork]:
+) -> Iterator[ComparedOpcode]:
     seconds: defaultdict[str, float] = defaultdict(float)
     accessed, kernels = Counter[str](), Counter[str]()
     for computation in module.computations:
@@ -101,7 +101,7 @@ def _opcode_work(
                 accessed[each.opcode] += count.of_all_runs(count.bytes_accessed) or 0
                 kernels[each.opcode] += 1
     for opcode, time in seconds.items():
-        yield OpcodeWork(opcode, time, accessed[opcode], kernels[opcode])
+        yield ComparedOpcode(opcode, time, accessed[opcode], kernels[opcode])
 
 
 def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> Mapping[str, int]:

@@ -64,8 +64,8 @@ def _lines(view: ComparisonRecord) -> Iterator[str]:
         yield "**Causes:**"
         for cause in view.causes[:MOST_CAUSES]:
             effect = effect_words(cause.effect)
-            told = f" **{_escaped(effect)}.**" if effect else ""
-            yield f"- {_sentence(cause.sentence)}{told} ({cause.grade})"
+            costs = f" **{_escaped(effect)}.**" if effect else ""
+            yield f"- {_sentence(cause.sentence)}{costs} ({cause.grade})"
     if page.figures and view.main and view.main.has_page:
         yield ""
         yield f"| {_code(words.short_name(view.main.name))} | base | head | change |"
