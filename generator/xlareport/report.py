@@ -32,6 +32,7 @@ from xlareport.pages.rendering.templates import take_compiled
 from xlareport.pictures.draw import PictureRequest, Renderer
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.program import ParsedModule, read_module
+from xlareport.ptxas import Ptxas
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord
 from xlareport.runtime.errors import (
@@ -80,6 +81,8 @@ class BuildOptions:
     """How much of the dump is taken."""
     profiles: tuple[str, ...] = ()
     """Folders, archives or files with what profilers wrote, beside those in the dump."""
+    ptxas: Ptxas | None = None
+    """Compiles the PTX of the dump to know registers and spills; never without being asked."""
     html: bool = True
     """Run mkdocs; without it only its sources and report.json are written."""
 
@@ -293,6 +296,7 @@ def begin_reading(
     wanted = AnalysisOptions(
         marker=compile_marker(options.marker) if options.marker else None,
         cost_options=options.cost_options,
+        ptxas=_kept_ptxas(options, pages=pages),
     )
     pictures = options.pictures if pages else None
     same = find_duplicates(grouped.modules)
@@ -321,6 +325,13 @@ def begin_reading(
     }
     name = options.name or source.name
     return DumpReading(source, name, artifacts, grouped, tasks, again, watched, progress, workers)
+
+
+def _kept_ptxas(options: BuildOptions, *, pages: bool) -> Ptxas | None:
+    """Return the assembler; a build keeps its messages for the next one, a mere reading nothing."""
+    if options.ptxas is None or not pages:
+        return options.ptxas
+    return replace(options.ptxas, cache=Folder(options.out).cache / "ptxas")
 
 
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:

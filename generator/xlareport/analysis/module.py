@@ -12,6 +12,8 @@ from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers
+from xlareport.analysis.kernels.module import read_kernels
+from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
@@ -40,6 +42,7 @@ from xlareport.analysis.tpu.program_record import TpuModule
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
 from xlareport.program import ParsedModule, read_module, unread
+from xlareport.ptxas import Ptxas
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults, guard
 
@@ -148,6 +151,8 @@ class AnalysisOptions:
     """Which device to assume, and whether sources are shown."""
     times: ModuleTimes | None = None
     """What a profiler saw of the modules of its name."""
+    ptxas: Ptxas | None = None
+    """The assembler that compiles the PTX of the dump; None unless the user asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,9 @@ class ModuleAnalysis:
     cost: CostReport | None = None
     """What the module costs."""
     code: CodeSummary | None = None
-    """Kernels, thunks and machine code."""
+    """Files of code and thunks."""
+    kernels: ModuleKernels | None = None
+    """What each GPU kernel needs, and its occupancy; None for a module without any."""
     overview: Overview | None = None
     """All steps taken together."""
     profile: Measured | None = None
@@ -252,8 +259,14 @@ def analyze_module(
         lambda: _read_tpu(module, summary, cost, options.cost_options),
         TpuFiles(),
     )
+    kernels = faults.attempt(
+        "Its kernels",
+        lambda: read_kernels(module, code, options.cost_options, options.ptxas),
+        None,
+    )
     analysis = replace(
         analysis,
+        kernels=kernels,
         tpu=tpu.module,
         read=(*module.read, *code.contents, *tpu.read),
         cost=faults.attempt(

@@ -12,6 +12,7 @@ from xlareport.analysis.cost.options import CostOptions
 from xlareport.cli.options import OUT_FOLDER, limited
 from xlareport.cli.terminal import print_problems, printable, say
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
+from xlareport.ptxas import find_ptxas
 from xlareport.runtime.limits import Limits
 from xlareport.site.builder import MkdocsWorker
 from xlareport.site.sizes import describe_sizes, find_overruns, measure_site
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
 _BREACH = 1
 
 
-@click.command(name="build")
+class _BuildCommand(click.Command):
+    """Takes `--ptxas` alone as well as `--ptxas=PATH`, and never the next argument as its path."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        return super().parse_args(ctx, ["--ptxas=" if each == "--ptxas" else each for each in args])
+
+
+@click.command(name="build", cls=_BuildCommand)
 @click.argument("dump")
 @click.option(
     "--out",
@@ -63,6 +72,12 @@ _BREACH = 1
     metavar="NAME",
     help="Assume this device, whatever the dump names: a key or name of the table of devices, "
     "such as nvidia-h100.",
+)
+@click.option(
+    "--ptxas",
+    metavar="[PATH]",
+    help="Compile the PTX of the dump with this assembler of NVIDIA's, that of "
+    "xlareport[ptxas] without =PATH, to know registers and spills of GPU kernels.",
 )
 @click.option(
     "--with-source",
@@ -106,6 +121,7 @@ def command(
     keep: int | None,
     devices: Path | None,
     device: str | None,
+    ptxas: str | None,
     profiles: tuple[str, ...],
     with_source: bool,
     strict: bool,
@@ -137,6 +153,7 @@ def command(
             keep=keep,
             limits=limits,
             profiles=profiles,
+            ptxas=None if ptxas is None else find_ptxas(ptxas),
             html=not no_html,
         )
         with progress_bar(quiet=quiet) as progress:

@@ -34,6 +34,10 @@ class Device:
     """How it multiplies f32 matrices unless asked for more: `bf16 passes`, `tf32`; else as f32."""
     nominal_for: str = ""
     """The backend whose unknown devices it stands for; empty for a product."""
+    capability: str = ""
+    """The compute capability of an NVIDIA GPU, `9.0`."""
+    multiprocessors: int | None = None
+    """How many of them an NVIDIA GPU has; None where it is none."""
 
     def matrix_peak(self, kind: str) -> float:
         """Return the flops per second of products of one kind, `bf16`, `f32 highest`, `bf16 x3`."""
@@ -136,6 +140,8 @@ def _device(key: str, entry: Any) -> Device:
             f32_products=str(entry.get("f32_products", "")),
             aliases=tuple(str(item).lower() for item in entry.get("aliases", [])),
             nominal_for=str(entry.get("nominal_for", "")),
+            capability=str(entry.get("capability", "")),
+            multiprocessors=int(entry["multiprocessors"]) if "multiprocessors" in entry else None,
         )
     except KeyError as error:
         raise DeviceTableError(f"device {key}: {error} is missing") from error

@@ -100,6 +100,7 @@ def _with_parts(
             (),
         ),
         code=module.code.links if module.code else (),
+        kernels=module.kernels.kernels if module.kernels else (),
         tpu_programs=module.tpu.programs if module.tpu else (),
         tpu=module.tpu.summary if module.tpu else None,
     )

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from xlareport.analysis.code.module import CodeRecord
+from xlareport.analysis.kernels.record import KernelRecord
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.links import ModuleLink
 from xlareport.analysis.modules.recompilations import RecompilationGroup
@@ -171,6 +172,8 @@ class ModuleRecord:
     findings: tuple[FindingRecord, ...] = ()
     """Findings, by severity, then by what they can save."""
     code: tuple[CodeRecord, ...] = ()
+    kernels: tuple[KernelRecord, ...] = ()
+    """GPU kernels with what they need and their occupancy, in the order of the thunks."""
     tpu_programs: tuple[TpuProgram, ...] = ()
     """What its instructions run as on a TPU; empty where the dump has no LLO files."""
     tpu: TpuSummary | None = None

@@ -177,6 +177,21 @@ for name in "$@"; do
         run gpu gpu_train.py "$EVERY_PASS"
         packed $name
         ;;
+    gpu-kernels) # without the LLVM IR, which is most of the bytes; `ptxas -v` of all programs by hand
+        rm -rf "$WORK/gpu-kernels" && mkdir -p "$WORK/gpu-kernels/ptxas"
+        for sm in 75 89 90 120; do
+            run gpu "gpu_kernels.py $sm reduce_64_float64 attention_step" --xla_dump_hlo_as_text
+            rm "$WORK"/dump/*.ll && mv "$WORK/dump" "$WORK/gpu-kernels/sm_$sm"
+            run gpu "gpu_kernels.py $sm" --xla_dump_hlo_as_text
+            for ptx in $(find "$WORK/dump" -name '*.ptx' -size +0 | sort); do
+                arch=$(sed -n 's/^\.target *\([a-z0-9_]*\).*/\1/p' "$ptx")
+                "$WORK"/env-gpu/lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas -v -arch="$arch" \
+                    -o /dev/null "$ptx" 2>&1
+            done | grep -v -e 'Compile time' -e gmem >"$WORK/gpu-kernels/ptxas/sm_$sm.txt"
+        done
+        mv "$WORK/gpu-kernels" "$WORK/dump"
+        packed $name
+        ;;
     tf-add-multiply)
         run tf tf_add_multiply.py "$EVERY_PASS $DOT_AND_PROTO --xla_dump_hlo_as_html"
         packed $name

@@ -1,0 +1,167 @@
+"""One kernel as a record: what it needs, what is resident at once, what would change that."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import ceil
+
+from xlareport.analysis.kernels.card import Card
+from xlareport.analysis.kernels.occupancy import (
+    BlockNeeds,
+    Occupancy,
+    find_occupancy,
+    registers_for,
+)
+from xlareport.analysis.kernels.record import (
+    BlockSizeOccupancy,
+    CardOccupancy,
+    FigureSource,
+    KernelRecord,
+)
+from xlareport.analysis.kernels.resources import Evidence, Resources, find_resources
+
+BLOCK_SIZES = (64, 128, 256, 512, 1024)
+_GRADES = ("exact", "matched", "guessed")
+_NO_COMPILER = "Registers are allocated by ptxas: build with --ptxas to know them."
+_NO_CODE = "No file of code defines it."
+
+
+def kernel_record(
+    evidence: Evidence,
+    places: Sequence[tuple[str, str, str]],
+    card: Card | None,
+    cards: Iterable[Card],
+) -> KernelRecord:
+    """Return a kernel's record; `places` are (computation, instruction, grade) of its launches."""
+    resources = find_resources(evidence, card.sm if card else None)
+    needs = _needs(resources)
+    known = find_occupancy(needs, card.sm) if needs and card else None
+    least, most = _bounds(resources, card)
+    if known is None and least is not None and most is not None and least.share == most.share:
+        known = replace(most, limits=_common(least, most))
+    waves = _waves(resources, known, card)
+    following = _following(needs, known, card)
+    spills = [resources.spill_store_bytes, resources.spill_load_bytes]
+    return KernelRecord(
+        name=evidence.name,
+        instructions=tuple((computation, name) for computation, name, _ in places),
+        launches=evidence.named or None,
+        file=evidence.file,
+        target=evidence.ptx.target if evidence.ptx else "",
+        device=(card.key or None) if card else None,
+        threads=resources.threads,
+        blocks=resources.blocks,
+        registers=resources.registers,
+        registers_at_most=resources.registers_at_most,
+        shared_bytes=resources.shared,
+        shared_bytes_at_most=resources.shared_at_most,
+        dynamic_shared_bytes=resources.dynamic_shared,
+        stack_bytes=resources.stack_bytes,
+        spill_bytes=None if None in spills else sum(each for each in spills if each),
+        spill_store_bytes=resources.spill_store_bytes,
+        spill_load_bytes=resources.spill_load_bytes,
+        occupancy=known.share if known else None,
+        occupancy_at_least=least.share if least and not known else None,
+        occupancy_at_most=most.share if most and not known else None,
+        limited_by=known.limited_by if known else (),
+        resident_blocks=known.blocks if known else None,
+        waves=waves,
+        wave_efficiency=waves / ceil(waves) if waves else None,
+        registers_for_next=following[0] if following else None,
+        occupancy_of_next=following[1] if following else None,
+        block_sizes=tuple(_block_sizes(needs, card)),
+        elsewhere=tuple(_elsewhere(needs, resources.blocks, card, cards)),
+        matrix=evidence.ptx.matrix if evidence.ptx else "",
+        grade=max((grade for *_, grade in places), key=_GRADES.index, default="guessed"),
+        sources=(*resources.sources, *_derived(known, waves, resources, card)),
+        note=_note(evidence, resources),
+    )
+
+
+def _needs(resources: Resources) -> BlockNeeds | None:
+    threads, registers, shared = resources.threads, resources.registers, resources.shared
+    if threads is None or registers is None or shared is None:
+        return None
+    return BlockNeeds(threads, registers, shared, resources.barriers)
+
+
+def _bounds(resources: Resources, card: Card | None) -> tuple[Occupancy | None, Occupancy | None]:
+    """Return the occupancy with the most and with the least that the kernel can need."""
+    if card is None or resources.threads is None or resources.registers is not None:
+        return None, None
+    fewest = BlockNeeds(resources.threads, 0, resources.dynamic_shared or 0)
+    registers, shared = resources.registers_at_most, resources.shared_at_most
+    if registers is None or shared is None:
+        return None, find_occupancy(fewest, card.sm)
+    most = replace(fewest, registers=registers, shared_bytes=shared)
+    return find_occupancy(most, card.sm), find_occupancy(fewest, card.sm)
+
+
+def _common(least: Occupancy, most: Occupancy) -> dict[str, int]:
+    """Return the limits that hold with any number of registers."""
+    return {name: limit for name, limit in least.limits.items() if most.limits.get(name) == limit}
+
+
+def _waves(resources: Resources, known: Occupancy | None, card: Card | None) -> float | None:
+    blocks = resources.blocks
+    if blocks is None or known is None or card is None or not card.count or not known.blocks:
+        return None
+    return blocks / (known.blocks * card.count)
+
+
+def _following(
+    needs: BlockNeeds | None, known: Occupancy | None, card: Card | None
+) -> tuple[int, float] | None:
+    """Return how many registers would leave room for a block more, and the occupancy then."""
+    if needs is None or known is None or card is None or "registers" not in known.limited_by:
+        return None
+    wanted = known.blocks + 1
+    registers = registers_for(needs, card.sm, wanted)
+    if registers is None:
+        return None
+    then = find_occupancy(replace(needs, registers=registers), card.sm)
+    return (registers, then.share) if then.blocks > known.blocks else None
+
+
+def _block_sizes(needs: BlockNeeds | None, card: Card | None) -> Iterator[BlockSizeOccupancy]:
+    if needs is not None and card is not None:
+        for threads in BLOCK_SIZES:
+            if threads != needs.threads:
+                then = find_occupancy(replace(needs, threads=threads), card.sm)
+                yield BlockSizeOccupancy(threads, then.share)
+
+
+def _elsewhere(
+    needs: BlockNeeds | None, blocks: int | None, own: Card | None, cards: Iterable[Card]
+) -> Iterator[CardOccupancy]:
+    """Yield the same launch with the same registers on each other card."""
+    for card in cards:
+        if needs is None or (own is not None and card.key == own.key):
+            continue
+        there = find_occupancy(needs, card.sm)
+        resident = there.blocks * (card.count or 0)
+        waves = blocks / resident if blocks is not None and resident else None
+        yield CardOccupancy(card.key, card.name, there.share, there.limited_by, there.blocks, waves)
+
+
+def _derived(
+    known: Occupancy | None, waves: float | None, resources: Resources, card: Card | None
+) -> Iterator[FigureSource]:
+    """Yield where occupancy and waves come from: they are as sure as what they are made from."""
+    if known is None or card is None:
+        return
+    graded = {each.figure: each.grade for each in resources.sources}
+    grade = max((graded.get("threads", "exact"), "exact"), key=_GRADES.index)
+    source = f"limits of compute capability {card.sm.capability}"
+    if card.is_hypothetical:
+        grade, source = "guessed", f"{source}; the registers are those for the dump's own target"
+    yield FigureSource("occupancy", grade, source)
+    if waves is not None:
+        yield FigureSource("waves", grade, f"{card.count} multiprocessors ({card.count_source})")
+
+
+def _note(evidence: Evidence, resources: Resources) -> str:
+    if resources.registers is not None:
+        return ""
+    if evidence.fault:
+        return f"{evidence.compiler}: {evidence.fault}"
+    return _NO_COMPILER if evidence.ptx is not None else _NO_CODE

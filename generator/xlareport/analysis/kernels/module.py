@@ -1,0 +1,149 @@
+"""The kernels of a module: every one that a file of code defines or a thunk launches."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xlareport.analysis.code.module import CodeFiles
+from xlareport.analysis.code.units import ModuleCode
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.kernels.card import Card, find_card, known_cards
+from xlareport.analysis.kernels.kernel import kernel_record
+from xlareport.analysis.kernels.record import ModuleKernels
+from xlareport.analysis.kernels.resources import Evidence
+from xlareport.program import ParsedModule
+from xlareport.ptxas import Ptxas, compile_ptx
+from xlareport.readers.gpu_objects import read_gpu_object
+from xlareport.readers.launches import read_launch
+from xlareport.readers.ptx import read_ptx
+
+MOST_KERNELS = 5_000
+"""Kernels of one module that are described."""
+_TARGET_CONFIG = "gpu_target_config"
+_LAUNCHING = ("Kernel", "CustomKernel")
+_UNOPTIMIZED = "xla_gpu_disable_gpuasm_optimizations"
+
+
+@dataclass(slots=True)
+class _Found:
+    """The kernels of a module by their names, in the order in which they were met."""
+
+    kernels: dict[str, Evidence] = field(default_factory=dict)
+
+    def named(self, name: str) -> Evidence:
+        """Return what is known of a kernel so far."""
+        return self.kernels.setdefault(name, Evidence(name))
+
+
+def read_kernels(
+    module: ParsedModule, code: CodeFiles, options: CostOptions, ptxas: Ptxas | None = None
+) -> ModuleKernels | None:
+    """Return the kernels of a GPU module; None where it has none.
+
+    With an assembler the PTX of the dump is compiled, else registers are known as bounds alone.
+    """
+    if code.code is None:
+        return None
+    found = _Found()
+    _add_launches(found, code.code)
+    for link in code.code.links:
+        content = code.contents.get(link.file.path, b"")
+        if link.file.kind == "ptx":
+            _add_ptx(found, content, link.file.path, ptxas, _ptxas_options(module))
+        elif link.file.kind == "object":
+            _add_object(found, content, link.file.path)
+    kernels = {name: each for name, each in found.kernels.items() if _is_kernel(each)}
+    if not kernels:
+        return None
+    card = _card(module, kernels.values(), options)
+    places = _places(code.code, kernels)
+    records = (
+        kernel_record(each, places.get(name, ()), card, known_cards())
+        for name, each in list(kernels.items())[:MOST_KERNELS]
+    )
+    return ModuleKernels(
+        kernels=tuple(records),
+        device=card.name if card else "",
+        capability=card.sm.capability if card else "",
+        multiprocessors=card.count if card else None,
+        multiprocessors_source=card.count_source if card else "",
+        is_hypothetical=card.is_hypothetical if card else False,
+        compiler=ptxas.label if ptxas else "",
+    )
+
+
+def _is_kernel(evidence: Evidence) -> bool:
+    return bool(evidence.launches or evidence.ptx or evidence.object or evidence.named)
+
+
+def _add_launches(found: _Found, code: ModuleCode) -> None:
+    for run in code.thunks:
+        thunk = run.thunk
+        launch = read_launch(thunk.description)
+        if thunk.kind.removeprefix("k") in _LAUNCHING and thunk.name not in ("", thunk.kind):
+            evidence = found.named(thunk.name)
+            evidence.named += 1
+            if launch is not None:
+                evidence.launches[launch] = evidence.launches.get(launch, 0) + 1
+
+
+def _add_ptx(
+    found: _Found, content: bytes, path: str, ptxas: Ptxas | None, options: tuple[str, ...]
+) -> None:
+    texts = read_ptx(content)
+    compiled = compile_ptx(content, ptxas, options) if ptxas and texts else None
+    exact = {kernel.name: kernel for kernel in compiled.kernels} if compiled else {}
+    for kernel in texts:
+        evidence = found.named(kernel.name)
+        evidence.ptx, evidence.file = kernel, path
+        evidence.compiled = exact.get(kernel.name)
+        evidence.compiler = ptxas.label if ptxas else ""
+        evidence.fault = compiled.fault if compiled else ""
+
+
+def _add_object(found: _Found, content: bytes, path: str) -> None:
+    for kernel in read_gpu_object(content):
+        evidence = found.named(kernel.name)
+        evidence.object = kernel
+        evidence.file = evidence.file or path
+
+
+def _ptxas_options(module: ParsedModule) -> tuple[str, ...]:
+    """Return what XLA itself passes by the flags of the dump."""
+    settings = {setting.name: setting.value for setting in module.settings}
+    return ("-O0",) if settings.get(_UNOPTIMIZED) == "true" else ()
+
+
+def _card(module: ParsedModule, kernels: Iterable[Evidence], options: CostOptions) -> Card | None:
+    config = next(
+        (each for each in module.files.artifacts if each.name.stage == _TARGET_CONFIG), None
+    )
+    try:
+        content = config.entry.read() if config else None
+    except OSError:
+        content = None
+    target = next((each.ptx.target for each in kernels if each.ptx and each.ptx.target), "")
+    return find_card(module.device_words, target, content, options.device)
+
+
+def _places(
+    code: ModuleCode, kernels: Mapping[str, Evidence]
+) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
+    """Return (computation, instruction, grade) of all that launch each kernel."""
+    result: dict[str, dict[tuple[str, str], str]] = {name: {} for name in kernels}
+    for name, place, grade in _links(code):
+        if name in result:
+            result[name].setdefault(place, grade)
+    return {
+        name: tuple((*place, grade) for place, grade in places.items())
+        for name, places in result.items()
+    }
+
+
+def _links(code: ModuleCode) -> Iterator[tuple[str, tuple[str, str], str]]:
+    for run in code.thunks:
+        if run.place is not None and run.place.instruction:
+            yield run.thunk.name, (run.place.computation, run.place.instruction), run.place.grade
+    for link in code.links:
+        for place in link.places:
+            if place.instruction:
+                yield place.kernel, (place.computation, place.instruction), place.grade

@@ -1,0 +1,115 @@
+"""The records of kernels: what report.json holds of them, and what pages show."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSource:
+    """Where a figure of a kernel comes from."""
+
+    figure: str
+    """The name of its field."""
+    grade: str
+    """`exact`, `matched` or `guessed`."""
+    source: str
+    """`ptxas 12.9.86 for sm_90a`, `thunk sequence`, ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardOccupancy:
+    """The same launch with the same registers on a card: hypothetical unless it is the dump's."""
+
+    device: str
+    """Key in the table of devices."""
+    name: str
+    occupancy: float
+    limited_by: tuple[str, ...]
+    resident_blocks: int
+    waves: float | None
+    """None where nothing of it fits, or where it is not known how many multiprocessors it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSizeOccupancy:
+    """The occupancy with blocks of another size, registers and shared memory as they are."""
+
+    threads: int
+    occupancy: float
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRecord:
+    """One kernel of a module. A figure that is not known is None, never 0."""
+
+    name: str
+    instructions: tuple[tuple[str, str], ...]
+    """(computation, instruction) of all that launch it."""
+    launches: int | None
+    """How often the thunks name it; in loops it runs more often. None without thunks."""
+    file: str | None
+    """The file of code that defines it."""
+    target: str
+    """`sm_90a`; empty where no file says it."""
+    device: str | None
+    """The card that occupancy and waves are of: a key of the table of devices."""
+    threads: int | None
+    """Of a block."""
+    blocks: int | None
+    registers: int | None
+    """Of 32 bits, per thread; vector registers on AMD GPUs."""
+    registers_at_most: int | None
+    """A bound: with more the launch would fail."""
+    shared_bytes: int | None
+    """Of a block, static and dynamic."""
+    shared_bytes_at_most: int | None
+    dynamic_shared_bytes: int | None
+    """The part that the launch adds."""
+    stack_bytes: int | None
+    spill_bytes: int | None
+    """Stores and loads of spilled registers in the code of one thread."""
+    spill_store_bytes: int | None
+    spill_load_bytes: int | None
+    occupancy: float | None
+    """Resident warps of those that a multiprocessor can hold, 0 to 1."""
+    occupancy_at_least: float | None
+    """Bounds, where registers are not known."""
+    occupancy_at_most: float | None
+    limited_by: tuple[str, ...]
+    """`threads`, `blocks`, `registers`, `shared memory`, `barriers`; empty where not known."""
+    resident_blocks: int | None
+    """Of one multiprocessor."""
+    waves: float | None
+    """Blocks / those resident on the whole card."""
+    wave_efficiency: float | None
+    """Waves / waves rounded up: 1 where the last wave fills the card."""
+    registers_for_next: int | None
+    """With at most so many registers one more block would fit; None where these do not limit."""
+    occupancy_of_next: float | None
+    block_sizes: tuple[BlockSizeOccupancy, ...]
+    elsewhere: tuple[CardOccupancy, ...]
+    """Only where registers are known."""
+    matrix: str
+    """The first matrix instruction of its PTX; empty where there is none, or no PTX."""
+    grade: str
+    """Of its link with the instructions."""
+    sources: tuple[FigureSource, ...]
+    note: str
+    """Why registers are not known, or why it could not be compiled; empty where all is well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleKernels:
+    """The kernels of a module."""
+
+    kernels: tuple[KernelRecord, ...]
+    """By their order in the thunk sequence, then those that no thunk names."""
+    device: str
+    """The name of the card that occupancy is of; empty where it is not known."""
+    capability: str
+    """Its compute capability."""
+    multiprocessors: int | None
+    multiprocessors_source: str
+    is_hypothetical: bool
+    """Whether the user chose another card than the dump's."""
+    compiler: str
+    """`ptxas 12.9.86`; empty where none was asked for."""

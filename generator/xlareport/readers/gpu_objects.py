@@ -1,0 +1,118 @@
+"""Reads what machine code of GPUs needs: cubins of NVIDIA, code objects of AMD.
+
+Sources: sections `.nv.info` and `.nv.shared.KERNEL` of cubins, compared with `ptxas -v`, as NVIDIA
+does not describe them; LLVM, User Guide for AMDGPU Backend, Code Object V3 Metadata.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from xlareport.readers.elf import Section, read_sections, read_symbols
+from xlareport.readers.message_pack import read_message_pack
+
+_SIZED = 4
+"""The format of an attribute of `.nv.info` that has a size."""
+_REGISTERS = 0x2F
+_FRAME = 0x11
+_AMD_METADATA = 32
+_TEXT = ".text."
+_SHARED = ".nv.shared."
+_NOTES = 7
+_MOST_ATTRIBUTES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectKernel:
+    """What a kernel needs, by the machine code itself. None is not known."""
+
+    name: str
+    registers: int | None
+    """Per thread; vector registers on AMD GPUs."""
+    shared_bytes: int | None
+    """Static."""
+    stack_bytes: int | None
+    spilled_registers: int | None
+    """Vector registers; only AMD's code objects say it."""
+    source: str
+
+
+def read_gpu_object(data: bytes) -> tuple[ObjectKernel, ...]:
+    """Return the kernels of a cubin or of an AMD code object; empty for any other file."""
+    sections = read_sections(data)
+    if any(section.name.startswith(".nv.info") for section in sections):
+        return tuple(_cubin(data, sections))
+    return tuple(_amd(data, sections))
+
+
+def _cubin(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:
+    info = next((section for section in sections if section.name == ".nv.info"), None)
+    symbols = read_symbols(data, sections)
+    content = info.content(data) if info else b""
+    registers, frames = _by_symbol(content, _REGISTERS), _by_symbol(content, _FRAME)
+    numbers = {symbol.name: number for number, symbol in enumerate(symbols)}
+    shared = {each.name: each.size for each in sections if each.name.startswith(_SHARED)}
+    kernels = {each.name.removeprefix(".nv.info.") for each in sections}
+    for section in sections:
+        name = section.name.removeprefix(_TEXT)
+        if section.name.startswith(_TEXT) and name in kernels:
+            number = numbers.get(name, -1)
+            size = shared.get(_SHARED + name, 0)
+            yield ObjectKernel(
+                name, registers.get(number), size, frames.get(number), None, "cubin (.nv.info)"
+            )
+
+
+def _by_symbol(info: bytes, wanted: int) -> dict[int, int]:
+    """Return symbol -> value of one attribute of `.nv.info`."""
+    result: dict[int, int] = {}
+    at = 0
+    for _ in range(_MOST_ATTRIBUTES):
+        if at + 4 > len(info):
+            break
+        form, attribute, size = struct.unpack_from("<BBH", info, at)
+        at += 4
+        if form == _SIZED:
+            if attribute == wanted and size >= 8 and at + 8 <= len(info):
+                symbol, value = struct.unpack_from("<II", info, at)
+                result[symbol] = value
+            at += size
+    return result
+
+
+def _amd(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:
+    for section in sections:
+        if section.type == _NOTES:
+            for note in _notes(section.content(data)):
+                described = read_message_pack(note)
+                kernels = described.get("amdhsa.kernels") if isinstance(described, dict) else None
+                for kernel in kernels if isinstance(kernels, list) else ():
+                    if isinstance(kernel, dict):
+                        yield _amd_kernel(kernel)
+
+
+def _amd_kernel(kernel: dict[str, Any]) -> ObjectKernel:
+    def number(name: str) -> int | None:
+        value = kernel.get(name)
+        return value if isinstance(value, int) and value >= 0 else None
+
+    return ObjectKernel(
+        str(kernel.get(".name", "")),
+        number(".vgpr_count"),
+        number(".group_segment_fixed_size"),
+        number(".private_segment_fixed_size"),
+        number(".vgpr_spill_count"),
+        "AMD code object (notes)",
+    )
+
+
+def _notes(content: bytes) -> Iterator[bytes]:
+    """Yield the descriptions of the notes of AMD's metadata."""
+    at = 0
+    while at + 12 <= len(content):
+        name_size, size, kind = struct.unpack_from("<III", content, at)
+        start = at + 12 + -(-name_size // 4) * 4
+        if kind == _AMD_METADATA and content[at + 12 : at + 18] == b"AMDGPU":
+            yield content[start : start + size]
+        at = start + -(-size // 4) * 4

@@ -1,0 +1,134 @@
+"""Occupancy equals NVIDIA's own calculation, on kernels of real dumps and on every edge of a limit."""
+
+import importlib.util
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.kernels.occupancy import BlockNeeds, find_occupancy, registers_for
+from xlareport.knowledge.multiprocessors import Multiprocessor, capability_of, multiprocessors
+from xlareport.readers.ptxas_output import read_ptxas_output
+
+FACTORS = {"threads": 1, "registers": 2, "shared memory": 4, "blocks": 8, "barriers": 16}
+Case = tuple[Multiprocessor, BlockNeeds, int]
+"""With the part of the shared memory that is dynamic."""
+
+
+def header() -> Path | None:
+    """Return the folder of NVIDIA's header: of its pip package, else of an installed toolkit."""
+    spec = importlib.util.find_spec("nvidia")
+    roots = [Path(folder) for folder in (spec.submodule_search_locations or ()) if spec] if spec else []
+    places = [*(place for root in roots for place in sorted(root.glob("*/include")))]
+    places += sorted(Path("/usr/local").glob("cuda*/include"))
+    return next((place for place in places if (place / "cuda_occupancy.h").is_file()), None)
+
+
+@pytest.fixture(scope="module")
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compile NVIDIA's calculation; skipped where its header or a compiler is not here."""
+    include, compiler = header(), shutil.which("g++")
+    if include is None or compiler is None:
+        pytest.skip("needs g++ and cuda_occupancy.h: pip install nvidia-cuda-runtime-cu12")
+    program = tmp_path_factory.mktemp("oracle") / "oracle"
+    source = Path(__file__).with_name("occupancy_oracle.cpp")
+    subprocess.run([compiler, "-I", str(include), "-o", str(program), str(source)], check=True)
+    return program
+
+
+def ask(oracle: Path, cases: Sequence[Case]) -> list[tuple[int, int]]:
+    """Return blocks and limiting factors by NVIDIA's word."""
+    lines = "".join(line(case) for case in cases)
+    done = subprocess.run([oracle], input=lines, capture_output=True, text=True, check=True)
+    answers = [tuple(map(int, answer.split())) for answer in done.stdout.splitlines()]
+    assert len(answers) == len(cases)
+    assert not any(error for error, *_ in answers)
+    return [(blocks, barriers_alone(factors)) for _, blocks, factors in answers]
+
+
+def barriers_alone(factors: int) -> int:
+    """Drop what the header says beside barriers: it asks for other limits before it counts them."""
+    return factors & FACTORS["barriers"] or factors
+
+
+def differences(oracle: Path, cases: Sequence[Case]) -> list[tuple[Case, object]]:
+    """Return the cases in which ours is not NVIDIA's."""
+    answers = zip(cases, ask(oracle, cases), strict=True)
+    return [(case, answer) for case, answer in answers if ours(case) != answer]
+
+
+def line(case: Case) -> str:
+    sm, needs, dynamic = case
+    major, minor = sm.capability.split(".")
+    limits = (sm.threads, sm.registers, sm.shared, sm.shared_of_block, sm.shared_with_opt_in)
+    kernel = (needs.threads, needs.registers, needs.shared_bytes - dynamic, dynamic, needs.barriers)
+    return " ".join(map(str, (major, minor, *limits, sm.shared_reserved, *kernel))) + "\n"
+
+
+def ours(case: Case) -> tuple[int, int]:
+    found = find_occupancy(case[1], case[0])
+    return found.blocks, barriers_alone(sum(FACTORS[name] for name in found.limited_by))
+
+
+def real_kernels(data: Path) -> Iterator[Case]:
+    """Yield the kernels that `ptxas -v` describes beside the dumps of four SM versions."""
+    for path in sorted(data.glob("gpu-kernels-ptxas/sm_*.txt")):
+        for kernel in read_ptxas_output(path.read_text("utf-8")):
+            sm = multiprocessors()[capability_of(kernel.target)]
+            for threads in (64, 128, 256, 1024):
+                needs = BlockNeeds(threads, kernel.registers or 0, kernel.shared_bytes, kernel.barriers)
+                yield sm, needs, 0
+                dynamic = 768 * (threads // 32)
+                more = BlockNeeds(threads, needs.registers, needs.shared_bytes + dynamic)
+                yield sm, more, dynamic
+
+
+def test_real_kernels(oracle: Path, data: Path) -> None:
+    """Kernels of the dumps of four SM versions, with blocks of four sizes."""
+    cases = list(real_kernels(data))
+    kernels = {(sm.capability, needs.registers, needs.shared_bytes) for sm, needs, _ in cases}
+    assert len({sm.capability for sm, *_ in cases}) == 4
+    assert len(kernels) > 100
+    assert differences(oracle, cases) == []
+
+
+def test_edges_of_every_version(oracle: Path) -> None:
+    """Every compute capability of the table, at and around each limit."""
+    chance = random.Random(25)
+    cases: list[Case] = []
+    for sm in multiprocessors().values():
+        for registers in range(256):
+            cases.append((sm, BlockNeeds(chance.choice((32, 96, 160, 256, 1000)), registers, 0), 0))
+        for _ in range(2_000):
+            threads = chance.choice((1, 31, 32, 33, 64, 96, 128, 192, 256, 384, 512, 768, 1024))
+            dynamic = chance.choice((0, 0, 1, 127, 128, 768, 40_000, sm.shared_with_opt_in))
+            room = sm.shared_with_opt_in - dynamic
+            fixed = min(room, chance.choice((0, 0, 16, 1024, 8448, 48 * 1024)))
+            needs = BlockNeeds(threads, chance.randrange(256), fixed + dynamic, chance.randrange(17))
+            cases.append((sm, needs, dynamic))
+    assert differences(oracle, cases) == []
+
+
+def test_limits_and_shares() -> None:
+    """One kernel, by hand: 128 threads of 64 registers on an H100."""
+    found = find_occupancy(BlockNeeds(128, 64, 0), multiprocessors()["9.0"])
+    assert (found.blocks, found.warps, found.share) == (8, 32, 0.5)
+    assert found.limited_by == ("registers",)
+
+
+def test_registers_for_another_block() -> None:
+    """Nine blocks of four warps need 56 registers: 65,536 / 4 / (56 * 32) is 9 warps a scheduler."""
+    needs, sm = BlockNeeds(128, 64, 0), multiprocessors()["9.0"]
+    assert registers_for(needs, sm, 9) == 56
+    assert find_occupancy(BlockNeeds(128, 56, 0), sm).blocks == 9
+
+
+@pytest.mark.parametrize("threads", [1025, 4096])
+def test_a_block_that_does_not_fit(threads: int) -> None:
+    """Nothing is resident of a block that is too large."""
+    found = find_occupancy(BlockNeeds(threads, 32, 0), multiprocessors()["9.0"])
+    assert (found.blocks, found.share) == (0, 0.0)
+    assert "threads" in found.limited_by
