@@ -19,6 +19,10 @@ _FRAME = 0x11
 _AMD_METADATA = 32
 _TEXT = ".text."
 _SHARED = ".nv.shared."
+_RESERVING = ".nv.shared.reserved"
+"""A section of cubins from compute capability 9.0 on."""
+_RESERVED = 1024
+"""Bytes of the system's own in each section of shared memory where that section is."""
 _NOTES = 7
 _MOST_ATTRIBUTES = 100_000
 
@@ -54,11 +58,12 @@ def _cubin(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]
     numbers = {symbol.name: number for number, symbol in enumerate(symbols)}
     shared = {each.name: each.size for each in sections if each.name.startswith(_SHARED)}
     kernels = {each.name.removeprefix(".nv.info.") for each in sections}
+    reserved = _RESERVED if any(name.startswith(_RESERVING) for name in shared) else 0
     for section in sections:
         name = section.name.removeprefix(_TEXT)
         if section.name.startswith(_TEXT) and name in kernels:
             number = numbers.get(name, -1)
-            size = shared.get(_SHARED + name, 0)
+            size = max(0, shared.get(_SHARED + name, 0) - reserved)
             yield ObjectKernel(
                 name, registers.get(number), size, frames.get(number), None, "cubin (.nv.info)"
             )

@@ -1,4 +1,4 @@
-"""Occupancy equals NVIDIA's own calculation, on kernels of real dumps and on every edge of a limit."""
+"""Occupancy equals NVIDIA's own calculation, on kernels of dumps and at every edge of a limit."""
 
 import importlib.util
 import random
@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.conftest import Unpack
+from tests.ptxas_listing import listed_kernels
 
 from xlareport.analysis.kernels.occupancy import BlockNeeds, find_occupancy, registers_for
 from xlareport.knowledge.multiprocessors import Multiprocessor, capability_of, multiprocessors
-from xlareport.readers.ptxas_output import read_ptxas_output
 
 FACTORS = {"threads": 1, "registers": 2, "shared memory": 4, "blocks": 8, "barriers": 16}
+KERNELS = 326
 Case = tuple[Multiprocessor, BlockNeeds, int]
 """With the part of the shared memory that is dynamic."""
 
@@ -21,7 +23,9 @@ Case = tuple[Multiprocessor, BlockNeeds, int]
 def header() -> Path | None:
     """Return the folder of NVIDIA's header: of its pip package, else of an installed toolkit."""
     spec = importlib.util.find_spec("nvidia")
-    roots = [Path(folder) for folder in (spec.submodule_search_locations or ()) if spec] if spec else []
+    roots = (
+        [Path(folder) for folder in (spec.submodule_search_locations or ()) if spec] if spec else []
+    )
     places = [*(place for root in roots for place in sorted(root.glob("*/include")))]
     places += sorted(Path("/usr/local").glob("cuda*/include"))
     return next((place for place in places if (place / "cuda_occupancy.h").is_file()), None)
@@ -73,41 +77,46 @@ def ours(case: Case) -> tuple[int, int]:
     return found.blocks, barriers_alone(sum(FACTORS[name] for name in found.limited_by))
 
 
-def real_kernels(data: Path) -> Iterator[Case]:
+def real_kernels(folder: Path) -> Iterator[Case]:
     """Yield the kernels that `ptxas -v` describes beside the dumps of four SM versions."""
-    for path in sorted(data.glob("gpu-kernels-ptxas/sm_*.txt")):
-        for kernel in read_ptxas_output(path.read_text("utf-8")):
+    for path in sorted(folder.glob("ptxas/sm_*.txt")):
+        for kernel in listed_kernels(path):
             sm = multiprocessors()[capability_of(kernel.target)]
             for threads in (64, 128, 256, 1024):
-                needs = BlockNeeds(threads, kernel.registers or 0, kernel.shared_bytes, kernel.barriers)
+                needs = BlockNeeds(
+                    threads, kernel.registers or 0, kernel.shared_bytes, kernel.barriers
+                )
                 yield sm, needs, 0
                 dynamic = 768 * (threads // 32)
                 more = BlockNeeds(threads, needs.registers, needs.shared_bytes + dynamic)
                 yield sm, more, dynamic
 
 
-def test_real_kernels(oracle: Path, data: Path) -> None:
+def test_real_kernels(oracle: Path, unpacked: Unpack) -> None:
     """Kernels of the dumps of four SM versions, with blocks of four sizes."""
-    cases = list(real_kernels(data))
-    kernels = {(sm.capability, needs.registers, needs.shared_bytes) for sm, needs, _ in cases}
+    cases = list(real_kernels(unpacked("gpu-kernels")))
     assert len({sm.capability for sm, *_ in cases}) == 4
-    assert len(kernels) > 100
+    assert len(cases) == KERNELS * 8
     assert differences(oracle, cases) == []
 
 
 def test_edges_of_every_version(oracle: Path) -> None:
     """Every compute capability of the table, at and around each limit."""
-    chance = random.Random(25)
+    chance = random.Random(25)  # noqa: S311 - cases, no secrets
     cases: list[Case] = []
     for sm in multiprocessors().values():
-        for registers in range(256):
-            cases.append((sm, BlockNeeds(chance.choice((32, 96, 160, 256, 1000)), registers, 0), 0))
+        cases += [
+            (sm, BlockNeeds(chance.choice((32, 96, 160, 256, 1000)), registers, 0), 0)
+            for registers in range(256)
+        ]
         for _ in range(2_000):
             threads = chance.choice((1, 31, 32, 33, 64, 96, 128, 192, 256, 384, 512, 768, 1024))
             dynamic = chance.choice((0, 0, 1, 127, 128, 768, 40_000, sm.shared_with_opt_in))
             room = sm.shared_with_opt_in - dynamic
             fixed = min(room, chance.choice((0, 0, 16, 1024, 8448, 48 * 1024)))
-            needs = BlockNeeds(threads, chance.randrange(256), fixed + dynamic, chance.randrange(17))
+            needs = BlockNeeds(
+                threads, chance.randrange(256), fixed + dynamic, chance.randrange(17)
+            )
             cases.append((sm, needs, dynamic))
     assert differences(oracle, cases) == []
 
@@ -120,7 +129,7 @@ def test_limits_and_shares() -> None:
 
 
 def test_registers_for_another_block() -> None:
-    """Nine blocks of four warps need 56 registers: 65,536 / 4 / (56 * 32) is 9 warps a scheduler."""
+    """Nine blocks of four warps need 56 registers: 65,536 / 4 / (56 * 32) is 9 warps."""
     needs, sm = BlockNeeds(128, 64, 0), multiprocessors()["9.0"]
     assert registers_for(needs, sm, 9) == 56
     assert find_occupancy(BlockNeeds(128, 56, 0), sm).blocks == 9

@@ -99,7 +99,7 @@ def programs():
 
 
 def main(sm, *wanted):
-    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_enable_x64", True)  # noqa: FBT003 - its only form
     config = target_config(sm)
     one = topologies.get_topology_desc(platform="cuda", target_config=config, topology="1x1x1")
     sharding = SingleDeviceSharding(one.devices[0])

@@ -216,7 +216,7 @@ for name in "$@"; do
         run "${backend/cpu/jax}" "tagged.py $backend ${name##*-}" "$EVERY_PASS"
         packed $name
         ;;
-    ipu-dot-only | truncated)
+    ipu-dot-only | truncated | rocm-made)
         python3 "$programs/derive.py" $name
         ;;
     example)

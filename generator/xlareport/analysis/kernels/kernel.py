@@ -59,6 +59,7 @@ def kernel_record(
         spill_bytes=None if None in spills else sum(each for each in spills if each),
         spill_store_bytes=resources.spill_store_bytes,
         spill_load_bytes=resources.spill_load_bytes,
+        spilled_registers=evidence.object.spilled_registers if evidence.object else None,
         occupancy=known.share if known else None,
         occupancy_at_least=least.share if least and not known else None,
         occupancy_at_most=most.share if most and not known else None,

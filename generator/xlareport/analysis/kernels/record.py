@@ -69,6 +69,8 @@ class KernelRecord:
     """Stores and loads of spilled registers in the code of one thread."""
     spill_store_bytes: int | None
     spill_load_bytes: int | None
+    spilled_registers: int | None
+    """Vector registers of an AMD GPU that are spilled, of one thread."""
     occupancy: float | None
     """Resident warps of those that a multiprocessor can hold, 0 to 1."""
     occupancy_at_least: float | None

@@ -1,0 +1,61 @@
+"""The card that occupancy is of: the dump's own first, and said where it is another one."""
+
+from xlareport.analysis.kernels.card import find_card, known_cards
+from xlareport.knowledge.devices import devices
+from xlareport.knowledge.multiprocessors import capability_of, multiprocessors
+
+H100 = "NVIDIA H100 80GB HBM3"
+
+
+def test_the_dump_says_how_many_multiprocessors_there_are() -> None:
+    """`core_count` of the target configuration is before the table: cards are sold with fewer."""
+    card = find_card(H100, "sm_90a", b"gpu_device_info {\n  core_count: 114\n}", None)
+    assert card is not None
+    assert (card.key, card.sm.capability, card.count) == ("nvidia-h100", "9.0", 114)
+    assert "core_count" in card.count_source
+    assert not card.is_hypothetical
+
+
+def test_without_a_configuration_the_table_counts() -> None:
+    """Its source is the table's."""
+    card = find_card(H100, "sm_90a", None, None)
+    assert card is not None
+    assert card.count == 132
+
+
+def test_the_target_is_enough() -> None:
+    """A target names its compute capability, and one card of it stands for the others."""
+    card = find_card("", "sm_80", None, None)
+    assert card is not None
+    assert (card.key, card.sm.capability) == ("nvidia-a100", "8.0")
+
+
+def test_another_card_is_hypothetical() -> None:
+    """The user's choice counts, and is said to be one."""
+    card = find_card(H100, "sm_90a", b"core_count: 132", devices()["nvidia-a100"])
+    assert card is not None
+    assert (card.key, card.count, card.is_hypothetical) == ("nvidia-a100", 108, True)
+    same = find_card(H100, "sm_90a", b"core_count: 132", devices()["nvidia-h100"])
+    assert same is not None
+    assert not same.is_hypothetical
+
+
+def test_no_card() -> None:
+    """Neither a TPU nor an AMD GPU has streaming multiprocessors."""
+    assert find_card("gfx90a", "", None, devices()["amd-mi300x"]) is None
+    assert find_card("", "sm_99", None, None) is None
+
+
+def test_every_nvidia_gpu_of_the_table_is_a_card() -> None:
+    """Devices and multiprocessors are two tables; each has its source."""
+    keys = {card.key for card in known_cards()}
+    assert keys == {key for key in devices() if key.startswith("nvidia-")}
+    assert all(card.count and card.count_source for card in known_cards())
+    assert all(sm.source for sm in multiprocessors().values())
+
+
+def test_capabilities_of_targets() -> None:
+    """Every form that a dump writes."""
+    names = ("sm_90a", "sm_9.0", "sm_9.0a", "sm_75", "sm_100a", "sm_12.0", "gfx90a", "")
+    wanted = ["9.0", "9.0", "9.0", "7.5", "10.0", "12.0", "", ""]
+    assert [capability_of(name) for name in names] == wanted

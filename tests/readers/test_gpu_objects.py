@@ -1,0 +1,59 @@
+"""What machine code of GPUs says of its kernels, beside what its compilers print."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.conftest import Unpack
+
+from xlareport.ptxas import PtxasError, compile_ptx, find_ptxas
+from xlareport.readers.gpu_objects import read_gpu_object
+from xlareport.readers.ptx import read_ptx
+
+
+def test_an_amd_code_object(data: Path) -> None:
+    """The figures are those of LLVM's own text of the same kernels (llc 14, gfx90a)."""
+    content = (data / "rocm-made/module_0003.jit_sums.hsaco").read_bytes()
+    first, second = read_gpu_object(content)
+    assert (first.name, first.registers, first.shared_bytes, first.spilled_registers) == (
+        "loop_add_fusion",
+        2,
+        0,
+        0,
+    )
+    assert (second.name, second.registers, second.shared_bytes) == (
+        "input_reduce_fusion",
+        128,
+        4096,
+    )
+    assert second.spilled_registers
+    assert second.stack_bytes
+
+
+def test_other_files() -> None:
+    """A file of another kind, or one that is cut off, has no kernels."""
+    assert read_gpu_object(b"\x7fELF\x02\x01") == ()
+    assert read_gpu_object(b"PK\x03\x04") == ()
+
+
+def test_cubins_say_what_ptxas_prints(unpacked: Unpack, tmp_path: Path) -> None:
+    """Registers, stack and static shared memory of cubins of four SM versions."""
+    try:
+        ptxas = find_ptxas()
+    except PtxasError:
+        pytest.skip("needs ptxas: pip install 'xlareport[ptxas]'")
+    seen = 0
+    for file in sorted(unpacked("gpu-kernels").glob("sm_*/*.ptx")):
+        kernels = read_ptx(file.read_bytes())
+        if not kernels:
+            continue
+        cubin = tmp_path / "kernel.cubin"
+        command = [ptxas.path, f"-arch={kernels[0].target}", "-o", cubin, file]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        told = {kernel.name: kernel for kernel in compile_ptx(file.read_bytes(), ptxas).kernels}
+        for kernel in read_gpu_object(cubin.read_bytes()):
+            own = told[kernel.name]
+            figures = (kernel.registers, kernel.shared_bytes, kernel.stack_bytes)
+            assert figures == (own.registers, own.shared_bytes, own.stack_bytes)
+            seen += 1
+    assert seen > 20
