@@ -24,7 +24,7 @@ _UNOPTIMIZED = "xla_gpu_disable_gpuasm_optimizations"
 
 
 @dataclass(slots=True)
-class _Found:
+class _Gathered:
     """The kernels of a module by their names, in the order in which they were met."""
 
     kernels: dict[str, Evidence] = field(default_factory=dict)
@@ -43,15 +43,15 @@ def read_kernels(
     """
     if code.code is None:
         return None
-    found = _Found()
-    _add_launches(found, code.code)
+    gathered = _Gathered()
+    _add_launches(gathered, code.code)
     for link in code.code.links:
         content = code.contents.get(link.file.path, b"")
         if link.file.kind == "ptx":
-            _add_ptx(found, content, link.file.path, ptxas, _ptxas_options(module))
+            _add_ptx(gathered, content, link.file.path, ptxas, _ptxas_options(module))
         elif link.file.kind == "object":
-            _add_object(found, content, link.file.path)
-    kernels = {name: each for name, each in found.kernels.items() if _is_kernel(each)}
+            _add_object(gathered, content, link.file.path)
+    kernels = {name: each for name, each in gathered.kernels.items() if _is_kernel(each)}
     if not kernels:
         return None
     card = _card(module, kernels.values(), options)
@@ -75,34 +75,34 @@ def _is_kernel(evidence: Evidence) -> bool:
     return bool(evidence.launches or evidence.ptx or evidence.object or evidence.named)
 
 
-def _add_launches(found: _Found, code: ModuleCode) -> None:
+def _add_launches(gathered: _Gathered, code: ModuleCode) -> None:
     for run in code.thunks:
         thunk = run.thunk
         launch = read_launch(thunk.description)
         if thunk.kind.removeprefix("k") in _LAUNCHING and thunk.name not in ("", thunk.kind):
-            evidence = found.named(thunk.name)
+            evidence = gathered.named(thunk.name)
             evidence.named += 1
             if launch is not None:
                 evidence.launches[launch] = evidence.launches.get(launch, 0) + 1
 
 
 def _add_ptx(
-    found: _Found, content: bytes, path: str, ptxas: Ptxas | None, options: tuple[str, ...]
+    gathered: _Gathered, content: bytes, path: str, ptxas: Ptxas | None, options: tuple[str, ...]
 ) -> None:
     texts = read_ptx(content)
     compiled = compile_ptx(content, ptxas, options) if ptxas and texts else None
     exact = {kernel.name: kernel for kernel in compiled.kernels} if compiled else {}
     for kernel in texts:
-        evidence = found.named(kernel.name)
+        evidence = gathered.named(kernel.name)
         evidence.ptx, evidence.file = kernel, path
         evidence.compiled = exact.get(kernel.name)
         evidence.compiler = ptxas.label if ptxas else ""
         evidence.fault = compiled.fault if compiled else ""
 
 
-def _add_object(found: _Found, content: bytes, path: str) -> None:
+def _add_object(gathered: _Gathered, content: bytes, path: str) -> None:
     for kernel in read_gpu_object(content):
-        evidence = found.named(kernel.name)
+        evidence = gathered.named(kernel.name)
         evidence.object = kernel
         evidence.file = evidence.file or path
 

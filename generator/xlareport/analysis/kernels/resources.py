@@ -91,16 +91,16 @@ def find_resources(evidence: Evidence, sm: Multiprocessor | None) -> Resources:
 
 def _machine(evidence: Evidence) -> tuple[Mapping[str, int | None], str]:
     """Return the figures of the machine code, and where they come from."""
-    found, compiled = evidence.object, evidence.compiled
-    if found is not None:
+    machine_code, compiled = evidence.object, evidence.compiled
+    if machine_code is not None:
         return {
-            "registers": found.registers,
-            "static_shared": found.shared_bytes,
-            "stack_bytes": found.stack_bytes,
+            "registers": machine_code.registers,
+            "static_shared": machine_code.shared_bytes,
+            "stack_bytes": machine_code.stack_bytes,
             "spill_store_bytes": None,
             "spill_load_bytes": None,
             "barriers": None,
-        }, found.source
+        }, machine_code.source
     if compiled is not None:
         return {
             "registers": compiled.registers,
@@ -151,8 +151,10 @@ def _sources(
     if launch is not None:
         yield FigureSource("blocks", "exact" if alone else "matched", _SEQUENCE)
     if values.get("dynamic_shared") is not None:
-        told = launch is not None and launch.dynamic_shared is not None
-        yield FigureSource("dynamic_shared_bytes", "exact", _SEQUENCE if told else _TEXT)
+        launch_states_it = launch is not None and launch.dynamic_shared is not None
+        yield FigureSource(
+            "dynamic_shared_bytes", "exact", _SEQUENCE if launch_states_it else _TEXT
+        )
     names = {"static_shared": "shared_bytes"}
     for name, value in machine.items():
         if value is not None and name != "barriers":
