@@ -52,7 +52,7 @@ class Ptxas:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledPtx:
     """What the assembler said of one file."""
 
     kernels: tuple[CompiledKernel, ...]
@@ -80,7 +80,7 @@ def find_ptxas(wanted: str = "") -> Ptxas:
     return Ptxas(path, version[1])
 
 
-def compile_ptx(data: bytes, ptxas: Ptxas, options: tuple[str, ...] = ()) -> Compiled:
+def compile_ptx(data: bytes, ptxas: Ptxas, options: tuple[str, ...] = ()) -> CompiledPtx:
     """Compile a PTX text for its own target and return what its kernels need.
 
     `options` are more options of the assembler, such as `-O0`. A text that it does not take is no
@@ -89,7 +89,7 @@ def compile_ptx(data: bytes, ptxas: Ptxas, options: tuple[str, ...] = ()) -> Com
     kernels = read_ptx(data)
     target = kernels[0].target if kernels else ""
     if not _TARGET.fullmatch(target):
-        return Compiled((), "The text names no target." if data else "The file is empty.")
+        return CompiledPtx((), "The text names no target." if data else "The file is empty.")
     key = blake2b(
         b"\0".join((ptxas.version.encode(), target.encode(), *map(str.encode, options), data)),
         digest_size=16,
@@ -99,7 +99,7 @@ def compile_ptx(data: bytes, ptxas: Ptxas, options: tuple[str, ...] = ()) -> Com
         message, lasting = _run(data, ptxas, (f"-arch={target}", *options))
         if lasting:
             _keep(ptxas, key, message)
-    return Compiled(read_ptxas_output(message), read_ptxas_fault(message))
+    return CompiledPtx(read_ptxas_output(message), read_ptxas_fault(message))
 
 
 def _run(data: bytes, ptxas: Ptxas, options: tuple[str, ...]) -> tuple[str, bool]:

@@ -5,7 +5,7 @@ import pytest
 from xlareport.analysis.kernels.card import Card, find_card, known_cards
 from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.record import KernelRecord
-from xlareport.analysis.kernels.resources import Evidence
+from xlareport.analysis.kernels.resources import KernelEvidence
 from xlareport.readers.launches import Launch
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import CompiledKernel
@@ -19,7 +19,9 @@ def card() -> Card:
 
 def record(launch: Launch, compiled: CompiledKernel | None, text: bytes = b"") -> KernelRecord:
     (ptx,) = read_ptx(text) if text else (None,)
-    evidence = Evidence("k", {launch: 1}, 1, ptx, compiled, "ptxas 12.9.86" if compiled else "")
+    evidence = KernelEvidence(
+        "k", {launch: 1}, 1, ptx, compiled, "ptxas 12.9.86" if compiled else ""
+    )
     return kernel_record(evidence, [("main", "fusion.1", "exact")], card(), known_cards())
 
 
@@ -64,7 +66,7 @@ def test_another_card_makes_a_guess() -> None:
 
     other = find_card("NVIDIA H100", "sm_90a", None, devices()["nvidia-a100"])
     compiled = CompiledKernel("k", "sm_90a", 46, 0, 0, 0, 0, 0)
-    evidence = Evidence("k", {Launch(1, 128, 0): 1}, 1, None, compiled, "ptxas 12.9.86")
+    evidence = KernelEvidence("k", {Launch(1, 128, 0): 1}, 1, None, compiled, "ptxas 12.9.86")
     own = kernel_record(evidence, [], other, ())
     (source,) = [each for each in own.sources if each.figure == "occupancy"]
     assert source.grade == "guessed"
@@ -74,7 +76,7 @@ def test_another_card_makes_a_guess() -> None:
 
 def test_what_is_not_known_is_none() -> None:
     """Without a card, and without machine code."""
-    own = kernel_record(Evidence("k", named=2), [], None, known_cards())
+    own = kernel_record(KernelEvidence("k", named=2), [], None, known_cards())
     assert (own.occupancy, own.waves, own.registers, own.shared_bytes) == (None,) * 4
     assert own.launches == 2
     assert own.note == "No file of code defines it."
@@ -83,7 +85,9 @@ def test_what_is_not_known_is_none() -> None:
 def test_a_fault_of_the_assembler_is_told() -> None:
     """The reader learns why registers are not known."""
     (ptx,) = read_ptx(b".target sm_90a\n.entry k()\n{\n}\n")
-    evidence = Evidence("k", ptx=ptx, compiler="ptxas 12.9.86", fault="Unsupported .version 99.0")
+    evidence = KernelEvidence(
+        "k", ptx=ptx, compiler="ptxas 12.9.86", fault="Unsupported .version 99.0"
+    )
     assert (
         kernel_record(evidence, [], card(), ()).note == "ptxas 12.9.86: Unsupported .version 99.0"
     )

@@ -1,6 +1,6 @@
 """Figures of one kernel, by the files that say them; without machine code they are bounds."""
 
-from xlareport.analysis.kernels.resources import Evidence, find_resources
+from xlareport.analysis.kernels.resources import KernelEvidence, find_resources
 from xlareport.knowledge.multiprocessors import multiprocessors
 from xlareport.readers.gpu_objects import ObjectKernel
 from xlareport.readers.launches import Launch
@@ -26,7 +26,7 @@ def sources(resources: object) -> dict[str, tuple[str, str]]:
 def test_bounds_of_a_text() -> None:
     """1,024 threads leave 64 registers for each; declared memory may be dropped."""
     (ptx,) = read_ptx(TEXT)
-    found = find_resources(Evidence("k", ptx=ptx), HOPPER)
+    found = find_resources(KernelEvidence("k", ptx=ptx), HOPPER)
     assert (found.threads, found.blocks, found.registers) == (1024, None, None)
     assert (found.registers_at_most, found.shared, found.shared_at_most) == (64, None, 1024)
     assert sources(found)["threads"] == ("exact", ".reqntid of the PTX")
@@ -35,7 +35,7 @@ def test_bounds_of_a_text() -> None:
 def test_the_assembler() -> None:
     """Its figures are exact for its version, and bounds go."""
     (ptx,) = read_ptx(TEXT)
-    evidence = Evidence("k", {Launch(8, 1024, 100): 2}, 2, ptx, COMPILED, "ptxas 12.9.86")
+    evidence = KernelEvidence("k", {Launch(8, 1024, 100): 2}, 2, ptx, COMPILED, "ptxas 12.9.86")
     found = find_resources(evidence, HOPPER)
     assert (found.registers, found.registers_at_most, found.shared) == (40, None, 612)
     assert (found.stack_bytes, found.spill_store_bytes, found.spill_load_bytes) == (8, 16, 24)
@@ -46,7 +46,9 @@ def test_the_assembler() -> None:
 def test_machine_code_is_before_the_assembler() -> None:
     """It is what ran; spills of NVIDIA's are not in it."""
     machine = ObjectKernel("k", 48, 256, 0, None, "cubin (.nv.info)")
-    evidence = Evidence("k", {Launch(8, 64, 0): 1}, 1, None, COMPILED, "ptxas 12.9.86", machine)
+    evidence = KernelEvidence(
+        "k", {Launch(8, 64, 0): 1}, 1, None, COMPILED, "ptxas 12.9.86", machine
+    )
     found = find_resources(evidence, HOPPER)
     assert (found.registers, found.shared, found.spill_store_bytes) == (48, 256, None)
     assert sources(found)["registers"] == ("exact", "cubin (.nv.info)")
@@ -54,7 +56,7 @@ def test_machine_code_is_before_the_assembler() -> None:
 
 def test_several_launches() -> None:
     """The one that is named most often counts, and the figure is no longer exact."""
-    evidence = Evidence("k", {Launch(8, 64, 0): 1, Launch(9, 128, 0): 3}, 4)
+    evidence = KernelEvidence("k", {Launch(8, 64, 0): 1, Launch(9, 128, 0): 3}, 4)
     found = find_resources(evidence, HOPPER)
     assert (found.threads, found.blocks) == (128, 9)
     assert sources(found)["threads"][0] == "matched"
@@ -62,6 +64,6 @@ def test_several_launches() -> None:
 
 def test_nothing_is_known() -> None:
     """A kernel that only a thunk names, on a card that is not known."""
-    found = find_resources(Evidence("k", named=1), None)
+    found = find_resources(KernelEvidence("k", named=1), None)
     assert (found.threads, found.registers_at_most, found.shared_at_most) == (None, None, None)
     assert found.sources == ()

@@ -7,7 +7,7 @@ from math import ceil
 from xlareport.analysis.kernels.card import Card
 from xlareport.analysis.kernels.occupancy import (
     BlockNeeds,
-    Occupancy,
+    KernelOccupancy,
     find_occupancy,
     registers_for,
 )
@@ -17,7 +17,7 @@ from xlareport.analysis.kernels.record import (
     FigureSource,
     KernelRecord,
 )
-from xlareport.analysis.kernels.resources import Evidence, Resources, find_resources
+from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, find_resources
 
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
 _GRADES = ("exact", "matched", "guessed")
@@ -26,7 +26,7 @@ _NO_CODE = "No file of code defines it."
 
 
 def kernel_record(
-    evidence: Evidence,
+    evidence: KernelEvidence,
     places: Sequence[tuple[str, str, str]],
     card: Card | None,
     cards: Iterable[Card],
@@ -78,14 +78,16 @@ def kernel_record(
     )
 
 
-def _needs(resources: Resources) -> BlockNeeds | None:
+def _needs(resources: KernelNeeds) -> BlockNeeds | None:
     threads, registers, shared = resources.threads, resources.registers, resources.shared
     if threads is None or registers is None or shared is None:
         return None
     return BlockNeeds(threads, registers, shared, resources.barriers)
 
 
-def _bounds(resources: Resources, card: Card | None) -> tuple[Occupancy | None, Occupancy | None]:
+def _bounds(
+    resources: KernelNeeds, card: Card | None
+) -> tuple[KernelOccupancy | None, KernelOccupancy | None]:
     """Return the occupancy with the most and with the least that the kernel can need."""
     if card is None or resources.threads is None or resources.registers is not None:
         return None, None
@@ -97,12 +99,14 @@ def _bounds(resources: Resources, card: Card | None) -> tuple[Occupancy | None, 
     return find_occupancy(most, card.sm), find_occupancy(fewest, card.sm)
 
 
-def _common(least: Occupancy, most: Occupancy) -> dict[str, int]:
+def _common(least: KernelOccupancy, most: KernelOccupancy) -> dict[str, int]:
     """Return the limits that hold with any number of registers."""
     return {name: limit for name, limit in least.limits.items() if most.limits.get(name) == limit}
 
 
-def _waves(resources: Resources, known: Occupancy | None, card: Card | None) -> float | None:
+def _waves(
+    resources: KernelNeeds, known: KernelOccupancy | None, card: Card | None
+) -> float | None:
     blocks = resources.blocks
     if blocks is None or known is None or card is None or not card.count or not known.blocks:
         return None
@@ -110,7 +114,7 @@ def _waves(resources: Resources, known: Occupancy | None, card: Card | None) -> 
 
 
 def _following(
-    needs: BlockNeeds | None, known: Occupancy | None, card: Card | None
+    needs: BlockNeeds | None, known: KernelOccupancy | None, card: Card | None
 ) -> tuple[int, float] | None:
     """Return how many registers would leave room for a block more, and the occupancy then."""
     if needs is None or known is None or card is None or "registers" not in known.limited_by:
@@ -145,7 +149,7 @@ def _elsewhere(
 
 
 def _derived(
-    known: Occupancy | None, waves: float | None, resources: Resources, card: Card | None
+    known: KernelOccupancy | None, waves: float | None, resources: KernelNeeds, card: Card | None
 ) -> Iterator[FigureSource]:
     """Yield where occupancy and waves come from: they are as sure as what they are made from."""
     if known is None or card is None:
@@ -160,7 +164,7 @@ def _derived(
         yield FigureSource("waves", grade, f"{card.count} multiprocessors ({card.count_source})")
 
 
-def _note(evidence: Evidence, resources: Resources) -> str:
+def _note(evidence: KernelEvidence, resources: KernelNeeds) -> str:
     if resources.registers is not None:
         return ""
     if evidence.fault:

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.kernels.card import Card, find_card, known_cards
 from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.record import ModuleKernels
-from xlareport.analysis.kernels.resources import Evidence
+from xlareport.analysis.kernels.resources import KernelEvidence
 from xlareport.program import ParsedModule
 from xlareport.ptxas import Ptxas, compile_ptx
 from xlareport.readers.gpu_objects import read_gpu_object
@@ -27,11 +27,11 @@ _UNOPTIMIZED = "xla_gpu_disable_gpuasm_optimizations"
 class _Gathered:
     """The kernels of a module by their names, in the order in which they were met."""
 
-    kernels: dict[str, Evidence] = field(default_factory=dict)
+    kernels: dict[str, KernelEvidence] = field(default_factory=dict)
 
-    def named(self, name: str) -> Evidence:
+    def named(self, name: str) -> KernelEvidence:
         """Return what is known of a kernel so far."""
-        return self.kernels.setdefault(name, Evidence(name))
+        return self.kernels.setdefault(name, KernelEvidence(name))
 
 
 def read_kernels(
@@ -71,7 +71,7 @@ def read_kernels(
     )
 
 
-def _is_kernel(evidence: Evidence) -> bool:
+def _is_kernel(evidence: KernelEvidence) -> bool:
     return bool(evidence.launches or evidence.ptx or evidence.object or evidence.named)
 
 
@@ -113,7 +113,9 @@ def _ptxas_options(module: ParsedModule) -> tuple[str, ...]:
     return ("-O0",) if settings.get(_UNOPTIMIZED) == "true" else ()
 
 
-def _card(module: ParsedModule, kernels: Iterable[Evidence], options: CostOptions) -> Card | None:
+def _card(
+    module: ParsedModule, kernels: Iterable[KernelEvidence], options: CostOptions
+) -> Card | None:
     config = next(
         (each for each in module.files.artifacts if each.name.stage == _TARGET_CONFIG), None
     )
@@ -126,7 +128,7 @@ def _card(module: ParsedModule, kernels: Iterable[Evidence], options: CostOption
 
 
 def _places(
-    code: ModuleCode, kernels: Mapping[str, Evidence]
+    code: ModuleCode, kernels: Mapping[str, KernelEvidence]
 ) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
     """Return (computation, instruction, grade) of all that launch each kernel."""
     result: dict[str, dict[tuple[str, str], str]] = {name: {} for name in kernels}

@@ -23,7 +23,7 @@ class BlockNeeds:
 
 
 @dataclass(frozen=True, slots=True)
-class Occupancy:
+class KernelOccupancy:
     """What is resident on one multiprocessor."""
 
     blocks: int
@@ -40,7 +40,7 @@ class Occupancy:
         return tuple(name for name, most in self.limits.items() if most <= self.blocks)
 
 
-def find_occupancy(needs: BlockNeeds, sm: Multiprocessor) -> Occupancy:
+def find_occupancy(needs: BlockNeeds, sm: Multiprocessor) -> KernelOccupancy:
     """Return the theoretical occupancy of a kernel; all of its launches are of one block size."""
     limits = {
         name: most
@@ -55,7 +55,7 @@ def find_occupancy(needs: BlockNeeds, sm: Multiprocessor) -> Occupancy:
     }
     blocks = min(limits.values())
     warps = blocks * warps_of(needs.threads)
-    return Occupancy(blocks, warps, warps / sm.warps, limits)
+    return KernelOccupancy(blocks, warps, warps / sm.warps, limits)
 
 
 def warps_of(threads: int) -> int:

@@ -15,7 +15,7 @@ _LEAST_UNIT = 8
 
 
 @dataclass(slots=True)
-class Evidence:
+class KernelEvidence:
     """All that the files of a module say of one kernel."""
 
     name: str
@@ -38,7 +38,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Resources:
+class KernelNeeds:
     """What a kernel needs; None where no file says it."""
 
     threads: int | None = None
@@ -69,7 +69,7 @@ class Resources:
         return self.static_shared_at_most + self.dynamic_shared
 
 
-def find_resources(evidence: Evidence, sm: Multiprocessor | None) -> Resources:
+def find_resources(evidence: KernelEvidence, sm: Multiprocessor | None) -> KernelNeeds:
     """Return what a kernel needs: by the machine code, else by the assembler, else bounds."""
     launch, ptx = evidence.launch, evidence.ptx
     threads = launch.threads if launch else ptx.threads_required if ptx else None
@@ -86,10 +86,10 @@ def find_resources(evidence: Evidence, sm: Multiprocessor | None) -> Resources:
         values["registers_at_most"] = _most_registers(threads, ptx, sm)
     barriers = values.pop("barriers", None)
     sources = tuple(_sources(evidence, values, machine, source))
-    return Resources(**values, barriers=1 if barriers is None else barriers, sources=sources)
+    return KernelNeeds(**values, barriers=1 if barriers is None else barriers, sources=sources)
 
 
-def _machine(evidence: Evidence) -> tuple[Mapping[str, int | None], str]:
+def _machine(evidence: KernelEvidence) -> tuple[Mapping[str, int | None], str]:
     """Return the figures of the machine code, and where they come from."""
     machine_code, compiled = evidence.object, evidence.compiled
     if machine_code is not None:
@@ -113,7 +113,7 @@ def _machine(evidence: Evidence) -> tuple[Mapping[str, int | None], str]:
     return {}, ""
 
 
-def _dynamic(evidence: Evidence) -> int | None:
+def _dynamic(evidence: KernelEvidence) -> int | None:
     """Return what launches add; without a word of theirs 0 where the code cannot use any."""
     launch = evidence.launch
     if launch is not None and launch.dynamic_shared is not None:
@@ -136,7 +136,7 @@ _TEXT = "PTX"
 
 
 def _sources(
-    evidence: Evidence,
+    evidence: KernelEvidence,
     values: Mapping[str, int | None],
     machine: Mapping[str, int | None],
     source: str,
