@@ -73,11 +73,20 @@ def test_messages_are_kept_by_the_hash_of_what_was_compiled(tmp_path: Path) -> N
 def test_a_child_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended, and that is not kept."""
     monkeypatch.setattr(runner, "TIME_LIMIT", 1)
+    monkeypatch.setattr(runner, "_PATIENCE", 2)
     made = program(tmp_path, "import time; time.sleep(600)")
     compiled = compile_ptx(KERNEL, Ptxas(made.path, made.version, tmp_path / "cache"))
     assert compiled.kernels == ()
-    assert "more than 1 seconds" in compiled.fault
+    assert "more than 2 seconds" in compiled.fault
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such clock")
+def test_a_child_that_computes_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is ended by the system after its seconds."""
+    monkeypatch.setattr(runner, "TIME_LIMIT", 1)
+    compiled = compile_ptx(KERNEL, program(tmp_path, "while True:\n    pass"))
+    assert compiled.fault == "it was ended; its limits are 1 seconds and 1 GiB."
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")

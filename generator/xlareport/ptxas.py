@@ -20,7 +20,9 @@ from xlareport.readers.ptxas_output import CompiledKernel, read_ptxas_fault, rea
 from xlareport.runtime.errors import XlareportError
 
 TIME_LIMIT = 10
-"""Seconds for one file, of computing as well as on the wall."""
+"""Seconds of computing for one file."""
+_PATIENCE = 6
+"""How many times longer a clock on the wall may run: on a busy machine, or for what hangs."""
 MEMORY_LIMIT = 1 << 30
 """Bytes for the process."""
 _OUTPUT_LIMIT = 16 << 20
@@ -116,13 +118,13 @@ def _run(data: bytes, ptxas: Ptxas, options: tuple[str, ...]) -> tuple[str, bool
                     stdin=subprocess.DEVNULL,
                     stdout=messages,
                     stderr=messages,
-                    timeout=TIME_LIMIT,
+                    timeout=TIME_LIMIT * _PATIENCE,
                     check=False,
                     env={"TMPDIR": name, "PATH": os.environ.get("PATH", "")},
                     preexec_fn=_bound if sys.platform != "win32" else None,
                 )
             except subprocess.TimeoutExpired:
-                return f"ptxas fatal : it took more than {TIME_LIMIT} seconds.", False
+                return f"ptxas fatal : it took more than {TIME_LIMIT * _PATIENCE} seconds.", False
             except OSError as error:
                 return f"ptxas fatal : it does not run: {error.strerror}.", False
         with (folder / "messages").open("rb") as messages:

@@ -43,16 +43,16 @@ def test_cubins_say_what_ptxas_prints(unpacked: Unpack, tmp_path: Path) -> None:
     except PtxasError:
         pytest.skip("needs ptxas: pip install 'xlareport[ptxas]'")
     seen = 0
-    for file in sorted(unpacked("gpu-kernels").glob("sm_*/*.ptx")):
+    for file in sorted(unpacked("gpu-kernels").glob("sm_*/*attention*.ptx")):
         kernels = read_ptx(file.read_bytes())
         if not kernels:
             continue
         cubin = tmp_path / "kernel.cubin"
         command = [ptxas.path, f"-arch={kernels[0].target}", "-o", cubin, file]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        told = {kernel.name: kernel for kernel in compile_ptx(file.read_bytes(), ptxas).kernels}
+        printed = {kernel.name: kernel for kernel in compile_ptx(file.read_bytes(), ptxas).kernels}
         for kernel in read_gpu_object(cubin.read_bytes()):
-            own = told[kernel.name]
+            own = printed[kernel.name]
             figures = (kernel.registers, kernel.shared_bytes, kernel.stack_bytes)
             assert figures == (own.registers, own.shared_bytes, own.stack_bytes)
             seen += 1
