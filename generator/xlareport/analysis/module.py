@@ -9,10 +9,12 @@ from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers
-from xlareport.analysis.kernels.module import read_kernels
+from xlareport.analysis.kernels.findings import KernelTimes, find_kernel_findings
+from xlareport.analysis.kernels.module import read_kernels, with_shares
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.result import Matching
@@ -261,7 +263,7 @@ def analyze_module(
     )
     kernels = faults.attempt(
         "Its kernels",
-        lambda: read_kernels(module, code, options.cost_options, options.ptxas),
+        lambda: _read_kernels(module, code, figures, options),
         None,
     )
     analysis = replace(
@@ -271,7 +273,13 @@ def analyze_module(
         read=(*module.read, *code.contents, *tpu.read),
         cost=faults.attempt(
             "What it costs",
-            lambda: _report_cost(module, summary, cost, options.cost_options, tpu.module),
+            lambda: _report_cost(
+                module,
+                summary,
+                cost,
+                options.cost_options,
+                _device_findings(tpu.module, kernels, figures),
+            ),
             None,
         ),
         code=code.summary,
@@ -377,15 +385,31 @@ def _report_cost(
     summary: ModuleSummary,
     cost: ModuleCost | None,
     cost_options: CostOptions,
-    tpu: TpuModule | None,
+    more: Sequence[Finding],
 ) -> CostReport | None:
     if cost is None:
         return None
     lines = SourceTexts().lines if cost_options.with_source else None
     report = report_cost(module, cost, summary.origin.backend, cost_options, lines)
-    if tpu is None:
+    if not more:
         return report
-    return replace(report, findings=merge_findings((*report.findings, *find_tpu_findings(tpu))))
+    return replace(report, findings=merge_findings((*report.findings, *more)))
+
+
+def _read_kernels(
+    module: ParsedModule, code: CodeFiles, figures: FinalFigures, options: AnalysisOptions
+) -> ModuleKernels | None:
+    kernels = read_kernels(module, code, options.cost_options, options.ptxas)
+    return with_shares(kernels, figures.shares) if kernels else None
+
+
+def _device_findings(
+    tpu: TpuModule | None, kernels: ModuleKernels | None, figures: FinalFigures
+) -> tuple[Finding, ...]:
+    """Return what is found in the code of the device, beside what is found in the module."""
+    times = KernelTimes(figures.seconds, figures.shares)
+    of_kernels = find_kernel_findings(kernels, times) if kernels else ()
+    return (*(find_tpu_findings(tpu) if tpu else ()), *of_kernels)
 
 
 def _overview(

@@ -13,6 +13,7 @@ Part = Literal[
     "memory",
     "source",
     "code",
+    "kernels",
     "tpu",
     "texts",
     "time",

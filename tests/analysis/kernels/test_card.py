@@ -43,6 +43,7 @@ def test_another_card_is_hypothetical() -> None:
 def test_no_card() -> None:
     """Neither a TPU nor an AMD GPU has streaming multiprocessors."""
     assert find_card("gfx90a", "", None, devices()["amd-mi300x"]) is None
+    assert find_card("gfx90a", "", None, devices()["nvidia-a100"]) is None
     assert find_card("", "sm_99", None, None) is None
 
 

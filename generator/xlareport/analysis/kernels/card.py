@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from xlareport.knowledge.devices import Device, device_named, devices
 from xlareport.knowledge.multiprocessors import Multiprocessor, capability_of, multiprocessors
 
+_AMD = "gfx"
 _CORES = re.compile(rb"\bcore_count: (\d{1,6})\b")
 
 
@@ -44,7 +45,7 @@ def find_card(words: str, target: str, config: bytes | None, chosen: Device | No
     """
     own = _own_card(words, target, config)
     other = card_of(chosen) if chosen is not None else None
-    if other is None:
+    if other is None or _AMD in words:
         return own
     if own is not None and own.key == other.key:
         return own

@@ -16,6 +16,7 @@ from xlareport.analysis.kernels.record import (
     CardOccupancy,
     FigureSource,
     KernelRecord,
+    ResourceLimit,
 )
 from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, find_resources
 
@@ -64,6 +65,7 @@ def kernel_record(
         occupancy_at_least=least.share if least and not known else None,
         occupancy_at_most=most.share if most and not known else None,
         limited_by=known.limited_by if known else (),
+        limits=tuple(ResourceLimit(*limit) for limit in known.limits.items()) if known else (),
         resident_blocks=known.blocks if known else None,
         waves=waves,
         wave_efficiency=waves / ceil(waves) if waves else None,
@@ -74,6 +76,7 @@ def kernel_record(
         matrix=evidence.ptx.matrix if evidence.ptx else "",
         grade=max((grade for *_, grade in places), key=_GRADES.index, default="guessed"),
         sources=(*resources.sources, *_derived(known, waves, resources, card)),
+        share=None,
         note=_note(evidence, resources),
     )
 
@@ -140,7 +143,7 @@ def _elsewhere(
 ) -> Iterator[CardOccupancy]:
     """Yield the same launch with the same registers on each other card."""
     for card in cards:
-        if needs is None or (own is not None and card.key == own.key):
+        if needs is None or own is None or card.key == own.key:
             continue
         there = find_occupancy(needs, card.sm)
         resident = there.blocks * (card.count or 0)

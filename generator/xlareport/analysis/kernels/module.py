@@ -1,7 +1,7 @@
 """The kernels of a module: every one that a file of code defines or a thunk launches."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.code.module import CodeFiles
 from xlareport.analysis.code.units import ModuleCode
@@ -68,6 +68,19 @@ def read_kernels(
         multiprocessors_source=card.count_source if card else "",
         is_hypothetical=card.is_hypothetical if card else False,
         compiler=ptxas.label if ptxas else "",
+    )
+
+
+def with_shares(kernels: ModuleKernels, shares: Mapping[tuple[str, str], float]) -> ModuleKernels:
+    """Return the kernels with their shares of the roofline time, by those of instructions."""
+    return replace(
+        kernels,
+        kernels=tuple(
+            replace(kernel, share=sum(shares.get(place, 0.0) for place in kernel.instructions))
+            if shares and kernel.instructions
+            else kernel
+            for kernel in kernels.kernels
+        ),
     )
 
 

@@ -38,6 +38,15 @@ class BlockSizeOccupancy:
 
 
 @dataclass(frozen=True, slots=True)
+class ResourceLimit:
+    """How many blocks a resource of one multiprocessor leaves room for."""
+
+    resource: str
+    """`threads`, `blocks`, `registers`, `shared memory` or `barriers`."""
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
 class KernelRecord:
     """One kernel of a module. A figure that is not known is None, never 0."""
 
@@ -78,6 +87,7 @@ class KernelRecord:
     occupancy_at_most: float | None
     limited_by: tuple[str, ...]
     """`threads`, `blocks`, `registers`, `shared memory`, `barriers`; empty where not known."""
+    limits: tuple[ResourceLimit, ...]
     resident_blocks: int | None
     """Of one multiprocessor."""
     waves: float | None
@@ -95,6 +105,8 @@ class KernelRecord:
     grade: str
     """Of its link with the instructions."""
     sources: tuple[FigureSource, ...]
+    share: float | None
+    """Of the roofline time of the module, all that launch it; None where that is not known."""
     note: str
     """Why registers are not known, or why it could not be compiled; empty where all is well."""
 

@@ -7,6 +7,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.pages.code.page import code_page
 from xlareport.pages.cost.page import cost_page, cost_parts
+from xlareport.pages.kernels.page import kernels_page
 from xlareport.pages.memory.page import memory_page
 from xlareport.pages.module.file_list import files_page
 from xlareport.pages.module.graph import graph_page
@@ -44,8 +45,7 @@ def module_parts(
     record: ModuleRecord, module: ModuleAnalysis, pictures: Sequence[PictureView] = ()
 ) -> Iterator[ModulePart]:
     """Yield the parts of a module that there are, in the order of their tabs."""
-    cost, code, profile, costs = module.cost, module.code, module.profile, {*cost_parts(record)}
-    tpu = module.tpu
+    cost, profile, costs = module.cost, module.profile, {*cost_parts(record)}
     summary, overview = module.summary, module.overview
     yield ModulePart("graph", lambda: graph_page(record, pictures), wide=True)
     if record.steps:
@@ -58,15 +58,23 @@ def module_parts(
         yield ModulePart("memory", lambda: memory_page(record, cost))
     if cost and "source" in costs:
         yield ModulePart("source", lambda: source_page(record, cost.source, cost.seconds))
-    if code:
-        yield ModulePart("code", lambda: code_page(record, code), wide=True)
-    if tpu:
-        yield ModulePart("tpu", lambda: tpu_page(record, tpu), wide=True)
+    yield from _code_parts(record, module)
     if has_texts(module.summary.files):
         yield ModulePart("texts", lambda: texts_page(record), wide=True)
     if profile and "time" in costs:
         yield ModulePart("time", lambda: profile_page(record, profile))
     yield ModulePart("files", lambda: files_page(record, summary))
+
+
+def _code_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
+    """Yield the parts on what the instructions became."""
+    code, kernels, tpu = module.code, module.kernels, module.tpu
+    if code:
+        yield ModulePart("code", lambda: code_page(record, code), wide=True)
+    if kernels:
+        yield ModulePart("kernels", lambda: kernels_page(record, kernels), wide=True)
+    if tpu:
+        yield ModulePart("tpu", lambda: tpu_page(record, tpu), wide=True)
 
 
 @dataclass(frozen=True, slots=True)

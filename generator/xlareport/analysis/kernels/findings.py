@@ -1,0 +1,131 @@
+"""Rules about GPU kernels; each names the figures that it rests on."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from xlareport.analysis.findings.finding import SHORTEST, Finding, Where
+from xlareport.analysis.findings.rules import merge_findings
+from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
+from xlareport.runtime import units
+
+LEAST_SHARE = 0.02
+"""Of the module's roofline time: below that occupancy and tails are not worth a word."""
+LOW = 0.25
+"""Occupancy below which a kernel without matrix units has few warps to hide latencies with."""
+TAIL = 0.8
+"""Part of the blocks that could run, over all waves."""
+MOST_WAVES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTimes:
+    """The roofline time of a module and the parts of its instructions."""
+
+    seconds: float | None
+    shares: Mapping[Where, float]
+
+    def of(self, kernel: KernelRecord) -> float:
+        """Return the roofline seconds of all that launch a kernel; 0 where they are not known."""
+        share = sum(self.shares.get(place, 0.0) for place in kernel.instructions)
+        return share * (self.seconds or 0.0)
+
+    def is_noticeable(self, kernel: KernelRecord) -> bool:
+        """Say whether a kernel takes a part of the time that is worth a word."""
+        seconds = self.of(kernel)
+        return seconds >= SHORTEST and seconds >= LEAST_SHARE * (self.seconds or 0.0)
+
+
+Rule = Callable[[KernelRecord, KernelTimes], str | None]
+"""Returns the figures that a finding rests on; None where there is nothing to say."""
+
+
+def find_kernel_findings(kernels: ModuleKernels, times: KernelTimes) -> tuple[Finding, ...]:
+    """Return what the rules say of the kernels of a module, what weighs most first."""
+    return merge_findings(
+        finding for kernel in kernels.kernels for finding in _findings(kernel, times)
+    )
+
+
+def _findings(kernel: KernelRecord, times: KernelTimes) -> Iterator[Finding]:
+    for key, (rule, title, grade, suggestion) in _RULES.items():
+        evidence = rule(kernel, times)
+        if evidence and kernel.instructions:
+            yield Finding(
+                rule=key,
+                title=title,
+                places=kernel.instructions,
+                evidence=f"Kernel `{kernel.name}`: {evidence}.",
+                suggestion=suggestion,
+                grade=max(grade, kernel.grade, key=_GRADES.index),
+                weight=times.of(kernel),
+            )
+
+
+_GRADES = ("exact", "matched", "guessed")
+
+
+def _spills(kernel: KernelRecord, _: KernelTimes) -> str | None:
+    """Report every kernel that spills: XLA itself never wants one."""
+    source = next((each.source for each in kernel.sources if each.figure == "registers"), "")
+    if kernel.spilled_registers:
+        count = units.count(kernel.spilled_registers)
+        return f"{count} vector registers spilled by each thread ({source})"
+    if not kernel.spill_bytes:
+        return None
+    return (
+        f"{units.byte_size(kernel.spill_store_bytes or 0)} of spill stores and "
+        f"{units.byte_size(kernel.spill_load_bytes or 0)} of spill loads in the code of each "
+        f"thread, {kernel.registers} registers ({source})"
+    )
+
+
+def _low_occupancy(kernel: KernelRecord, times: KernelTimes) -> str | None:
+    """Report low occupancy by one resource, where more blocks wait and no matrix unit is used."""
+    alone = len(kernel.limited_by) == 1
+    waiting = kernel.waves is not None and kernel.waves > 1
+    if kernel.occupancy is None or kernel.occupancy >= LOW or not (alone and waiting):
+        return None
+    if kernel.matrix or not kernel.target or not times.is_noticeable(kernel):
+        return None
+    return (
+        f"occupancy {units.share(kernel.occupancy)}, limited by {kernel.limited_by[0]} "
+        f"({_needs(kernel)}); {units.count(kernel.blocks or 0)} blocks run in "
+        f"{kernel.waves:.1f} waves"
+    )
+
+
+def _needs(kernel: KernelRecord) -> str:
+    if kernel.limited_by[0] == "shared memory":
+        return f"{units.byte_size(kernel.shared_bytes or 0)} a block"
+    if kernel.limited_by[0] == "registers":
+        return f"{kernel.registers} a thread, {kernel.threads} threads a block"
+    return f"{kernel.threads} threads a block"
+
+
+def _tail(kernel: KernelRecord, times: KernelTimes) -> str | None:
+    """Report a last wave that leaves much of the card idle, where there are few waves."""
+    waves, efficiency = kernel.waves, kernel.wave_efficiency
+    if waves is None or efficiency is None or waves >= MOST_WAVES or efficiency >= TAIL:
+        return None
+    if not times.is_noticeable(kernel):
+        return None
+    return (
+        f"{units.count(kernel.blocks or 0)} blocks are {waves:.2f} waves: "
+        f"{units.share(efficiency)} of the blocks that the card can hold over all waves"
+    )
+
+
+_ON_SPILLS = (
+    "Spilled registers go through local memory. Fewer values at once help: a smaller tile, "
+    "fewer outputs of one fusion, or fewer operands of one reduction."
+)
+_ON_OCCUPANCY = (
+    "Check in a profiler whether the kernel waits for memory. The tab Kernels shows with how many "
+    "registers another block would fit."
+)
+_ON_TAILS = "Another tile or block size changes the number of blocks; a larger batch adds waves."
+_RULES: Mapping[str, tuple[Rule, str, str, str]] = {
+    "kernel-spills": (_spills, "Kernel that spills registers", "exact", _ON_SPILLS),
+    "kernel-occupancy": (_low_occupancy, "Kernel below 25% occupancy", "matched", _ON_OCCUPANCY),
+    "kernel-tail": (_tail, "Kernel whose last wave leaves the card idle", "matched", _ON_TAILS),
+}

@@ -1,0 +1,1 @@
+"""The page on GPU kernels: what each needs, its occupancy, and why."""

@@ -1,0 +1,190 @@
+"""The page on GPU kernels: a ranked table, and for the heaviest kernels the reasons in words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
+from xlareport.pages import navigation, words
+from xlareport.pages.figures import Figure
+from xlareport.pages.kernels.sentences import describe_kernel, occupancy_words
+from xlareport.pages.rendering.environment import prose
+from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.records.report import ModuleRecord
+from xlareport.runtime import units
+
+_DESCRIBED = 40
+"""Kernels that are described in words; the table has all."""
+_CARDS = 200
+"""Kernels of which the table of cards shows every card."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelView:
+    """One kernel in words."""
+
+    name: str
+    summary: str
+    sentences: tuple[Markup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelsPage(PartPage):
+    """Everything on the page."""
+
+    lead: str
+    card: str
+    compiler: Markup
+    figures: tuple[Figure, ...]
+    kernels: tuple[KernelView, ...]
+    more: int
+    """Kernels that are in the table alone."""
+
+
+def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
+    """Make the page of one module."""
+    ranked = sorted(kernels.kernels, key=lambda each: -(each.share or 0.0))
+    tables = {"kernels": _table(record, ranked)}
+    if any(kernel.elsewhere for kernel in ranked):
+        tables["kernel-cards"] = _cards(ranked, kernels)
+    return KernelsPage(
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables=tables,
+        lead=_lead(ranked),
+        card=_card(kernels),
+        compiler=prose(_compiler(kernels)),
+        figures=tuple(_figures(ranked)),
+        kernels=tuple(
+            KernelView(
+                each.name, occupancy_words(each), tuple(map(prose, describe_kernel(each, kernels)))
+            )
+            for each in ranked[:_DESCRIBED]
+        ),
+        more=max(0, len(ranked) - _DESCRIBED),
+    )
+
+
+def _lead(ranked: Sequence[KernelRecord]) -> str:
+    heavy = [kernel for kernel in ranked[:3] if kernel.share]
+    named = ", ".join(f"{each.name} ({units.share(each.share or 0.0)})" for each in heavy)
+    most = f" Most of the roofline time: {named}." if heavy else ""
+    return f"{units.plural(len(ranked), 'GPU kernel')}.{most}"
+
+
+def _card(kernels: ModuleKernels) -> str:
+    if not kernels.capability:
+        return (
+            "Occupancy is not calculated: the dump names no NVIDIA GPU whose limits are known. "
+            "For AMD GPUs the figures of the code objects are shown."
+        )
+    name = kernels.device or "The device"
+    count = kernels.multiprocessors
+    many = f"{units.count(count)} multiprocessors" if count else "multiprocessors"
+    source = f" ({kernels.multiprocessors_source})" if kernels.multiprocessors_source else ""
+    start = f"{name}, compute capability {kernels.capability}, {many}{source}."
+    if not kernels.is_hypothetical:
+        return f"Occupancy is theoretical, for {start}"
+    return (
+        f"Hypothetical, by --device: {start} Launches and registers are those that the dump has "
+        "for its own device."
+    )
+
+
+def _compiler(kernels: ModuleKernels) -> str:
+    if kernels.compiler:
+        return (
+            f"Registers, spills and static shared memory are what {kernels.compiler} allocates for "
+            "the dumped PTX. XLA may have used another version."
+        )
+    if any(kernel.registers is None for kernel in kernels.kernels):
+        return (
+            "The dump holds PTX, in which registers are not allocated yet. Registers are upper "
+            "bounds, and occupancy is a range. `xlareport build DUMP --ptxas` compiles the PTX."
+        )
+    return ""
+
+
+def _figures(kernels: Sequence[KernelRecord]) -> Iterator[Figure]:
+    known = [kernel for kernel in kernels if kernel.occupancy is not None]
+    yield Figure("Kernels", units.count(len(kernels)), "with code or a launch")
+    many = f"of {units.count(len(kernels))}; the others as a range or not at all"
+    yield Figure("Occupancy known", units.count(len(known)), many)
+    counted = [kernel for kernel in kernels if kernel.spill_bytes is not None]
+    spilling = [kernel for kernel in kernels if kernel.spill_bytes or kernel.spilled_registers]
+    if counted or spilling:
+        yield Figure("Spilling", units.count(len(spilling)), "kernels with spilled registers")
+    shared = sum(len(kernel.instructions) > 1 for kernel in kernels)
+    yield Figure("Shared", units.count(shared), "kernels launched by several instructions")
+
+
+def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
+    columns = (
+        Column("Kernel", "link", "its code"),
+        Column("Share", "percent", "of the roofline time of the module, all that launch it"),
+        Column("Occupancy", "percent", "resident warps / warps that a multiprocessor can hold"),
+        Column("Limited by", "text", "resources that allow no further block"),
+        Column("Registers", "int", "per thread"),
+        Column("Spills", "bytes", "stores and loads of spilled registers in the code of a thread"),
+        Column("Threads", "int", "of a block"),
+        Column("Blocks", "int", "of the launch"),
+        Column("Waves", "float", "blocks / blocks resident on the whole card"),
+        Column("Wave efficiency", "percent", "waves / waves rounded up"),
+        Column("Shared memory", "bytes", "of a block, static and dynamic"),
+        Column("Dynamic", "bytes", "the part that the launch adds"),
+        Column("Stack", "bytes", "of a thread"),
+        Column("Registers at most", "int", "bound from the block size, where not allocated"),
+        Column("Occupancy from", "percent", "lower bound"),
+        Column("Occupancy to", "percent", "upper bound"),
+        Column("Instructions", "int", "that launch it"),
+        Column("Launches", "int", "in the thunk sequence; loops repeat them"),
+        Column("Matrix", "code", "first matrix instruction of the PTX"),
+        Column("Link", "text", "grade of the link with the instructions"),
+        Column("Note"),
+    )
+    return Table(columns, [_row(record, kernel) for kernel in kernels], (1, "desc"))
+
+
+def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
+    page = navigation.address(navigation.module_page(record.slug, "code"))
+    place = kernel.instructions[0][1] if kernel.instructions else ""
+    return [
+        [kernel.name, f"{page}#unit={quote(place)}"] if place else kernel.name,
+        kernel.share,
+        kernel.occupancy,
+        ", ".join(kernel.limited_by) or None,
+        kernel.registers,
+        kernel.spill_bytes,
+        kernel.threads,
+        kernel.blocks,
+        kernel.waves,
+        kernel.wave_efficiency,
+        kernel.shared_bytes,
+        kernel.dynamic_shared_bytes,
+        kernel.stack_bytes,
+        kernel.registers_at_most,
+        kernel.occupancy_at_least,
+        kernel.occupancy_at_most,
+        len(kernel.instructions),
+        kernel.launches,
+        kernel.matrix or None,
+        kernel.grade,
+        kernel.note or None,
+    ]
+
+
+def _cards(kernels: Sequence[KernelRecord], module: ModuleKernels) -> Table:
+    shown = [kernel for kernel in kernels if kernel.elsewhere][:_CARDS]
+    names = list(dict.fromkeys(card.name for kernel in shown for card in kernel.elsewhere))
+    columns = (
+        Column("Kernel", "code"),
+        Column(module.device or "This device", "percent", "the card of the other table"),
+        *(Column(name, "percent", "hypothetical: same launch and registers") for name in names),
+    )
+    rows: list[list[Cell]] = []
+    for kernel in shown:
+        there = {card.name: card.occupancy for card in kernel.elsewhere}
+        rows.append([kernel.name, kernel.occupancy, *(there.get(name) for name in names)])
+    return Table(columns, rows)

@@ -1,0 +1,112 @@
+"""A kernel in sentences: what it needs, why its occupancy is what it is, what would change it."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
+from xlareport.runtime import units
+
+_NAMED = 5
+_FEW_WAVES = 4
+
+
+def occupancy_words(kernel: KernelRecord) -> str:
+    """Return the occupancy of a kernel in a few words."""
+    if kernel.occupancy is not None:
+        by = " and ".join(kernel.limited_by) if kernel.occupancy < 1 else ""
+        return f"{units.share(kernel.occupancy)}{f' by {by}' if by else ''}"
+    if kernel.occupancy_at_least is not None and kernel.occupancy_at_most is not None:
+        least, most = units.share(kernel.occupancy_at_least), units.share(kernel.occupancy_at_most)
+        return f"{least} to {most}"
+    return "occupancy not known"
+
+
+def describe_kernel(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
+    """Yield sentences on a kernel; names stand between backticks."""
+    yield _launch(kernel)
+    yield _needs(kernel)
+    yield from _occupancy(kernel)
+    yield from _changes(kernel)
+    yield from _waves(kernel, module)
+    yield from _elsewhere(kernel)
+    if kernel.note:
+        yield kernel.note if kernel.note.endswith(".") else f"{kernel.note}."
+
+
+def _launch(kernel: KernelRecord) -> str:
+    names = [name for _, name in kernel.instructions]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    by = ", ".join(f"`{name}`" for name in names[:_NAMED])
+    start = f"Launched by {by}{more}" if names else "No instruction is known to launch it"
+    if kernel.threads is None:
+        return f"{start}."
+    many = f"{units.count(kernel.blocks)} blocks of " if kernel.blocks else "blocks of "
+    return f"{start}: {many}{units.count(kernel.threads)} threads."
+
+
+def _needs(kernel: KernelRecord) -> str:
+    parts = []
+    if kernel.registers is not None:
+        parts.append(f"{kernel.registers} registers a thread")
+    elif kernel.registers_at_most is not None:
+        parts.append(f"at most {kernel.registers_at_most} registers a thread")
+    if kernel.shared_bytes is not None:
+        dynamic = kernel.dynamic_shared_bytes
+        of_it = f" ({units.byte_size(dynamic)} dynamic)" if dynamic else ""
+        parts.append(f"{units.byte_size(kernel.shared_bytes)} of shared memory a block{of_it}")
+    elif kernel.shared_bytes_at_most is not None:
+        most = units.byte_size(kernel.shared_bytes_at_most)
+        parts.append(f"at most {most} of shared memory a block")
+    if kernel.spill_bytes:
+        stores, loads = kernel.spill_store_bytes or 0, kernel.spill_load_bytes or 0
+        sizes = f"{units.byte_size(stores)} of stores, {units.byte_size(loads)} of loads"
+        parts.append(f"registers spilled ({sizes} in the code of a thread)")
+    elif kernel.spill_bytes == 0:
+        parts.append("no spills")
+    if kernel.spilled_registers:
+        parts.append(f"{kernel.spilled_registers} vector registers spilled")
+    source = next((each.source for each in kernel.sources if each.figure == "registers"), "")
+    by = f", by {source}" if source else ""
+    return f"It needs {', '.join(parts)}{by}." if parts else "What it needs is not known."
+
+
+def _occupancy(kernel: KernelRecord) -> Iterator[str]:
+    if kernel.occupancy is None or kernel.resident_blocks is None:
+        return
+    rooms = ", ".join(f"{limit.resource} {limit.blocks}" for limit in kernel.limits)
+    blocks = units.plural(kernel.resident_blocks, "block")
+    yield (
+        f"Occupancy {units.share(kernel.occupancy)}: {blocks} on a multiprocessor at once. "
+        f"Blocks that each resource allows: {rooms}."
+    )
+
+
+def _changes(kernel: KernelRecord) -> Iterator[str]:
+    if kernel.registers_for_next is not None and kernel.occupancy_of_next is not None:
+        then = units.share(kernel.occupancy_of_next)
+        yield f"With at most {kernel.registers_for_next} registers one more block fits: {then}."
+    sizes = [size for size in kernel.block_sizes if size.occupancy != kernel.occupancy]
+    if sizes:
+        named = ", ".join(f"{each.threads} threads {units.share(each.occupancy)}" for each in sizes)
+        yield f"With other block sizes and the same registers and shared memory: {named}."
+
+
+def _waves(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
+    waves, efficiency = kernel.waves, kernel.wave_efficiency
+    if waves is None or efficiency is None or kernel.blocks is None:
+        return
+    if waves < 1:
+        held = units.share(waves)
+        yield f"{units.plural(kernel.blocks, 'block')} fill {held} of the card: one wave."
+        if module.multiprocessors and kernel.blocks < module.multiprocessors:
+            yield f"{module.multiprocessors - kernel.blocks} multiprocessors get no block."
+    elif waves < _FEW_WAVES:
+        full = units.share(efficiency)
+        yield f"{waves:.2f} waves: over all of them {full} of the card holds a block."
+    else:
+        yield f"{waves:.1f} waves; the last, partial one matters little."
+
+
+def _elsewhere(kernel: KernelRecord) -> Iterator[str]:
+    if kernel.elsewhere:
+        named = ", ".join(f"{each.name} {units.share(each.occupancy)}" for each in kernel.elsewhere)
+        yield f"The same launch with the same registers elsewhere, hypothetical: {named}."

@@ -1,0 +1,91 @@
+"""The page on the kernels of our own dumps: of NVIDIA GPUs with bounds, of an AMD GPU."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.kernels.record import ModuleKernels
+from xlareport.analysis.module import AnalysisOptions, analyze_module
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.knowledge.devices import devices
+from xlareport.pages.kernels.page import KernelsPage, kernels_page
+from xlareport.pages.tables import PartPage
+from xlareport.records.build import build_report
+from xlareport.records.report import ModuleRecord
+from xlareport.report import BuildOptions, analyze, begin_reading
+from xlareport.runtime.faults import Faults
+from xlareport.runtime.progress import silent
+from xlareport.runtime.worker_pool import WorkerPool
+
+
+def analyzed(folder: Path, name: str, device: str = "") -> ModuleKernels:
+    with open_source(folder) as source:
+        (files,) = (each for each in group(name_files(source)).modules if name in each.name)
+        options = AnalysisOptions(cost_options=CostOptions(device=devices().get(device)))
+        module = analyze_module(files, options, Faults("x"), lambda *_: None)
+    assert module.analysis.kernels is not None
+    return module.analysis.kernels
+
+
+def recorded(folder: Path, name: str) -> ModuleRecord:
+    with open_source(folder) as source, WorkerPool(1) as workers:
+        options = BuildOptions(pictures="none")
+        report = build_report(analyze(begin_reading(source, options, workers, silent, pages=True)))
+    return next(each for each in report.modules if name in each.name)
+
+
+@pytest.fixture(scope="module")
+def page(unpacked: Callable[[str], Path]) -> KernelsPage:
+    folder = unpacked("gpu-kernels") / "sm_90"
+    return kernels_page(recorded(folder, "attention"), analyzed(folder, "attention"))
+
+
+def widths(page: PartPage) -> set[int]:
+    return {
+        len(row) - len(table.columns) for table in page.tables.values() for row in table.rows
+    } | {0}
+
+
+def test_kernels_are_ranked_by_their_time(page: KernelsPage) -> None:
+    """Bounds are shown as bounds, and the page says how to know more."""
+    table = page.tables["kernels"]
+    assert table.sort == (1, "desc")
+    assert widths(page) == {0}
+    assert page.lead.startswith(f"{len(table.rows)} GPU kernels. Most of the roofline time:")
+    assert "132 multiprocessors (core_count of gpu_target_config)" in page.card
+    assert "upper bounds" in page.compiler
+    assert any(" to " in kernel.summary for kernel in page.kernels)
+    sentences = [text for kernel in page.kernels for text in kernel.sentences]
+    assert any("registers a thread" in text for text in sentences)
+    assert any("768 B of shared memory" in text for text in sentences)
+
+
+def test_another_card_is_hypothetical(unpacked: Callable[[str], Path]) -> None:
+    folder = unpacked("gpu-kernels") / "sm_90"
+    own = analyzed(folder, "attention", "nvidia-a100")
+    other = kernels_page(recorded(folder, "attention"), own)
+    assert other.card.startswith("Hypothetical, by --device: NVIDIA A100")
+
+
+def test_an_amd_gpu(data: Path) -> None:
+    """Spilled registers are told, and that occupancy is not calculated."""
+    folder = data / "rocm-made"
+    page = kernels_page(recorded(folder, "sums"), analyzed(folder, "sums"))
+    assert page.card.startswith("Occupancy is not calculated")
+    assert page.compiler == ""
+    assert [figure.value for figure in page.figures if figure.label == "Spilling"] == ["1"]
+    assert "kernel-cards" not in page.tables
+    assert {kernel.summary for kernel in page.kernels} == {"occupancy not known"}
+
+
+def test_the_report_has_them(unpacked: Callable[[str], Path]) -> None:
+    """report.json has every kernel, each figure with its source."""
+    record = recorded(unpacked("gpu-kernels") / "sm_90", "attention")
+    assert len(record.kernels) > 5
+    for kernel in record.kernels:
+        named = {source.figure for source in kernel.sources}
+        assert {"threads", "blocks", "dynamic_shared_bytes", "registers_at_most"} <= named
+        assert kernel.share is not None
