@@ -120,8 +120,8 @@ _ON_SPILLS = (
     "fewer outputs of one fusion, or fewer operands of one reduction."
 )
 _ON_OCCUPANCY = (
-    "Check in a profiler whether the kernel is bound by memory latency. The tab Kernels shows with how many "
-    "registers another block would fit."
+    "Check in a profiler whether the kernel is bound by memory latency. The tab Kernels shows with "
+    "how many registers another block would fit."
 )
 _ON_TAILS = "Another tile or block size changes the number of blocks; a larger batch adds waves."
 _RULES: Mapping[str, tuple[Rule, str, str, str]] = {
