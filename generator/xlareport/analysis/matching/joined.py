@@ -6,9 +6,10 @@ What the one sends or what its parts are read by is paired already, and tells wh
 from collections import deque
 from collections.abc import Iterator
 
+from xlareport.analysis.matching.elements import kept_elements
 from xlareport.analysis.matching.families import family_of, is_mark
 from xlareport.analysis.matching.graph import Node, Operand
-from xlareport.analysis.matching.halves import START, dones_of, start_of
+from xlareport.analysis.matching.halves import START, dones_of, is_done, start_of
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.pieces import piece_of, slices_of
@@ -48,11 +49,11 @@ def _join_collectives(search: Search, whole: Node) -> None:
     opcode = _opcode(whole).removesuffix(START)
     members = [_sent_before(search, piece, opcode, holder) for piece in pieces]
     known = [member for member in members if member is not None]
-    if len(set(known)) == len(pieces):
-        reason = f"%{holder.instruction.name} does it for {len(known)} operands"
-        search.combine(known, holder, Grade.MATCHED, reason)
+    if len(set(known)) == len(known) >= _FEWEST:
+        reason = f"%{holder.instruction.name} does it for {len(pieces)} operands"
+        search.combine(members, holder, Grade.MATCHED, reason)
         for end in dones_of(search.after, holder):
-            search.name_elements(known, end)
+            search.name_elements(members, end)
         if start is not None and is_free(whole):
             search.extend(known[0], whole)
 
@@ -86,6 +87,9 @@ def _sent_before(search: Search, piece: Operand, opcode: str, whole: Node) -> No
     source = _before(search, node)
     if source is None:
         return None
+    if path and source.instruction.opcode == "while":
+        number = kept_elements(search, source, node).get(path[0])
+        path = path if number is None else (number, *path[1:])
     members = {
         user
         for user, _ in _readers(search.before, source, _MOVES, path)
@@ -137,17 +141,28 @@ def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
         return []
     for (node, _), (other, _) in (sides[:2], sides[1::-1]):
         if _opcode(node) == "concatenate" and is_free(node):
-            pieces = search.after.graph.operands(node)
-            members = [_product_of(search, piece, other, whole) for piece in pieces]
+            pieces = [_moved(search.after, piece)[0] for piece in search.after.graph.operands(node)]
+            values = [_before(search, piece) for piece in pieces]
+            shared = _before(search, other) or _shared_factor(search, values, whole)
+            members = [_product_of(search, (value, shared), whole) for value in values]
             known = list(dict.fromkeys(member for member in members if member is not None))
             if len(known) == len(pieces):
                 return known
     return []
 
 
-def _product_of(search: Search, piece: Operand, other: Node, whole: Node) -> Node | None:
+def _shared_factor(search: Search, values: list[Node | None], whole: Node) -> Node | None:
+    """Return what the partner of a product multiplies one of some values with."""
+    operands = () if whole.partner is None else search.before.graph.operands(whole.partner)
+    factors = [_moved(search.before, operand)[0] for operand in operands]
+    others = [node for node in factors if node not in values]
+    return others[0] if len(others) == 1 and len(factors) == _FEWEST else None
+
+
+def _product_of(
+    search: Search, factors: tuple[Node | None, Node | None], whole: Node
+) -> Node | None:
     """Return the one product before of two values; None where there is none, or several."""
-    factors = [_before(search, _moved(search.after, piece)[0]), _before(search, other)]
     readers = [
         {user for user, _ in _readers(search.before, factor, _MOVES) if _may_join(user, whole)}
         for factor in factors
@@ -191,7 +206,8 @@ def _passes(node: Node, opcodes: frozenset[str]) -> bool:
     line = node.instruction
     if not is_free(node) or len(line.operands) != 1:
         return is_free(node) and line.opcode in opcodes
-    return line.opcode in opcodes or is_mark(line) or family_of(line) == "collective"
+    sent = is_done(node) or family_of(line) == "collective"
+    return line.opcode in opcodes or is_mark(line) or sent
 
 
 def _opcode(node: Node) -> str:

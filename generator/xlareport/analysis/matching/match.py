@@ -18,6 +18,7 @@ from xlareport.analysis.matching import (
     spreading,
     strength,
     structure,
+    sums,
     swaps,
 )
 from xlareport.analysis.matching.result import Matching
@@ -44,6 +45,7 @@ _RULES = (
     bodies.inlined,
     strength.reduced,
     joined.joined,
+    sums.reassociated,
     rules.same_name,
     frames.called,
     rules.same_value,
@@ -57,6 +59,7 @@ _RULES = (
     rules.same_origin,
     spreading.neighbours,
     joined.joined,
+    sums.reassociated,
     rules.same_first_operand,
     rules.same_value_in_order,
     frames.called,
@@ -72,6 +75,7 @@ _RULES = (
     swaps.swapped,
     spreading.successors,
     joined.joined,
+    sums.reassociated,
     frames.parameters,
 )
 _PARTS = (collectives.halves, products.split_sums, products.split_reductions)

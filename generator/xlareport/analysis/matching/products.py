@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node, Operand, opened_root
 from xlareport.analysis.matching.grouping import group_by_key
+from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.nodes import is_free, read_at, same_shape
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
@@ -30,14 +31,35 @@ def same_work(search: Search) -> None:
     if not (old and new):
         return
     search.evaluate()
-    groups = [
-        _grouped(_Essence(side, search.tokens), work)
-        for side, work in ((search.before, old), (search.after, new))
-    ]
-    for key, ours in groups[0].items():
-        theirs = groups[1].get(key, [])
-        if len(ours) == len(theirs):
-            _link_all(search, ours, theirs)
+    ours, theirs = _by_essence(search, old, new, _MOVES)
+    if any(len(nodes) > 1 and key in theirs for key, nodes in ours.items()):
+        _link_alone(search, *_by_essence(search, old, new, _MOVES - {"reverse"}))
+    for key, nodes in ours.items():
+        left = [node for node in nodes if is_free(node)]
+        others = [node for node in theirs.get(key, ()) if is_free(node)]
+        if len(left) == len(others):
+            _link_all(search, left, others)
+
+
+_Work = dict[Hashable, list[Node]]
+
+
+def _by_essence(
+    search: Search, old: list[Node], new: list[Node], moves: frozenset[str]
+) -> tuple[_Work, _Work]:
+    """Return the work of each side by what it does to which values, some moves aside."""
+    return (
+        _grouped(_Essence(search.before, search.tokens, moves), old),
+        _grouped(_Essence(search.after, search.tokens, moves), new),
+    )
+
+
+def _link_alone(search: Search, old: _Work, new: _Work) -> None:
+    """Pair what alone does something to a value that is not reversed, where others reverse it."""
+    for key, nodes in old.items():
+        others = new.get(key, [])
+        if len(nodes) == len(others) == 1:
+            _link_all(search, nodes, others)
 
 
 def _link_all(search: Search, ours: list[Node], theirs: list[Node]) -> None:
@@ -49,7 +71,9 @@ def _link_all(search: Search, ours: list[Node], theirs: list[Node]) -> None:
 
 
 def _open_work(side: Side) -> list[Node]:
-    return [node for node in side.open() if _kind(node) is not None]
+    """Return the heavy nodes without a partner, but not those left over unread."""
+    work = [node for node in side.open() if _kind(node) is not None]
+    return [node for node in work if node.instruction not in unread_heavy(node.frame.computation)]
 
 
 def _grouped(essence: "_Essence", work: list[Node]) -> dict[Hashable, list[Node]]:
@@ -70,9 +94,10 @@ def _kind(node: Node) -> str | None:
 class _Essence:
     """Values of one side's nodes, equal for what differs in moves of data alone."""
 
-    def __init__(self, side: Side, tokens: Tokens) -> None:
+    def __init__(self, side: Side, tokens: Tokens, moves: frozenset[str]) -> None:
         self._side = side
         self._tokens = tokens
+        self._moves = moves
         self._values: dict[Node, int] = {}
         for node in side.values.order:
             self._values[node] = self._derive(node)
@@ -94,7 +119,7 @@ class _Essence:
     def _moved(self, node: Node) -> Operand | None:
         """Return what a move moves; None where a node is none. So is the sum of a split product."""
         opcode = node.instruction.opcode
-        if opcode not in _MOVES and opcode != "reduce":
+        if opcode not in self._moves and opcode != "reduce":
             return None
         moved = next(iter(self._side.graph.operands(node)), None)
         sums = moved is not None and _kind(moved[0]) == "product"

@@ -119,25 +119,27 @@ class Search:
         if old.elements and not new.elements and before.instruction.opcode == _LIBRARY_CALL:
             self.before.values.name_element(before, (0,), before.token)
 
-    def combine(self, members: Sequence[Node], whole: Node, grade: Grade, reason: str) -> None:
+    def combine(self, members: Sequence[Node | None], whole: Node, grade: Grade, why: str) -> None:
         """Make one node the partner of several, whose results are its elements, in order.
 
-        One of them may be its partner already.
+        One of them may be its partner already; None stands for an element that none has.
         """
         if whole.partner is None:
             whole.token = self._new_token()
         self.links = [link for link in self.links if link.after is not whole]
-        whole.partner = members[0]
         self.name_elements(members, whole)
         for member in members:
-            member.partner = whole
-            link = NodePair(member, whole, grade, reason, equal=False, relation=Relation.COMBINED)
-            self.links.append(link)
+            if member is not None:
+                whole.partner = whole.partner or member
+                member.partner = whole
+                link = NodePair(member, whole, grade, why, equal=False, relation=Relation.COMBINED)
+                self.links.append(link)
 
-    def name_elements(self, members: Sequence[Node], whole: Node) -> None:
+    def name_elements(self, members: Sequence[Node | None], whole: Node) -> None:
         """Let the elements of a result after be the results of several nodes before, in order."""
         for place, member in enumerate(members):
-            self.after.values.name_element(whole, (place,), member.token)
+            if member is not None:
+                self.after.values.name_element(whole, (place,), member.token)
 
     def copy(self, kept: Node, after: Node, grade: Grade, reason: str) -> None:
         """Let a node after go on for a line that is kept, but that nothing reaches any more."""

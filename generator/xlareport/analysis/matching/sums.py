@@ -1,0 +1,84 @@
+"""A rule for all-reduces whose results were added, and that became one all-reduce of the sum."""
+
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.halves import START
+from xlareport.analysis.matching.leftovers import unread_heavy
+from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
+
+_ALL_REDUCE = "all-reduce"
+_MOVES = frozenset({"bitcast", "convert", "copy", "reshape", "transpose"})
+_MOST_TERMS = 100
+_FEWEST = 2
+
+
+def reassociated(search: Search) -> None:
+    """Pair all-reduces that were added with the one of the sum, each as one of several."""
+    if not any(node.instruction.opcode == _ALL_REDUCE for node in search.before.open()):
+        return
+    wholes = [(_summed(search, node), node) for node in search.after.nodes if _may_be_whole(node)]
+    for members, whole in sorted(wholes, key=lambda pair: -len(pair[0])):
+        free = [node for node in members if is_free(node) or node.partner is whole]
+        if len(free) == len(members) >= _FEWEST:
+            reason = f"%{whole.instruction.name} sends the sum of what {len(free)} sent"
+            search.combine(free, whole, Grade.MATCHED, reason)
+
+
+def _may_be_whole(node: Node) -> bool:
+    line = node.instruction
+    known = line.opcode.removesuffix(START) == _ALL_REDUCE and len(line.operands) == 1
+    return known and not node.kept and line not in unread_heavy(node.frame.computation)
+
+
+def _summed(search: Search, whole: Node) -> list[Node]:
+    """Return the all-reduces of which the sum that a node sends added the results."""
+    total = _behind_moves(search.after, whole)
+    if total is not None and total.instruction.opcode == "add":
+        before = search.itself_before(total) if total.kept else total.partner
+        if before is not None:
+            return _terms(search.before, before)
+    return [] if whole.partner is None else _terms(search.before, _whole_sum(search, whole.partner))
+
+
+def _whole_sum(search: Search, term: Node) -> Node:
+    """Return the sum of which a node is a term, through sums of sums; itself where it is none."""
+    for _ in range(_MOST_TERMS):
+        users = {user for user, _ in search.before.users.get(term, ())}
+        user = users.pop() if len(users) == 1 else term
+        if user is term or not (user.instruction.opcode == "add" or _moves(user)):
+            return term
+        term = user
+    return term
+
+
+def _moves(node: Node) -> bool:
+    return node.instruction.opcode in _MOVES
+
+
+def _behind_moves(side: Side, node: Node) -> Node | None:
+    """Return what a node reads first, behind free moves of data."""
+    for _ in range(_MOST_TERMS):
+        operands = side.graph.operands(node)
+        if not operands or operands[0][1]:
+            return None
+        node = operands[0][0]
+        if not (is_free(node) and _moves(node)):
+            return node
+    return None
+
+
+def _terms(side: Side, total: Node) -> list[Node]:
+    """Return the all-reduces among the terms of a sum, through sums of sums; each once."""
+    waiting, terms = [total], dict[Node, None]()
+    for _ in range(_MOST_TERMS):
+        if not waiting:
+            break
+        for operand, path in side.graph.operands(waiting.pop()):
+            opcode = operand.instruction.opcode
+            if opcode == _ALL_REDUCE and not path:
+                terms[operand] = None
+            elif opcode == "add" or _moves(operand):
+                waiting.append(operand)
+    return list(terms)
