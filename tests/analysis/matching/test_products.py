@@ -139,3 +139,40 @@ ENTRY %main (a: f32[64,1024]) -> f32[64] {
     assert said is not None
     assert (said.relation, {*said.after}) == (Relation.SPLIT, {at("reduce"), at("reduce.9")})
     assert "split 1 reduce" in step(read(before), read(after)).headline
+
+
+def test_what_reads_a_value_reversed_is_told_from_what_reads_it(
+    read: Callable[[str], HloModule],
+) -> None:
+    """Moves of data aside both do one thing to one value; their order says nothing."""
+
+    def module(first: str, second: str) -> HloModule:
+        return read(
+            f"""
+HloModule m
+ENTRY %main (x: f32[8,8], w: f32[8,8]) -> (f32[8,8], f32[8,8]) {{
+  %x = f32[8,8]{{1,0}} parameter(0)
+  %w = f32[8,8]{{1,0}} parameter(1)
+  %reverse = f32[8,8]{{1,0}} reverse(%x), dimensions={{0}}
+{first}
+{second}
+  ROOT %out = (f32[8,8]{{1,0}}, f32[8,8]{{1,0}}) tuple(%a, %b)
+}}
+"""
+        )
+
+    dims = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    turned = "lhs_contracting_dims={0}, rhs_contracting_dims={1}"
+    before = module(
+        f"  %a = f32[8,8]{{1,0}} dot(%reverse, %w), {dims}",
+        f"  %b = f32[8,8]{{1,0}} dot(%x, %w), {dims}",
+    )
+    after = module(
+        f"  %dot.1 = f32[8,8]{{0,1}} dot(%w, %x), {turned}\n"
+        "  %b = f32[8,8]{1,0} transpose(%dot.1), dimensions={1,0}",
+        f"  %dot.2 = f32[8,8]{{0,1}} dot(%w, %reverse), {turned}\n"
+        "  %a = f32[8,8]{1,0} transpose(%dot.2), dimensions={1,0}",
+    )
+    found = match(before, after)
+    assert found.partner_after(Place("main", "a")) == Place("main", "dot.2")
+    assert found.partner_after(Place("main", "b")) == Place("main", "dot.1")

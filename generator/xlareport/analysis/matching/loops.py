@@ -6,6 +6,7 @@ Passes make a while anew when they drop, add or reorder what it carries; its bod
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import product
+from typing import TypeVar
 
 from xlareport.analysis.matching.contents import stem
 from xlareport.analysis.matching.facts import facts_of
@@ -48,9 +49,10 @@ def _pair_loops(search: Search, margin: float) -> None:
     if not (old and new) or len(old) * len(new) > _MOST_PAIRS:
         return
     search.evaluate()
+    compared = _Compared(search, old, new)
     pairs = product(enumerate(old), enumerate(new))
     ranked = sorted(
-        (-_likeness(search, node, other), number, place) for (number, node), (place, other) in pairs
+        (-compared.likeness(node, other), number, place) for (number, node), (place, other) in pairs
     )
     spoilt = _close_to_another(ranked, margin) if margin else frozenset()
     for likeness, number, place in ranked:
@@ -93,30 +95,54 @@ def _open_loops(side: Side) -> list[Node]:
     return [node for node in side.open() if node.instruction.opcode == "while"]
 
 
-def _likeness(search: Search, node: Node, other: Node) -> float:
-    """Return how alike two loops are: names, framework op, what they call, what they start from."""
-    same_name = name_in_computation(node) == name_in_computation(other)
-    same_origin = bool(origin(node)) and origin(node) == origin(other)
-    called = zip(node.instruction.called, other.instruction.called, strict=False)
-    bodies = [_likeness_of_called(search, old, new) for (_, old), (_, new) in called]
-    starts = _share(_start(search.before, node), _start(search.after, other))
-    return same_name + same_origin + sum(bodies) + starts
+_Key = TypeVar("_Key", int, str)
 
 
-def _likeness_of_called(search: Search, old: str, new: str) -> float:
-    """Return from 0 to 1.5 how alike a body or condition is to another."""
-    before = search.before.graph.module.by_name.get(old)
-    after = search.after.graph.module.by_name.get(new)
-    if before is None or after is None:
-        return 0.0
-    known = search.computations.pairs.get(old, old) == new or stem(old) == stem(new)
-    return 0.5 * known + _share(_opcodes(before), _opcodes(after))
+class _Compared:
+    """Compares loops of both sides; what is counted for one of them is counted once."""
+
+    def __init__(self, search: Search, before: Sequence[Node], after: Sequence[Node]) -> None:
+        self._search = search
+        self._starts = {node: Counter(_start(search.before, node)) for node in before}
+        self._starts |= {node: Counter(_start(search.after, node)) for node in after}
+        self._bodies: dict[Computation, Counter[str]] = {}
+        self._known: dict[tuple[str, str], float] = {}
+
+    def likeness(self, node: Node, other: Node) -> float:
+        """Return how alike two loops are: names, framework op, bodies, what they start from."""
+        same_name = name_in_computation(node) == name_in_computation(other)
+        same_origin = bool(origin(node)) and origin(node) == origin(other)
+        called = zip(node.instruction.called, other.instruction.called, strict=False)
+        bodies = [self._likeness_of_called(old, new) for (_, old), (_, new) in called]
+        starts = _share(self._starts[node], self._starts[other])
+        return same_name + same_origin + sum(bodies) + starts
+
+    def _likeness_of_called(self, old: str, new: str) -> float:
+        """Return from 0 to 1.5 how alike a body or condition is to another."""
+        known = self._known.get((old, new))
+        if known is None:
+            known = self._known[old, new] = self._compare(old, new)
+        return known
+
+    def _compare(self, old: str, new: str) -> float:
+        before = self._search.before.graph.module.by_name.get(old)
+        after = self._search.after.graph.module.by_name.get(new)
+        if before is None or after is None:
+            return 0.0
+        known = self._search.computations.pairs.get(old, old) == new or stem(old) == stem(new)
+        return 0.5 * known + _share(self._body(before), self._body(after))
+
+    def _body(self, computation: Computation) -> Counter[str]:
+        """Count the opcodes of a computation; what brings values in and out says nothing of it."""
+        counts = self._bodies.get(computation)
+        if counts is None:
+            opcodes = facts_of(computation).opcodes
+            work = (opcode for opcode in opcodes if opcode not in _PASSING)
+            counts = self._bodies[computation] = Counter(work)
+        return counts
 
 
-def _opcodes(computation: Computation) -> Iterable[str]:
-    """Return the opcodes of a computation; what brings values in and out says nothing of it."""
-    passing = ("get-tuple-element", "parameter", _TUPLE, "copy", "bitcast")
-    return (opcode for opcode in facts_of(computation).opcodes if opcode not in passing)
+_PASSING = frozenset({"get-tuple-element", "parameter", _TUPLE, "copy", "bitcast"})
 
 
 def _start(side: Side, loop: Node) -> Iterable[int]:
@@ -127,8 +153,10 @@ def _start(side: Side, loop: Node) -> Iterable[int]:
     return (token for token in side.values.read(loop) if token != UNKNOWN)
 
 
-def _share(ours: Iterable[object], theirs: Iterable[object]) -> float:
-    """Return from 0 to 1 how much two lists have in common."""
-    first, second = Counter(ours), Counter(theirs)
+def _share(first: Counter[_Key], second: Counter[_Key]) -> float:
+    """Return from 0 to 1 how much two counts have in common."""
     every = first.total() + second.total()
-    return 2 * (first & second).total() / every if every else 0.0
+    if not every:
+        return 0.0
+    few, many = (first, second) if len(first) <= len(second) else (second, first)
+    return 2 * sum(min(count, many[key]) for key, count in few.items() if key in many) / every

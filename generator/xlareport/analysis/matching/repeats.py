@@ -32,21 +32,24 @@ def own_values(graph: Graph, values: Values) -> Mapping[Node, Hashable]:
     numbers: dict[Hashable, int] = {}
     known: dict[Node, int] = {}
 
-    def of(operand: Operand) -> Hashable:
+    def of(operand: Operand) -> int:
         node, path = operand
         number = known.get(node)
-        return (("kept", values.value_of(node)) if number is None else number, path)
+        if number is None:
+            number = numbers.setdefault(("kept", values.value_of(node)), len(numbers))
+        return numbers.setdefault((number, path), len(numbers)) if path else number
 
     for node in values.order:
         read = [of(operand) for operand in graph.operands(node)]
         opened = opened_root(node)
         if opened is not None:
             read.append(of((opened, ())))
+        elif node.instruction.opcode in _ONE_OF_A_KIND:
+            known[node] = numbers.setdefault(node, len(numbers))
+            continue
         if node.commutes:
-            read.sort(key=hash)
-        unique = node.instruction.opcode in _ONE_OF_A_KIND and opened is None
-        key: Hashable = id(node) if unique else (node.base, *read)
-        known[node] = numbers.setdefault(key, len(numbers))
+            read.sort()
+        known[node] = numbers.setdefault((node.base, *read), len(numbers))
     return known
 
 

@@ -78,13 +78,21 @@ def _is_move(node: Node) -> bool:
 def swapped(search: Search) -> None:
     """Pair a move that one of two partners reads with the same move that reads the other one."""
     search.evaluate()
-    for link in list(search.links):
+    beside = _beside_moves(search.before)
+    for link in [link for link in search.links if link.before in beside]:
         node, other = link.before, link.after
         for move, moved in (*_lowered(search, node, other), *_raised(search, node, other)):
             if is_free(move) and is_free(moved):
                 reason = f"past %{node.instruction.name}"
                 if search.link(move, moved, Grade.MATCHED, reason):
                     search.links[-1].relation = Relation.SWAPPED
+
+
+def _beside_moves(side: Side) -> set[Node]:
+    """Return what reads a free move, and what one reads."""
+    moves = [node for node in side.open() if _is_move(node)]
+    users = {user for move in moves for user, _ in side.users.get(move, ())}
+    return users | {operand for move in moves for operand, _ in side.graph.operands(move)}
 
 
 def _lowered(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:

@@ -70,6 +70,8 @@ class Values:
         self._linked_with: dict[int, Node] = {}
         self._read_by: dict[Node, frozenset[str]] = {}
         """Opcodes of the kept lines that read a node."""
+        self._without_twins: dict[Node, list[tuple[int, Node | None]]] = {}
+        """Nodes of which no kept line reads the same, with what they read when that was seen."""
         self._registered: set[tuple[Node, str]] = set()
         self._registered_equals: set[tuple[_ValueInFrame, str]] = set()
 
@@ -235,10 +237,15 @@ class Values:
 
     def _note_twins(self, node: Node) -> None:
         """Let the tokens of kept lines that read a same value be found by what they compute."""
+        linked = self._linked_with
+        inputs = [(source.token, linked.get(source.token)) for source in node.inputs]
+        if self._without_twins.get(node) == inputs:
+            return
         opcode = node.instruction.opcode
         read = [([node], (UNKNOWN, node.frame)) for node in _passed_on(node)]
         read += [self._equal(this_node, node.frame) for this_node in node.inputs]
         if not any(self._may_be_read(*item, opcode) for item in read):
+            self._without_twins[node] = inputs
             return  # as nearly always
         counts = [self._use_counts(*item) for item in read]
         most = max(_FEW_USERS, min(counts, default=0))

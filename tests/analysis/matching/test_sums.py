@@ -1,0 +1,52 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+HEAD = """
+HloModule step
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+ENTRY %main (x: f32[8], y: f32[8], z: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %y = f32[8]{0} parameter(1)
+  %z = f32[8]{0} parameter(2)
+"""
+APART = f"""{HEAD}
+  %one = f32[8]{{0}} all-reduce(%x), to_apply=%sum
+  %two = f32[8]{{0}} all-reduce(%y), to_apply=%sum
+  %three = f32[8]{{0}} all-reduce(%z), to_apply=%sum
+  %add.1 = f32[8]{{0}} add(%one, %two)
+  %add.2 = f32[8]{{0}} add(%add.1, %three)
+  ROOT %tanh = f32[8]{{0}} tanh(%add.2)
+}}
+"""
+
+
+def test_all_reduces_that_were_added_became_one_of_the_sum(read: Read) -> None:
+    """What `all-reduce-reassociate` does; its names of the sums stay."""
+    after = f"""{HEAD}
+  %add.1 = f32[8]{{0}} add(%x, %y)
+  %add.2 = f32[8]{{0}} add(%add.1, %z)
+  %all-reduce.4 = f32[8]{{0}} all-reduce(%add.2), to_apply=%sum
+  ROOT %tanh = f32[8]{{0}} tanh(%all-reduce.4)
+}}
+"""
+    found = match(read(APART), read(after))
+    claim = found.said_of_before(Place("main", "one"))
+    assert claim is not None
+    assert claim.relation is Relation.COMBINED
+    assert claim.before == tuple(Place("main", name) for name in ("three", "one", "two"))
+    assert claim.after == (Place("main", "all-reduce.4"),)
+    assert claim.grade is Grade.MATCHED
+
+
+def test_a_sum_that_is_sent_in_parts_stays_apart(read: Read) -> None:
+    found = match(read(APART), read(APART.replace("tanh", "cosine")))
+    assert not [claim for claim in found.pairings if claim.relation is Relation.COMBINED]
