@@ -122,14 +122,19 @@ def definition(record: Any) -> dict[str, Any]:
         described = {"description": descriptions[field.name]} if field.name in descriptions else {}
         detail = DETAILS.get(name_of(record, field), {})
         known = {} if "type" in detail else type_schema(hints[field.name])
-        properties[field.name] = {**known, **described, **detail}
-    required = [field.name for field in written if record in ALWAYS or is_required(field)]
+        properties[key_of(field)] = {**known, **described, **detail}
+    required = [key_of(field) for field in written if record in ALWAYS or is_required(field)]
     return {
         "description": in_json(inspect.getdoc(record) or ""),
         "type": "object",
         "required": required,
         "properties": properties,
     }
+
+
+def key_of(field: Field[Any]) -> str:
+    """Return the key in report.json: `from_` is called `from`, which is a word of Python."""
+    return field.name.removesuffix("_")
 
 
 def name_of(record: type, field: Field[Any]) -> str:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.analysis.cost.collectives import find_collectives
+from xlareport.analysis.collectives.figures import measure_collectives
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.memory_estimate import estimate_peak
 from xlareport.analysis.cost.work import count_cost
@@ -104,8 +104,9 @@ def test_every_module_can_be_counted(parts: tuple[str, str, str], header: str) -
     cost = count_cost(module)
     assert cost.flops is None or cost.flops >= 0
     assert all(one.counted >= 0 for one in cost.instructions.values())
-    for one in find_collectives(module, cost):
+    for one in measure_collectives(module, cost, nominal_device("tpu")):
         assert one.wire_bytes is None or one.wire_bytes >= 0
+        assert one.overlap.hidden_seconds >= 0
     estimate_peak(module)
     find_donations(module)
     for found in find_findings(Case(module, cost, nominal_device("tpu"), module)):

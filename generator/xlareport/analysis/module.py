@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
+from xlareport.analysis.collectives.report import CollectivesInput, report_collectives
+from xlareport.analysis.collectives.rows import CollectivesReport
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import Costs, ModuleCost
@@ -170,6 +172,8 @@ class ModuleAnalysis:
     """Paths of the files that were opened and read."""
     cost: CostReport | None = None
     """What the module costs."""
+    collectives: CollectivesReport | None = None
+    """Its collectives; None where it has none."""
     code: CodeSummary | None = None
     """Files of code and thunks."""
     kernels: ModuleKernels | None = None
@@ -279,6 +283,20 @@ def analyze_module(
                 cost,
                 options.cost_options,
                 _device_findings(tpu.module, kernels, figures),
+            ),
+            None,
+        ),
+        collectives=faults.attempt(
+            "Its collectives",
+            lambda: report_collectives(
+                CollectivesInput(
+                    module,
+                    cost,
+                    options.cost_options,
+                    summary.origin.backend,
+                    snapshots,
+                    boundaries,
+                )
             ),
             None,
         ),

@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from xlareport.knowledge.interconnects import Interconnect, read_interconnect
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -32,6 +34,8 @@ class Device:
     """Bytes per second to the host's memory, or from it; None where the maker gives none."""
     f32_products: str = ""
     """How it multiplies f32 matrices unless asked for more: `bf16 passes`, `tf32`; else as f32."""
+    links: Interconnect | None = None
+    """How it is connected, where the user's own table says it."""
     nominal_for: str = ""
     """The backend whose unknown devices it stands for; empty for a product."""
     capability: str = ""
@@ -137,6 +141,7 @@ def _device(key: str, entry: Any) -> Device:
             memory=int(entry["memory"]) if "memory" in entry else None,
             interconnect=_rate(entry["interconnect"]) if "interconnect" in entry else None,
             host_link=_rate(entry["host_link"]) if "host_link" in entry else None,
+            links=read_interconnect(entry["links"]) if "links" in entry else None,
             f32_products=str(entry.get("f32_products", "")),
             aliases=tuple(str(item).lower() for item in entry.get("aliases", [])),
             nominal_for=str(entry.get("nominal_for", "")),

@@ -10,6 +10,7 @@ Part = Literal[
     "steps",
     "passes",
     "cost",
+    "collectives",
     "memory",
     "source",
     "code",

@@ -9,6 +9,9 @@ _WORDS = re.compile(
 )
 _TARGET = re.compile(rb'version: (TPU_VERSION_\w{1,50})\s{1,50}(?:variant: "(\w{1,50})")?')
 """What libtpu compiles for, by the chip's name inside it."""
+_SIZES = rb"\s*+\{\s*+x: (\d{1,5})\s*+y: (\d{1,5})\s*+z: (\d{1,5})\s*+\}"
+_CHIPS = re.compile(rb"chips_per_host_bounds" + _SIZES)
+_HOSTS = re.compile(rb"\bhost_bounds" + _SIZES)
 
 
 def read_device_words(data: bytes, path: str) -> tuple[str, list[Problem]]:
@@ -18,4 +21,14 @@ def read_device_words(data: bytes, path: str) -> tuple[str, list[Problem]]:
     target = _TARGET.search(data)
     if target:
         words.append(" ".join(part.decode() for part in target.groups() if part))
+    words += _slice_words(data)
     return " ".join(words), []
+
+
+def _slice_words(data: bytes) -> list[str]:
+    """Return the shape of a TPU slice in chips, as in `slice-shape=2x4x1`."""
+    chips, hosts = _CHIPS.search(data), _HOSTS.search(data)
+    if chips is None or hosts is None:
+        return []
+    sizes = [int(own) * int(many) for own, many in zip(chips.groups(), hosts.groups(), strict=True)]
+    return [f"slice-shape={'x'.join(map(str, sizes))}"]

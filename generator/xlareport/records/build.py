@@ -16,6 +16,7 @@ from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.ranks.members import number_ranges
 from xlareport.records import sentences
+from xlareport.records.collectives import collective_records
 from xlareport.records.cost import cost_record
 from xlareport.records.findings import finding_records
 from xlareport.records.profile import profile_record
@@ -98,6 +99,9 @@ def _with_parts(
             f"The findings {of}",
             lambda: finding_records(record, cost, relations.recompilations),
             (),
+        ),
+        collectives=attempt(
+            f"The collectives {of}", lambda: collective_records(module.collectives), ()
         ),
         code=module.code.links if module.code else (),
         kernels=module.kernels.kernels if module.kernels else (),

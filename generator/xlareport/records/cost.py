@@ -18,12 +18,12 @@ from xlareport.analysis.cost_report.precision_report import (
 )
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
-from xlareport.analysis.cost_report.work_report import CollectiveRow, HeavyRow, LoopRow
+from xlareport.analysis.cost_report.work_report import HeavyRow, LoopRow
 from xlareport.knowledge.memory_spaces import space_words
-from xlareport.records.sentences import groups_words, sharding_words, value_name, why
+from xlareport.records.sentences import value_name, why
 
 _MOST = 20
-_MOST_COLLECTIVES = 100
+_MOST_PRODUCTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +55,6 @@ class LoopRecord:
     """None where it is not known: the figures count one round."""
     grade: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class CollectiveRecord:
-    """One collective, per device and run."""
-
-    computation: str
-    instruction: str
-    kind: str
-    data_bytes: int | None
-    wire_bytes: int | None
-    """The least that one device must send."""
-    executions: int | None
-    group_size: int | None
-    groups: str
-    overlaps: tuple[str, ...] | None
-    """What runs between start and end; None where it is not asynchronous."""
-    by_partitioner: bool
-    sharding: str
-    """Which sharding made it, with the grade; empty where the dump does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +190,6 @@ class CostRecord:
     products: tuple[ProductRecord, ...]
     heaviest: tuple[HeavyInstructionRecord, ...]
     loops: tuple[LoopRecord, ...]
-    collectives: tuple[CollectiveRecord, ...]
     memory: MemoryRecord
     lines: tuple[SourceLineRecord, ...]
 
@@ -231,12 +210,9 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         unknown_loops=sum(loop.rounds.count is None for loop in cost_report.loops),
         recomputed_flops=cost_report.recomputed_flops,
         precisions=sum_by_precision(cost_report.products),
-        products=tuple(_product(row) for row in cost_report.products[:_MOST_COLLECTIVES]),
+        products=tuple(_product(row) for row in cost_report.products[:_MOST_PRODUCTS]),
         heaviest=tuple(_heavy(heavy_row) for heavy_row in cost_report.heaviest[:_MOST]),
         loops=tuple(_loop(loop) for loop in cost_report.loops),
-        collectives=tuple(
-            _collective(collective) for collective in cost_report.collectives[:_MOST_COLLECTIVES]
-        ),
         memory=_memory(cost_report.memory, backend),
         lines=tuple(_line(line) for line in cost_report.source.lines[:_MOST]),
     )
@@ -279,23 +255,6 @@ def _heavy(row: HeavyRow) -> HeavyInstructionRecord:
 def _loop(row: LoopRow) -> LoopRecord:
     rounds = row.rounds
     return LoopRecord(row.computation, row.instruction, rounds.count, rounds.grade, rounds.reason)
-
-
-def _collective(row: CollectiveRow) -> CollectiveRecord:
-    collective = row.collective
-    return CollectiveRecord(
-        computation=collective.computation,
-        instruction=collective.instruction,
-        kind=collective.kind,
-        data_bytes=collective.data_bytes,
-        wire_bytes=collective.wire_bytes,
-        executions=collective.executions,
-        group_size=collective.group_size,
-        groups=groups_words(row),
-        overlaps=collective.overlaps[:_MOST] if collective.overlaps is not None else None,
-        by_partitioner=collective.is_spmd_generated,
-        sharding=sharding_words(row),
-    )
 
 
 def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:

@@ -19,6 +19,7 @@ from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
+from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.cost import CostRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.runtime.errors import Problem
@@ -171,6 +172,8 @@ class ModuleRecord:
     """What a profiler saw; None where none saw the module run."""
     findings: tuple[FindingRecord, ...] = ()
     """Findings, by severity, then by what they can save."""
+    collectives: tuple[CollectiveRecord, ...] = ()
+    """The collectives of the final snapshot, in the order of the schedule."""
     code: tuple[CodeRecord, ...] = ()
     kernels: tuple[KernelRecord, ...] = ()
     """GPU kernels with what they need and their occupancy, in the order of the thunks."""
@@ -240,8 +243,19 @@ def _module(module: ModuleRecord, kinds: Mapping[str, str]) -> dict[str, Any]:
     of_stages = {path for stage in module.stages for path in stage.files}
     others = [path for path in module.files if path not in of_stages]
     stages = [_stage(stage) for stage in module.stages]
-    bare = asdict(replace(module, stages=(), files=()))
-    return bare | {"stages": stages, "files": _files(others, kinds)}
+    bare = asdict(replace(module, stages=(), files=(), collectives=()))
+    collectives = [_with_from(asdict(collective)) for collective in module.collectives]
+    files = _files(others, kinds)
+    return bare | {"stages": stages, "files": files, "collectives": collectives}
+
+
+def _with_from(value: Any) -> Any:
+    """Name `from_` what it is called outside of Python, where the word is taken."""
+    if isinstance(value, dict):
+        return {name.removesuffix("_"): _with_from(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_from(inner) for inner in value]
+    return value
 
 
 def _files(paths: Sequence[str], kinds: Mapping[str, str]) -> list[dict[str, str]]:

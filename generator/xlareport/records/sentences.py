@@ -1,18 +1,10 @@
-"""Sentences of report.json, which pages show too: main program, collectives, values in memory."""
-
-from collections.abc import Sequence
+"""Sentences of report.json, which pages show too: main program, values in memory."""
 
 from xlareport.analysis.cost.lifetimes import End, Lifetime
-from xlareport.analysis.cost.resharding import Resharding
 from xlareport.analysis.cost_report.memory_report import ValueRow
-from xlareport.analysis.cost_report.work_report import CollectiveRow
 from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.knowledge.main_record import main_record
 from xlareport.runtime import units
-
-_GROUPS = 4
-_MEMBERS = 8
-_NAMES = 6
 
 
 def meaning(guess: MainGuess) -> str:
@@ -67,48 +59,6 @@ _SURENESS = {
     "only": "the only readable module",
     "marker": "by the marker",
 }
-
-
-def groups_words(row: CollectiveRow) -> str:
-    """Write out the first replica groups; how many there are where they are not listed."""
-    device_groups = row.collective.groups
-    if device_groups is None:
-        return "" if row.collective.kind == "collective-permute" else "all devices"
-    if device_groups.groups is None:
-        return f"{device_groups.count:,} groups of {device_groups.size:,}"
-    shown = [
-        f"{{{','.join(map(str, group[:_MEMBERS]))}{_more(group)}}}"
-        for group in device_groups.groups[:_GROUPS]
-    ]
-    more = f" and {device_groups.count - _GROUPS:,} more" if device_groups.count > _GROUPS else ""
-    return " ".join(shown) + more
-
-
-def _more(group: Sequence[int]) -> str:
-    return ",..." if len(group) > _MEMBERS else ""
-
-
-def sharding_words(row: CollectiveRow) -> str:
-    """Say which shardings made a collective, with the grade; empty where the dump does not tell."""
-    more = len(row.reshardings) - _NAMES
-    result = [_sharding_words(resharding) for resharding in row.reshardings[:_NAMES]]
-    return "; ".join([*result, f"{more:,} more"] if more > 0 else result)
-
-
-def _sharding_words(resharding: Resharding) -> str:
-    result = [f"%{resharding.operand}"] if resharding.operand else []
-    if resharding.parameter is not None:
-        result.append(
-            f"reshards argument %{resharding.parameter.instruction} {resharding.parameter.sharding}"
-        )
-    if resharding.wanted_by is not None:
-        result.append(f"for %{resharding.wanted_by.instruction} {resharding.wanted_by.sharding}")
-    if resharding.operands:
-        given = ", ".join(
-            f"%{operand.instruction} {operand.sharding}" for operand in resharding.operands
-        )
-        result.append(f"from {given}")
-    return f"{' '.join(result)} ({resharding.grade})"
 
 
 def why(life: Lifetime | None) -> str:

@@ -1,11 +1,10 @@
-"""Totals, loops, collectives and what could not be counted."""
+"""Totals, loops and what could not be counted."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.work_report import (
-    list_collectives,
     list_heavy,
     list_loops,
     list_uncounted,
@@ -98,14 +97,3 @@ def test_heavy_rows_say_what_holds_them_back(unpacked: Callable[[str], Path]) ->
     found = sum_totals(cost)
     assert found.bytes_accessed == cost.bytes_accessed
     assert found.intensity is not None
-
-
-def test_a_real_all_reduce_between_two_gpus(unpacked: Callable[[str], Path]) -> None:
-    dump = unpacked("gpu-h100x2-train")
-    path = next(dump.glob("*jit_train_step*gpu_after_optimizations.txt"))
-    made = TextReader().read(path.read_bytes(), path.name)
-    assert made is not None
-    (row,) = list_collectives(made, count_cost(made), ())
-    assert (row.collective.kind, row.collective.group_size) == ("all-reduce", 2)
-    assert row.collective.wire_bytes is not None
-    assert row.collective.overlaps is not None

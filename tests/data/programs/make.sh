@@ -192,6 +192,11 @@ for name in "$@"; do
         mv "$WORK/gpu-kernels" "$WORK/dump"
         packed $name
         ;;
+    sharded-*)
+        environment=${name#sharded-}
+        run "${environment/cpu/jax}" "sharded.py ${name#sharded-}" "$EVERY_PASS"
+        packed $name
+        ;;
     tf-add-multiply)
         run tf tf_add_multiply.py "$EVERY_PASS $DOT_AND_PROTO --xla_dump_hlo_as_html"
         packed $name

@@ -18,8 +18,6 @@ def test_what_the_report_says_for_scripts(unpacked: Unpack) -> None:
         2,
     )
     assert said["flops_of_all_devices"] == 2 * (cost.totals.flops or 0)
-    (collective,) = said["collectives"]
-    assert collective["groups"] == "{0,1}"
     assert (
         said["memory"]["spaces"][0]["reported_bytes"]
         == (said["memory"]["spaces"][0]["allocated_bytes"])

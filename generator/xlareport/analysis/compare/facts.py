@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.operations import FREE, Operation, count_kernels, list_operations
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
-from xlareport.analysis.cost.collectives import find_collectives
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import estimate_total_time
@@ -114,8 +114,7 @@ def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> M
     opcodes = Counter(each.opcode for each in module.final.hlo.instructions)
     figures["kernels"] = count_kernels(module.final.hlo, cost)
     figures["fusions"] = opcodes["fusion"]
-    collectives = find_collectives(module.final.hlo, cost)
-    figures["collectives"] = len(collectives)
+    figures["collectives"] = len(find_collectives(module.final.hlo))
     figures["wire_bytes"] = sum(
         each.wire_bytes * each.counted for each in cost.instructions.values()
     )

@@ -6,9 +6,9 @@ for n devices an all-gather sends (n-1)/n of its result, an all-reduce twice tha
 
 from fractions import Fraction
 
-from xlareport.analysis.cost.site import Site
+from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError, measure_data
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_groups
 from xlareport.knowledge.opcodes import opcode_work
 
@@ -17,13 +17,57 @@ _ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 
 def count_wire_bytes(module: HloModule, site: Site) -> int | None:
-    """Return the least that each device must send; None where not known, or no collective."""
+    """Return the least that each device must send; None where not known, or no collective.
+
+    A fusion that holds a collective sends what the collective does: on TPUs a reduce-scatter is a
+    fusion, and so is what begins an asynchronous collective.
+    """
+    if site.instruction.opcode == "fusion":
+        return _count_held(module, site.instruction)
     kind = site.instruction.opcode.removesuffix("-start")
     if kind not in KINDS:
         return None
-    size, _ = group_size(module, kind, site.instruction)
+    return _count(module, kind, site)
+
+
+def _count(module: HloModule, kind: str, site: Site) -> int | None:
+    size, _ = group_size(module, site.instruction.opcode.removesuffix("-start"), site.instruction)
     data = count_data_bytes(site)
     return None if data is None or size is None else int(data * wire_share(kind, size))
+
+
+def _count_held(module: HloModule, fusion: Instruction) -> int | None:
+    """Return what the collectives in a fusion send; None where it has none, or only goes on."""
+    held = module.by_name.get(fusion.called[0][1]) if fusion.called else None
+    inside = [
+        instruction
+        for instruction in (held.instructions if held else ())
+        if instruction.opcode in KINDS
+    ]
+    if held is None or not inside or _only_goes_on(held):
+        return None
+    scatters = is_all_reduce_scatter(held)
+    shapes = shapes_of(held)
+    counted = [
+        _count(module, "reduce-scatter" if scatters else each.opcode, Site(each, shapes))
+        for each in inside
+    ]
+    return None if None in counted else sum(filter(None, counted))
+
+
+def _only_goes_on(held: Computation) -> bool:
+    """Say whether a fusion goes on with a collective that another one began."""
+    begins = held.root is not None and "AsyncCollectiveStart" in held.root.attributes_text
+    return not begins and any(
+        "chain_id=" in instruction.attributes_text
+        for instruction in held.instructions
+        if instruction.opcode in KINDS
+    )
+
+
+def is_all_reduce_scatter(computation: Computation) -> bool:
+    """Say whether a computation is a TPU's reduce-scatter: an all-reduce and a slice of it."""
+    return computation.name.startswith("all-reduce-scatter")
 
 
 def wire_share(kind: str, devices: int) -> Fraction:
@@ -38,6 +82,8 @@ def wire_share(kind: str, devices: int) -> Fraction:
 def count_data_bytes(site: Site) -> int | None:
     """Return the bytes of the larger of operands and result; None where a shape is not known."""
     try:
+        if site.instruction.opcode == "ragged-all-to-all":  # others say where the pieces go
+            return measure_data(site.operand(0))
         taken = sum(map(measure_data, site.operands))
         shape = site.shape
         if site.instruction.opcode in ("all-gather-start", "collective-permute-start"):

@@ -24,12 +24,10 @@ from xlareport.analysis.cost_report.source_lines import (
     report_source_lines,
 )
 from xlareport.analysis.cost_report.work_report import (
-    CollectiveRow,
     HeavyRow,
     LoopRow,
     Totals,
     Uncounted,
-    list_collectives,
     list_heavy,
     list_loops,
     list_uncounted,
@@ -60,7 +58,6 @@ class CostReport:
     heaviest: tuple[HeavyRow, ...]
     loops: tuple[LoopRow, ...]
     uncounted: tuple[Uncounted, ...]
-    collectives: tuple[CollectiveRow, ...]
     computations: tuple[CostPart, ...]
     scopes: tuple[CostPart, ...]
     opcodes: tuple[CostPart, ...]
@@ -105,7 +102,6 @@ def report_cost(
         heaviest=tuple(list_heavy(hlo, cost, device, _ROWS)),
         loops=tuple(list_loops(hlo, cost, device)),
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
-        collectives=tuple(list_collectives(hlo, cost, earlier)),
         computations=break_down(hlo, cost, key_by_computation, times)[:_ROWS],
         scopes=break_down(hlo, cost, key_by_scope(hlo, _SCOPE_DEPTH), shared)[:_ROWS],
         opcodes=break_down(hlo, cost, key_by_opcode, shared),

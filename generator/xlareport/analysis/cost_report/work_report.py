@@ -1,11 +1,9 @@
-"""What a module does, as its page tells it: totals, heavy instructions, loops, collectives."""
+"""What a module does, as its page tells it: totals, heavy instructions, loops."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.collectives import Collective, find_collectives
 from xlareport.analysis.cost.loops import TripCount
-from xlareport.analysis.cost.resharding import Resharding, explain_reshardings
 from xlareport.analysis.cost.roofline import (
     Heavy,
     LeastTime,
@@ -74,17 +72,6 @@ class Uncounted:
     instruction: str
     opcode: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class CollectiveRow:
-    """One collective with the shardings that made it."""
-
-    collective: Collective
-    reshardings: tuple[Resharding, ...]
-    """One for each operand where it combines several; empty where the dump does not tell."""
-    scope: str
-    source: str
 
 
 def sum_totals(cost: ModuleCost) -> Totals:
@@ -181,20 +168,3 @@ class _Inside:
             return 0.0
         names = {name, *called_computations(self._module, computation.instructions)}
         return sum(self._own.get(called, 0.0) for called in sorted(names))
-
-
-def list_collectives(
-    module: HloModule, cost: ModuleCost, earlier: Sequence[HloModule]
-) -> Iterator[CollectiveRow]:
-    """Yield the collectives in the order of the module; `earlier` are the snapshots before."""
-    place = places_of(module)
-    result = explain_reshardings(module, earlier)
-    for collective in find_collectives(module, cost):
-        instruction = module.by_name[collective.computation].by_name[collective.instruction]
-        where = place(instruction)
-        yield CollectiveRow(
-            collective=collective,
-            reshardings=result.get((collective.computation, collective.instruction), ()),
-            scope=instruction.metadata.op_name,
-            source=where.short if where else "",
-        )

@@ -48,6 +48,7 @@ def make_case(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | 
         settings={setting.name: setting.value for setting in module.settings},
         partitioning=find_partitioning([snapshot.hlo for snapshot in module.snapshots]),
         is_optimised=finished,
+        device_words=module.device_words,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
@@ -69,6 +70,14 @@ class Case:
     """The snapshots around the SPMD partitioner; None for one device, or without such snapshots."""
     is_optimised: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
+
+    device_words: str = ""
+    """What the dump says of the device; a TPU's slice has a shape there."""
+
+    @cached_property
+    def collectives(self) -> tuple[CollectiveFigures, ...]:
+        """The collectives of the optimized snapshot in figures."""
+        return measure_collectives(self.module, self.cost, self.device, self.device_words)
 
     @cached_property
     def seconds(self) -> float:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.collectives import Collective, find_collectives
+from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import MOST_PLACES, SHORTEST, Case, Finding, join_names
 from xlareport.hlo.model import Computation
 from xlareport.runtime import units
@@ -24,9 +24,13 @@ def small_collectives(case: Case) -> Iterator[Finding]:
     """
     if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
         return
-    alike: dict[tuple[str, ...], list[Collective]] = defaultdict(list)
-    for each in find_collectives(case.module, case.cost):
-        if each.kind in _COMBINED and each.counted and 0 < (each.data_bytes or 0) <= MOST_BYTES:
+    alike: dict[tuple[str, ...], list[CollectiveFigures]] = defaultdict(list)
+    for each in case.collectives:
+        if (
+            each.collective.kind in _COMBINED
+            and each.counted
+            and 0 < (each.data_bytes or 0) <= MOST_BYTES
+        ):
             alike[_likeness(case, each)].append(each)
     for _, collectives in sorted(alike.items()):
         free = _independent(case, collectives[:_MOST_LOOKED_AT])
@@ -34,18 +38,18 @@ def small_collectives(case: Case) -> Iterator[Finding]:
             yield _finding(free)
 
 
-def _finding(free: list[Collective]) -> Finding:
+def _finding(free: list[CollectiveFigures]) -> Finding:
     first = free[0]
     data = sum(each.data_bytes or 0 for each in free)
     saved = SHORTEST * (len(free) - 1) * first.counted
     return Finding(
         rule="small-collectives",
-        title=f"Small {first.kind}s not combined",
-        places=tuple((each.computation, each.instruction) for each in free[:MOST_PLACES]),
+        title=f"Small {first.collective.kind}s not combined",
+        places=tuple(each.collective.key for each in free[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(free), first.kind)} of the same groups and type, "
+            f"{units.plural(len(free), first.collective.kind)} of the same groups and type, "
             f"{units.byte_size(data)} in all, and none depends on another: "
-            f"{join_names(each.instruction for each in free)}. Each has its own latency."
+            f"{join_names(each.collective.instruction for each in free)}. Each has its own latency."
         ),
         suggestion=(
             "Check the combiner thresholds, such as xla_gpu_all_reduce_combine_threshold_bytes, "
@@ -57,9 +61,10 @@ def _finding(free: list[Collective]) -> Finding:
     )
 
 
-def _likeness(case: Case, collective: Collective) -> tuple[str, ...]:
+def _likeness(case: Case, figures: CollectiveFigures) -> tuple[str, ...]:
     """Return what must be equal for a combiner to join collectives."""
-    instruction = case.module.find(collective.computation, collective.instruction)
+    collective = figures.collective
+    instruction = case.module.find(*collective.body)
     attributes = instruction.attributes if instruction else {}
     shape = instruction.shape if instruction else None
     element = shape.elements[0] if shape and shape.elements else shape
@@ -79,15 +84,15 @@ def _operation(case: Case, name: str) -> str:
     return computation.root.opcode if computation and computation.root else ""
 
 
-def _independent(case: Case, collectives: list[Collective]) -> list[Collective]:
+def _independent(case: Case, collectives: list[CollectiveFigures]) -> list[CollectiveFigures]:
     """Return collectives none of which needs another one, those that come first preferred."""
-    computation = case.module.by_name[collectives[0].computation]
-    free: list[Collective] = []
+    computation = case.module.by_name[collectives[0].collective.computation]
+    free: list[CollectiveFigures] = []
     names: set[str] = set()
     for each in collectives:
-        if not names & _needed(computation, each.instruction):
+        if not names & _needed(computation, each.collective.instruction):
             free.append(each)
-            names.add(each.instruction)
+            names.update(each.collective.parts)
     return free
 
 

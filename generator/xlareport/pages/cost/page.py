@@ -1,4 +1,4 @@
-"""The page on what a module costs: time by estimate, what stands out, loops, collectives, parts."""
+"""The page on what a module costs: time by estimate, what stands out, loops, parts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.cost_report.work_report import CollectiveRow, LoopRow, Totals
+from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.steps.wording import plain
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation, words
+from xlareport.pages.collectives.page import collectives_words
 from xlareport.pages.cost.charts import roofline, roofline_words
 from xlareport.pages.cost.tables import cost_tables
 from xlareport.pages.cost.treemap import treemap, treemap_words
@@ -49,6 +50,8 @@ class CostPage(PartPage):
     findings: FindingsView
     loops: str
     collectives: str
+    collectives_address: str
+    """Empty where there are none."""
     uncounted: str
     treemap: Markup
     """Empty where fewer than two scopes take any time."""
@@ -81,7 +84,8 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         roofline_words=roofline_words(cost.heaviest, cost.device),
         findings=module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE),
         loops=_loops_words(cost.loops),
-        collectives=_collectives_words(cost.collectives),
+        collectives=collectives_words(module.collectives),
+        collectives_address=collectives_address(module, record.slug, source),
         uncounted=_uncounted_words(cost),
         treemap=Markup(treemap(cost.scopes)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),
@@ -226,20 +230,11 @@ def _loops_words(loops: Sequence[LoopRow]) -> str:
     )
 
 
-def _collectives_words(rows: Sequence[CollectiveRow]) -> str:
-    if not rows:
-        return "No collectives."
-    collectives = [row.collective for row in rows]
-    sent = sum((collective.wire_bytes or 0) * collective.counted for collective in collectives)
-    certain = all(
-        collective.wire_bytes is not None and collective.executions is not None
-        for collective in collectives
-    )
-    least = "" if certain else "at least "
-    return (
-        f"{units.plural(len(rows), 'collective')}; {least}{units.byte_size(sent)} sent per device "
-        "and module execution (bandwidth lower bound, no in-network reduction)."
-    )
+def collectives_address(module: ModuleAnalysis, slug: str, page: str) -> str:
+    """Return the address of the page on collectives; empty where there is none."""
+    if module.collectives is None:
+        return ""
+    return navigation.address(navigation.module_page(slug, "collectives"), page)
 
 
 def _uncounted_words(cost: CostReport) -> str:

@@ -3,12 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.breakdown import CostPart
-from xlareport.analysis.cost.resharding import Resharding
 from xlareport.analysis.cost_report.precision_report import sum_by_precision
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.cost_report.work_report import CollectiveRow
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.sentences import groups_words
 
 
 def cost_tables(cost: CostReport) -> Mapping[str, Table]:
@@ -23,10 +20,6 @@ def cost_tables(cost: CostReport) -> Mapping[str, Table]:
         tables["products"] = _products(cost)
     if cost.loops:
         tables["loops"] = _loops(cost)
-    if cost.collectives:
-        tables["collectives"] = _collectives(cost.collectives)
-        if any(collective.reshardings for collective in cost.collectives):
-            tables["shardings"] = _shardings(cost.collectives)
     if cost.uncounted:
         tables["uncounted"] = _uncounted(cost)
     return tables
@@ -119,78 +112,7 @@ def _loops(cost: CostReport) -> Table:
     return Table(columns, rows)
 
 
-def _collectives(rows: Sequence[CollectiveRow]) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Kind", "code", of="opcode"),
-        Column("Data", "bytes", "the larger of operands and result, on one device"),
-        Column("Bytes sent per device", "bytes", "lower bound, per execution"),
-        Column("Executions", "int", "per module execution"),
-        Column("Group", "int", "devices per replica group"),
-        Column("Groups", "text", "replica groups, devices by number"),
-        Column("Overlapped with", "text", "instructions between start and done"),
-        Column("Origin", "text", "SPMD partitioner, or user code (shard_map, psum)"),
-        Column("Scope"),
-        Column("Source"),
-    )
-    cells: list[list[Cell]] = [
-        [
-            row.collective.instruction,
-            row.collective.kind,
-            row.collective.data_bytes,
-            row.collective.wire_bytes,
-            row.collective.executions,
-            row.collective.group_size,
-            groups_words(row),
-            _meanwhile(row),
-            "SPMD partitioner" if row.collective.is_spmd_generated else "user code",
-            row.scope,
-            row.source,
-        ]
-        for row in rows
-    ]
-    return Table(columns, cells)
-
-
-def _shardings(rows: Sequence[CollectiveRow]) -> Table:
-    columns = (
-        Column("Collective", "code", of="instruction"),
-        Column("Operand", "code", "of a combined collective", of="instruction"),
-        Column("Consumer", "code"),
-        Column("Consumer sharding", "code"),
-        Column("From", "code", "sharded operands, and the argument that is resharded"),
-        Column(
-            "Grade", "text", "matched by op_name; guessed if several instructions are candidates"
-        ),
-    )
-    cells = [_sharding(row, resharding) for row in rows for resharding in row.reshardings]
-    return Table(columns, cells)
-
-
-def _sharding(row: CollectiveRow, resharding: Resharding) -> list[Cell]:
-    given = [*resharding.operands, *([resharding.parameter] if resharding.parameter else [])]
-    return [
-        row.collective.instruction,
-        resharding.operand or None,
-        resharding.wanted_by.instruction if resharding.wanted_by else None,
-        resharding.wanted_by.sharding if resharding.wanted_by else None,
-        "; ".join(f"%{sharded.instruction} {sharded.sharding}" for sharded in given),
-        resharding.grade,
-    ]
-
-
 _LONGEST_SHAPE = 120
-_NAMES = 6
-
-
-def _meanwhile(row: CollectiveRow) -> str:
-    names = row.collective.overlaps
-    if names is None:
-        return "none (synchronous)"
-    if not names:
-        return "none"
-    more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
-    return ", ".join(f"%{name}" for name in names[:_NAMES]) + more
 
 
 def _uncounted(cost: CostReport) -> Table:

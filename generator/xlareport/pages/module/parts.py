@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.pages.code.page import code_page
+from xlareport.pages.collectives.page import collectives_page
 from xlareport.pages.cost.page import cost_page, cost_parts
 from xlareport.pages.kernels.page import kernels_page
 from xlareport.pages.memory.page import memory_page
@@ -45,25 +46,32 @@ def module_parts(
     record: ModuleRecord, module: ModuleAnalysis, pictures: Sequence[PictureView] = ()
 ) -> Iterator[ModulePart]:
     """Yield the parts of a module that there are, in the order of their tabs."""
-    cost, profile, costs = module.cost, module.profile, {*cost_parts(record)}
+    profile, costs = module.profile, {*cost_parts(record)}
     summary, overview = module.summary, module.overview
     yield ModulePart("graph", lambda: graph_page(record, pictures), wide=True)
     if record.steps:
         yield ModulePart("steps", lambda: steps_page(record), wide=True)
     if record.steps and overview:
         yield ModulePart("passes", lambda: passes_page(record, summary, overview))
-    if cost:
-        yield ModulePart("cost", lambda: cost_page(record, module, cost))
-    if cost and "memory" in costs:
-        yield ModulePart("memory", lambda: memory_page(record, cost))
-    if cost and "source" in costs:
-        yield ModulePart("source", lambda: source_page(record, cost.source, cost.seconds))
+    yield from _cost_parts(record, module)
     yield from _code_parts(record, module)
     if has_texts(module.summary.files):
         yield ModulePart("texts", lambda: texts_page(record), wide=True)
     if profile and "time" in costs:
         yield ModulePart("time", lambda: profile_page(record, profile))
     yield ModulePart("files", lambda: files_page(record, summary))
+
+
+def _cost_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
+    cost, collectives, costs = module.cost, module.collectives, {*cost_parts(record)}
+    if cost:
+        yield ModulePart("cost", lambda: cost_page(record, module, cost))
+    if collectives:
+        yield ModulePart("collectives", lambda: collectives_page(record, collectives), wide=True)
+    if cost and "memory" in costs:
+        yield ModulePart("memory", lambda: memory_page(record, cost))
+    if cost and "source" in costs:
+        yield ModulePart("source", lambda: source_page(record, cost.source, cost.seconds))
 
 
 def _code_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:

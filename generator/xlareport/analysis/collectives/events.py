@@ -1,0 +1,90 @@
+"""What passes did to a collective: merged, split, moved, rewritten, made asynchronous."""
+
+from collections.abc import Iterator, Sequence
+
+from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.rows import TrailEvent
+from xlareport.analysis.collectives.trail import CollectiveLink
+from xlareport.analysis.steps.boundaries import START, Boundary
+from xlareport.snapshots import ParsedSnapshot
+
+_ASYNC_FORMS = frozenset({"start and done", "async computation", "async fusions"})
+
+
+class Passes:
+    """Which pass led to each snapshot, as far as the names of the files tell."""
+
+    def __init__(self, snapshots: Sequence[ParsedSnapshot], boundaries: Sequence[Boundary]) -> None:
+        """Keep the snapshots and the boundary before each of them."""
+        self._snapshots = snapshots
+        self._boundaries = {boundary.number: boundary for boundary in boundaries}
+
+    def label(self, stage: int) -> str:
+        """Return the label of a snapshot."""
+        return self._snapshots[stage].stage.label
+
+    def name(self, stage: int) -> str:
+        """Return the name of the moment of a snapshot, such as `before_optimizations`."""
+        return self._snapshots[stage].stage.name
+
+    def ran_before(self, stage: int) -> str | None:
+        """Return the pass that ran, or was at work, before a snapshot; None where not known.
+
+        A pipeline that begins inside a pass is written before the pass ends: the next snapshot of
+        the pipeline around it names that pass.
+        """
+        boundary = self._boundaries.get(stage)
+        if boundary is None:
+            return None
+        if boundary.ran is not None:
+            return boundary.ran
+        if not boundary.pipeline_start:
+            return None
+        outer = self._snapshots[stage - 1].stage.pipeline
+        inner = self._snapshots[stage].stage.pipeline
+        if outer is None or outer == inner:
+            return None
+        later = (snapshot.stage for snapshot in self._snapshots[stage + 1 :])
+        around = next((each for each in later if each.pipeline == outer), None)
+        return around.after if around is not None and around.after != START else None
+
+
+def tell_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[TrailEvent]:
+    """Yield what happened to a collective, in the order in which it happened."""
+    for link in sorted(links, key=lambda link: link.stage):
+        by, label = passes.ran_before(link.stage), passes.label(link.stage)
+        for event, detail in _changes(link):
+            yield TrailEvent(event, by, label, detail, link.grade.value)
+
+
+def _changes(link: CollectiveLink) -> Iterator[tuple[str, str]]:
+    before, after = link.before[0], link.after
+    if len(link.before) > 1:
+        names = ", ".join(f"`{each.instruction}`" for each in link.before[:6])
+        more = f" and {len(link.before) - 6:,} more" if len(link.before) > 6 else ""
+        yield "merged", f"{names}{more} became `{after.instruction}`."
+    if link.siblings > 1:
+        yield "split", f"`{before.instruction}` became {link.siblings:,}."
+    if link.moved:
+        yield "moved", f"From `{before.computation}` to `{after.computation}`."
+    if before.kind != after.kind:
+        yield "rewritten", f"`{before.instruction}` was {_article(before.kind)}."
+    yield from _form_changes(before, after)
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def _form_changes(before: Collective, after: Collective) -> Iterator[tuple[str, str]]:
+    was, now = before.form in _ASYNC_FORMS, after.form in _ASYNC_FORMS
+    if now and not was:
+        yield "asynchronous", f"`{after.instruction}` begins it, `{after.done}` ends it."
+    elif was and not now:
+        yield "synchronous", f"`{after.instruction}` begins and ends it."
+    elif after.form == "async fusions" and before.form != "async fusions":
+        yield "fused", f"{len(after.parts):,} fusions carry it out while they compute."
+    elif after.thread and not before.thread:
+        yield "moved", f"To the execution thread `{after.thread}`."
+    if after.is_sync and not before.is_sync:
+        yield "synchronous", "Its backend_config says is_sync: start and done run as one."

@@ -1,0 +1,189 @@
+"""The collectives of one snapshot, each once, in whichever form a backend writes it.
+
+GPU backends write a start and a done, or an `async-start` that calls a computation with the
+collective. TPU backends write a reduce-scatter as a fusion of an all-reduce and a slice, and divide
+an asynchronous collective among fusions that compute meanwhile, each of which repeats it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.wire import KINDS, is_all_reduce_scatter
+from xlareport.hlo.backend_config import read_backend_config
+from xlareport.hlo.graph import called_computations
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+_HOLDERS = frozenset({"async-start", "call", "custom-call", "fusion"})
+_MOST_CALLS = 8
+"""Computations around a collective that are looked at, from the inside out."""
+_MOST_UPDATES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """One collective of a snapshot: what communicates, and where it is scheduled."""
+
+    kind: str
+    """The opcode without `-start`; `reduce-scatter` where an all-reduce is the inside of one."""
+    computation: str
+    """Where it is scheduled."""
+    instruction: str
+    """What begins it there: the collective itself, a start, or the fusion that holds it."""
+    body: tuple[str, str]
+    """(computation, instruction) of its own opcode; the same where nothing holds it."""
+    done: str | None
+    """What ends it; None where it is synchronous."""
+    parts: tuple[str, ...]
+    """Every instruction that carries it out, in the order of its computation."""
+    form: str
+    """`synchronous`, `start and done`, `async computation`, `fusion` or `async fusions`."""
+    thread: str
+    """The execution thread of an asynchronous computation, such as `sparsecore`; else empty."""
+    is_sync: bool | None
+    """What the backend notes of its start; None where it notes nothing."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Return the place where it is scheduled."""
+        return self.computation, self.instruction
+
+
+def find_collectives(module: HloModule) -> tuple[Collective, ...]:
+    """Return the collectives that the entry reaches, in the order of their computations."""
+    bodies = [
+        (computation, instruction)
+        for computation in module.computations
+        for instruction in _collectives_in(computation)
+    ]
+    if not bodies:
+        return ()
+    reached = _reached(module)
+    bodies = [body for body in bodies if body[0].name in reached]
+    callers = _callers(module)
+    together: dict[tuple[str, ...], list[_Held]] = {}
+    for number, (computation, instruction) in enumerate(bodies):
+        held = _held(computation, instruction, callers)
+        together.setdefault(_together(held, number), []).append(held)
+    return tuple(_collective(pieces) for pieces in together.values())
+
+
+def _reached(module: HloModule) -> set[str]:
+    """Return the names of the computations that the entry runs; passes leave others behind."""
+    if module.entry is None:
+        return set()
+    return {module.entry.name, *called_computations(module, module.entry.instructions)}
+
+
+def _collectives_in(computation: Computation) -> Iterator[Instruction]:
+    for instruction in computation.instructions:
+        if instruction.opcode.removesuffix("-start") in KINDS:
+            yield instruction
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A collective instruction with what holds it, from the inside out."""
+
+    home: Computation
+    instruction: Instruction
+    place: Computation
+    """Where the outermost holder stands; the home where nothing holds it."""
+    outer: Instruction
+    """The outermost holder, or the collective itself."""
+    is_piece: bool
+    """Whether several fusions carry it out one after the other."""
+
+
+def _held(
+    home: Computation,
+    instruction: Instruction,
+    callers: Mapping[str, tuple[Computation, Instruction]],
+) -> _Held:
+    holders = [(home, instruction)]
+    while len(holders) < _MOST_CALLS and holders[-1][0].name in callers:
+        holders.append(callers[holders[-1][0].name])
+    while holders[-1][1].opcode in ("call", "custom-call"):  # which hold nothing by themselves
+        holders.pop()
+    place, outer = holders[-1]
+    return _Held(home, instruction, place, outer, _is_piece(home, instruction))
+
+
+def _is_piece(home: Computation, instruction: Instruction) -> bool:
+    root = home.root
+    ends = root is not None and "AsyncCollective" in root.attributes_text
+    return ends or "chain_id=" in instruction.attributes.get("frontend_attributes", "")
+
+
+def _callers(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
+    """Return what calls each computation, where one fusion, call or async-start alone does."""
+    callers: dict[str, list[tuple[Computation, Instruction]]] = {}
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            if instruction.opcode in _HOLDERS:
+                for _, name in instruction.called:
+                    callers.setdefault(name, []).append((computation, instruction))
+    return {name: every[0] for name, every in callers.items() if len(every) == 1}
+
+
+def _together(held: _Held, number: int) -> tuple[str, ...]:
+    """Return what the pieces of one collective have in common; a number of its own for others."""
+    if not held.is_piece or held.outer is held.instruction:
+        return (str(number),)
+    attributes = held.instruction.attributes
+    return held.place.name, held.instruction.opcode, attributes.get("channel_id", str(number))
+
+
+def _collective(pieces: list[_Held]) -> Collective:
+    first = pieces[0]
+    place, outer, instruction = first.place, first.outer, first.instruction
+    order = {each.name: number for number, each in enumerate(place.instructions)}
+    parts = sorted({each.outer.name for each in pieces}, key=lambda name: order.get(name, 0))
+    if len(pieces) == 1:
+        parts = _chain(place, outer)
+    begins = place.by_name.get(parts[0], outer)
+    kind = instruction.opcode.removesuffix("-start")
+    return Collective(
+        kind="reduce-scatter" if is_all_reduce_scatter(first.home) else kind,
+        computation=place.name,
+        instruction=begins.name,
+        body=(first.home.name, instruction.name),
+        done=parts[-1] if len(parts) > 1 else None,
+        parts=tuple(parts),
+        form=_form(first, len(pieces)),
+        thread=begins.attributes.get("async_execution_thread", "").strip('"'),
+        is_sync=_is_sync(begins),
+    )
+
+
+def _form(held: _Held, pieces: int) -> str:
+    if held.outer.opcode == "async-start":
+        return "async computation"
+    if held.outer.opcode == "fusion":
+        return "async fusions" if pieces > 1 else "fusion"
+    return "start and done" if held.outer.opcode.endswith("-start") else "synchronous"
+
+
+def _chain(place: Computation, outer: Instruction) -> list[str]:
+    """Return a start with its updates and its done, by the operands that lead on."""
+    names = [outer.name]
+    instruction = outer
+    while instruction.opcode.endswith(("-start", "-update")) and len(names) < _MOST_UPDATES:
+        following = [
+            user
+            for user in place.users.get(instruction.name, ())
+            if user.opcode.endswith(("-update", "-done"))
+        ]
+        if not following or following[0].name in names:
+            break
+        instruction = following[0]
+        names.append(instruction.name)
+    return names
+
+
+def _is_sync(instruction: Instruction) -> bool | None:
+    config = read_backend_config(instruction)
+    inner = config.get("collective_backend_config") if isinstance(config, dict) else None
+    is_sync = inner.get("is_sync") if isinstance(inner, dict) else None
+    if isinstance(inner, dict) and is_sync is None:
+        return False
+    return is_sync if isinstance(is_sync, bool) else None

@@ -1,0 +1,252 @@
+"""Why a collective is in a module: which step put it there, and what that step needed it for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.partitioning import (
+    Counterpart,
+    Moved,
+    PartitioningStep,
+    ShardedValue,
+    chain_back,
+    consumer_of,
+)
+from xlareport.analysis.collectives.sharding_effect import cuts_along
+from xlareport.analysis.collectives.sharding_pair import ShardingPair, pair_of_value
+from xlareport.analysis.cost.site import parse_integers
+from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.hlo.model import Computation, Instruction
+
+_REDUCING = frozenset({"all-reduce", "reduce-scatter"})
+_CONTRACTIONS = ("dot", "convolution", "ragged-dot")
+_WINDOWED = (
+    "convolution",
+    "reduce-window",
+    "select-and-scatter",
+    "pad",
+    "concatenate",
+    "slice",
+    "dynamic-slice",
+    "dynamic-update-slice",
+    "reverse",
+)
+
+
+class CauseKind(StrEnum):
+    """Why a collective is there."""
+
+    PARTIAL_SUM = "partial sum"
+    """Of a contraction over a sharded dimension."""
+    PARTIAL_REDUCTION = "partial reduction"
+    """Of a reduce over a sharded dimension."""
+    PARTIAL_RESULT = "partial result"
+    """Of another op of whose operand each device has a part, such as a gather."""
+    RESHARDING = "resharding"
+    """A value is wanted in another sharding than it has."""
+    HALO = "halo exchange"
+    """A windowed op needs what neighbors hold at the edge of their parts."""
+    USER = "written by the user"
+    COMPILER = "made by a pass"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveCause:
+    """Why one collective is there, with what shows it."""
+
+    kind: CauseKind
+    detail: str
+    """A sentence; names stand between backticks."""
+    operands: tuple[ShardedValue, ...]
+    """Those of the op that needs it, in the program, with their shardings."""
+    sharding: ShardingPair | None
+    grade: Grade
+    sharding_reason: str = ""
+    """Why there is no pair; empty where there is one."""
+
+
+def explain_cause(step: PartitioningStep, collective: Collective, devices: int) -> CollectiveCause:
+    """Return why partitioning put a collective in, by the snapshots before and after it."""
+    home = step.after.by_name[collective.body[0]]
+    body = home.by_name[collective.body[1]]
+    chain = chain_back(home, body)
+    source = chain[-1] if chain else body
+    if collective.kind in _REDUCING:
+        return _explain_reduction(step, home, body, source)
+    wanting = _wanting(step, home, body, source)
+    is_edge = collective.kind == "collective-permute" and _is_edge(home, body)
+    if wanting is not None and is_edge and wanting.instruction.opcode in _WINDOWED:
+        return _halo(step, wanting, source)
+    return _resharding(step, Moved(home, body, tuple(chain)), wanting, devices)
+
+
+def _wanting(
+    step: PartitioningStep, home: Computation, body: Instruction, source: Instruction
+) -> Counterpart | None:
+    """Return the op of the program that a moved value is for: the one that computes with it."""
+    name = _op_name(body, source)
+    user = consumer_of(home, body)
+    known = step.counterpart(home, user) if user is not None else None
+    if known is not None and known.instruction.metadata.op_name == name:
+        return known
+    return step.by_op_name(name, _WINDOWED) or known
+
+
+def _op_name(body: Instruction, source: Instruction) -> str:
+    return body.metadata.op_name or source.metadata.op_name
+
+
+def _is_edge(home: Computation, body: Instruction) -> bool:
+    """Say whether a part of a local value is sent, not all of it."""
+    operand = home.by_name.get(body.operand_names[0]) if body.operand_names else None
+    while operand is not None and operand.opcode in ("bitcast", "copy", "convert", "reshape"):
+        operand = home.by_name.get(operand.operand_names[0]) if operand.operand_names else None
+    return operand is not None and (
+        operand.opcode in ("slice", "dynamic-slice")
+        or (operand.opcode == "fusion" and "slice" in operand.name)
+    )
+
+
+def _explain_reduction(
+    step: PartitioningStep, home: Computation, body: Instruction, source: Instruction
+) -> CollectiveCause:
+    """Explain a sum over devices by the op whose result each of them has a part of."""
+    name = _op_name(body, source)
+    wanting = step.counterpart(home, source)
+    if wanting is None or name not in ("", wanting.instruction.metadata.op_name):
+        wanting = step.by_op_name(name, _preferred(source)) or wanting
+    if wanting is None:
+        detail = f"Combines `{source.name}` over devices; the op that it is made for is not known."
+        return CollectiveCause(CauseKind.PARTIAL_RESULT, detail, (), None, Grade.GUESSED, _NO_OP)
+    place, op = wanting.home, wanting.instruction
+    operands = tuple(step.operands(place, op))
+    kind, cuts = _kind_of_sum(step, place, op)
+    sharding, reason = _pair_of_sum(step, op, operands)
+    proved = cuts > 1 or (kind is CauseKind.PARTIAL_RESULT and bool(operands))
+    return CollectiveCause(
+        kind=kind,
+        detail=_SUMS[kind].format(name=op.name, opcode=op.opcode, cuts=_cuts_words(cuts)),
+        operands=operands,
+        sharding=sharding,
+        grade=_grade(wanting, proved=proved and bool(operands)),
+        sharding_reason=reason,
+    )
+
+
+def _grade(wanting: Counterpart, *, proved: bool) -> Grade:
+    """Return how sure a cause is: that of the op, and exact only where its shardings say so."""
+    if wanting.grade is Grade.GUESSED:
+        return Grade.GUESSED
+    return Grade.EXACT if proved else Grade.MATCHED
+
+
+def _preferred(source: Instruction) -> Sequence[str]:
+    if source.opcode in ("dot", "convolution", "reduce", "scatter", "gather"):
+        return (source.opcode, *_CONTRACTIONS)
+    return (*_CONTRACTIONS, "reduce", "gather", "scatter")
+
+
+_SUMS = {
+    CauseKind.PARTIAL_SUM: (
+        "Sums up partial products of `{name}`: its contracting dimension is {cuts}."
+    ),
+    CauseKind.PARTIAL_REDUCTION: (
+        "Combines partial results of `{name}`: a dimension that it reduces is {cuts}."
+    ),
+    CauseKind.PARTIAL_RESULT: (
+        "Combines partial results of `{name}` ({opcode}): each device has a part of its operand."
+    ),
+}
+_NO_OP = "the op that needs it has no counterpart before partitioning"
+_NOT_WRITTEN = "the snapshot before partitioning does not write the shardings of its operands"
+
+
+def _cuts_words(cuts: int) -> str:
+    return f"sharded in {cuts:,}" if cuts > 1 else "sharded"
+
+
+def _kind_of_sum(
+    step: PartitioningStep, place: Computation, op: Instruction
+) -> tuple[CauseKind, int]:
+    """Return the cause, and in how many parts the operands are cut along what is summed up."""
+    operands = [place.by_name.get(name) for name in op.operand_names]
+    shardings = [step.sharding(operand) if operand else "" for operand in operands]
+    try:
+        if op.opcode in _CONTRACTIONS:
+            return CauseKind.PARTIAL_SUM, _contracted_cuts(op, shardings)
+        if op.opcode == "reduce" and shardings:
+            dimensions = parse_integers(op.attributes.get("dimensions", ""))
+            return CauseKind.PARTIAL_REDUCTION, cuts_along(shardings[0], dimensions)
+    except UncountableError:
+        pass
+    return CauseKind.PARTIAL_RESULT, 1
+
+
+def _contracted_cuts(op: Instruction, shardings: Sequence[str]) -> int:
+    if op.opcode == "convolution":
+        labels = op.attributes.get("dim_labels", "")
+        left, _, rest = labels.partition("_")
+        right = rest.partition("-")[0]
+        dimensions = [[left.find("f")], [right.find("i")]]
+        spatial = [[n for n, c in enumerate(side) if c.isdigit()] for side in (left, right)]
+        dimensions = [own + more for own, more in zip(dimensions, spatial, strict=True)]
+    else:
+        names = ("lhs_contracting_dims", "rhs_contracting_dims")
+        dimensions = [list(parse_integers(op.attributes.get(name, ""))) for name in names]
+    cuts = [
+        cuts_along(sharding, numbers)
+        for sharding, numbers in zip(shardings[:2], dimensions, strict=False)
+    ]
+    return max(cuts, default=1)
+
+
+def _pair_of_sum(
+    step: PartitioningStep, op: Instruction, operands: Sequence[ShardedValue]
+) -> tuple[ShardingPair | None, str]:
+    after = step.sharding(op)
+    if not operands or not after:
+        return None, _NOT_WRITTEN
+    before = " · ".join(operand.sharding for operand in operands)
+    return ShardingPair(op.name, before, after, "partial sums", Grade.EXACT), ""
+
+
+def _halo(step: PartitioningStep, wanting: Counterpart, source: Instruction) -> CollectiveCause:
+    place, op = wanting.home, wanting.instruction
+    operands = tuple(step.operands(place, op))
+    first = operands[0] if operands else None
+    pair = (
+        ShardingPair(first.instruction, first.sharding, first.sharding, "with halo", Grade.EXACT)
+        if first
+        else None
+    )
+    detail = (
+        f"`{op.name}` ({op.opcode}) needs the edge of `{source.name}` that a neighbor holds: its "
+        "operand is sharded along a dimension over which the window moves."
+    )
+    reason = "" if pair else _NOT_WRITTEN
+    grade = _grade(wanting, proved=first is not None and op.opcode == "convolution")
+    return CollectiveCause(CauseKind.HALO, detail, operands, pair, grade, reason)
+
+
+def _resharding(
+    step: PartitioningStep,
+    moved: Moved,
+    wanting: Counterpart | None,
+    devices: int,
+) -> CollectiveCause:
+    source = moved.chain[-1] if moved.chain else moved.body
+    pair = pair_of_value(step, moved, wanting, devices)
+    operands = tuple(step.operands(wanting.home, wanting.instruction)) if wanting else ()
+    op = wanting.instruction if wanting else None
+    wanted = f" for `{op.name}` ({op.opcode})" if op else ""
+    if pair is None:
+        detail = f"Moves the parts of `{source.name}`{wanted} to where they are wanted."
+        return CollectiveCause(
+            CauseKind.RESHARDING, detail, operands, None, Grade.MATCHED, _NOT_WRITTEN
+        )
+    itself = op is not None and op.name == pair.value
+    detail = f"Reshards `{pair.value}`{'' if itself else wanted}."
+    grade = Grade.EXACT if pair.grade is Grade.EXACT and pair.after else Grade.MATCHED
+    return CollectiveCause(CauseKind.RESHARDING, detail, operands, pair, grade)

@@ -1,0 +1,209 @@
+"""The origins of collectives: of each by itself, and of those that a combined one is made of."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from xlareport.analysis.collectives.events import Passes
+from xlareport.analysis.collectives.figures import count_body_bytes
+from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.origin import CauseKind, CollectiveCause, explain_cause
+from xlareport.analysis.collectives.partitioning import PartitioningStep
+from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveOrigin
+from xlareport.analysis.collectives.sharding_pair import ShardingPair
+from xlareport.analysis.collectives.trail import Ancestor, CollectiveTrails, Trail
+from xlareport.analysis.cost.work import is_partitioned
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.source.locations import op_name_of, place_of
+from xlareport.hlo.model import HloModule
+from xlareport.program import ParsedModule
+
+PROGRAM = "before_optimizations"
+_PROGRAM_NAMES = frozenset({PROGRAM, "before_optimization"})
+_NO_PROGRAM = "the dump has no snapshot of the program before optimization"
+_IN_PROGRAM = "the program has it"
+_BY_USER = "written by the user: the program itself moves the data"
+_BETWEEN = "the dump has no snapshot between {before} and {after}"
+_MADE_LATER = "made after partitioning, when shardings are gone"
+_MOST_MEMBERS = 500
+
+
+class Origins:
+    """Explains the collectives of one module."""
+
+    def __init__(
+        self,
+        module: ParsedModule,
+        trails: CollectiveTrails | None,
+        snapshots: SnapshotSequence | None,
+        passes: Passes,
+        devices: int,
+    ) -> None:
+        """Keep what origins are worked out from; `trails` is None for a single snapshot."""
+        self._module = module
+        self._trails = trails
+        self._snapshots = snapshots
+        self._passes = passes
+        self._devices = devices
+        self._steps: dict[int, PartitioningStep | None] = {}
+
+    def members(self, collective: Collective, trail: Trail | None) -> tuple[CollectiveMember, ...]:
+        """Return what a collective is made of: where each part first stands, and why."""
+        if trail is None:
+            return (self._lone(collective),)
+        return tuple(self._member(ancestor, trail) for ancestor in trail.beginnings[:_MOST_MEMBERS])
+
+    def of_row(
+        self, members: Sequence[CollectiveMember]
+    ) -> tuple[CollectiveOrigin, ShardingPair | None, str]:
+        """Return the origin of a collective, its sharding pair, and why it has none."""
+        first = max(members, key=lambda member: member.data_bytes or 0)
+        if len(members) < 2:
+            return first.origin, first.sharding, first.sharding_reason
+        causes = Counter(member.origin.cause for member in members)
+        if len(causes) == 1 and len({member.origin.detail for member in members}) == 1:
+            return first.origin, first.sharding, first.sharding_reason
+        counted = ", ".join(
+            f"{count:,} x {cause.value if cause else 'not known'}"
+            for cause, count in causes.most_common()
+        )
+        detail = f"Combines {len(members):,}: {counted}. The largest: {first.origin.detail}"
+        grades = {member.origin.grade for member in members}
+        grade = next((each for each in ("guessed", "matched") if each in grades), "exact")
+        origin = CollectiveOrigin(
+            stage=first.origin.stage,
+            after=first.origin.after,
+            cause=first.origin.cause,
+            detail=detail,
+            operands=first.origin.operands,
+            grade=None if first.origin.grade is None else grade,
+            stage_reason=first.origin.stage_reason,
+            after_reason=first.origin.after_reason,
+            cause_reason=first.origin.cause_reason,
+        )
+        return origin, first.sharding, first.sharding_reason
+
+    def _lone(self, collective: Collective) -> CollectiveMember:
+        """Return a collective of the only snapshot."""
+        final = self._module.final
+        module = final.hlo if final else HloModule("", "", ())
+        if final is not None and final.stage.name in _PROGRAM_NAMES:
+            return self._made(module, collective, self._by_user(0, Grade.EXACT), None, _BY_USER)
+        origin = CollectiveOrigin(
+            None, None, None, "", (), None, _NO_PROGRAM, _NO_PROGRAM, _NO_PROGRAM
+        )
+        return self._made(module, collective, origin, None, _NO_PROGRAM)
+
+    def _member(self, ancestor: Ancestor, trail: Trail) -> CollectiveMember:
+        stage, collective = ancestor.stage, ancestor.collective
+        module = self._modules[stage]
+        if stage == 0:
+            if self._passes.name(0) in _PROGRAM_NAMES:
+                return self._made(module, collective, self._by_user(0, trail.grade), None, _BY_USER)
+            label = self._passes.label(0)
+            origin = CollectiveOrigin(label, None, None, "", (), None, "", _NO_PROGRAM, _NO_PROGRAM)
+            return self._made(module, collective, origin, None, _NO_PROGRAM)
+        step = self._step(stage)
+        if step is None:
+            return self._made(module, collective, self._by_pass(stage, trail), None, _MADE_LATER)
+        cause = explain_cause(step, collective, self._devices)
+        return self._made(
+            module,
+            collective,
+            self._by_partitioner(stage, cause, trail),
+            cause.sharding,
+            cause.sharding_reason,
+        )
+
+    @property
+    def _modules(self) -> Sequence[HloModule]:
+        return self._trails.modules if self._trails else ()
+
+    def _step(self, stage: int) -> PartitioningStep | None:
+        """Return the step that led to a snapshot if it partitioned the program; else None."""
+        if stage not in self._steps:
+            before, after = self._modules[stage - 1], self._modules[stage]
+            matching = self._snapshots.into(stage) if self._snapshots else None
+            partitions = is_partitioned(after) and not is_partitioned(before)
+            self._steps[stage] = (
+                PartitioningStep(before, after, matching, self._is_propagated(stage - 1))
+                if partitions and matching
+                else None
+            )
+        return self._steps[stage]
+
+    def _is_propagated(self, stage: int) -> bool:
+        """Say whether shardings were propagated: passes ran, and what they left is not empty."""
+        return self._passes.name(stage) == "pass"
+
+    def _by_user(self, stage: int, grade: Grade) -> CollectiveOrigin:
+        return CollectiveOrigin(
+            stage=self._passes.label(stage),
+            after=None,
+            cause=CauseKind.USER,
+            detail="The program has it: shard_map, psum or another collective of the framework.",
+            operands=(),
+            grade=grade.value,
+            after_reason=_IN_PROGRAM,
+        )
+
+    def _by_pass(self, stage: int, trail: Trail) -> CollectiveOrigin:
+        by = self._passes.ran_before(stage)
+        detail = f"Made by `{by}`." if by else "Made after partitioning."
+        return CollectiveOrigin(
+            stage=self._passes.label(stage),
+            after=by,
+            cause=CauseKind.COMPILER,
+            detail=detail,
+            operands=(),
+            grade=(Grade.GUESSED if trail.grade is Grade.GUESSED else Grade.MATCHED).value,
+            after_reason="" if by else self._between(stage),
+        )
+
+    def _between(self, stage: int) -> str:
+        return _BETWEEN.format(
+            before=self._passes.label(stage - 1), after=self._passes.label(stage)
+        )
+
+    def _by_partitioner(self, stage: int, cause: CollectiveCause, trail: Trail) -> CollectiveOrigin:
+        by = self._passes.ran_before(stage)
+        return CollectiveOrigin(
+            stage=self._passes.label(stage),
+            after=by,
+            cause=cause.kind,
+            detail=cause.detail,
+            operands=cause.operands,
+            grade=self._grade(stage, cause, trail).value,
+            after_reason="" if by else self._between(stage),
+        )
+
+    def _grade(self, stage: int, cause: CollectiveCause, trail: Trail) -> Grade:
+        """Return how sure an origin is: exact where no collective stands in the snapshot before."""
+        if trail.grade is Grade.GUESSED or cause.grade is Grade.GUESSED:
+            return Grade.GUESSED
+        absent = self._trails is not None and not self._trails.at(stage - 1)
+        return Grade.EXACT if absent and cause.grade is Grade.EXACT else Grade.MATCHED
+
+    def _made(
+        self,
+        module: HloModule,
+        collective: Collective,
+        origin: CollectiveOrigin,
+        sharding: ShardingPair | None,
+        reason: str,
+    ) -> CollectiveMember:
+        home = module.by_name[collective.body[0]]
+        body = home.by_name[collective.body[1]]
+        where = place_of(body, module)
+        return CollectiveMember(
+            instruction=collective.instruction,
+            stage=origin.stage,
+            kind=collective.kind,
+            shape=body.shape.text,
+            data_bytes=count_body_bytes(module, collective),
+            op_name=op_name_of(body, module),
+            source=where.short if where else "",
+            origin=origin,
+            sharding=sharding,
+            sharding_reason="" if sharding else reason,
+        )

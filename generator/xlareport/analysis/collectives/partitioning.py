@@ -1,0 +1,166 @@
+"""The step in which the program was partitioned: what each instruction after it was before.
+
+Shardings stand in the snapshot before that step only, those of parameters aside.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xlareport.analysis.cost.wire import KINDS
+from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.result import Matching
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+MOVES = frozenset(
+    {
+        "bitcast",
+        "convert",
+        "copy",
+        "copy-done",
+        "copy-start",
+        "dynamic-slice",
+        "get-tuple-element",
+        "optimization-barrier",
+        "opt-barrier",
+        "reshape",
+        "slice",
+        "transpose",
+    }
+)
+_FARTHEST = 50
+REPLICATED = "{replicated}"
+LONGEST = 300
+"""Characters of a sharding that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedValue:
+    """Something with the sharding that it has."""
+
+    instruction: str
+    sharding: str
+    """As the snapshot writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterpart:
+    """What an instruction after partitioning was before."""
+
+    home: Computation
+    instruction: Instruction
+    grade: Grade
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a collective of the partitioned snapshot moves."""
+
+    home: Computation
+    body: Instruction
+    """The collective."""
+    chain: tuple[Instruction, ...]
+    """From its operand to what made the value, see `chain_back`."""
+
+
+@dataclass(frozen=True)
+class PartitioningStep:
+    """Two snapshots, the program partitioned in the second of them only."""
+
+    before: HloModule
+    after: HloModule
+    matching: Matching
+    is_propagated: bool
+    """Whether shardings were propagated before: then what has none is replicated."""
+    _by_op: dict[str, list[tuple[Computation, Instruction]]] = field(
+        default_factory=dict, repr=False
+    )
+
+    def sharding(self, instruction: Instruction) -> str:
+        """Return the sharding of an instruction before partitioning; empty where not known.
+
+        The partitioner takes what has none as replicated (SpmdPartitioner::PreprocessSharding).
+        """
+        written = instruction.attributes.get("sharding", "")[:LONGEST]
+        is_value = instruction.shape.element_type not in ("tuple", "token")
+        return written or (REPLICATED if self.is_propagated and is_value else "")
+
+    def operands(self, home: Computation, instruction: Instruction) -> Iterator[ShardedValue]:
+        """Yield the operands whose sharding is known."""
+        for name in dict.fromkeys(instruction.operand_names):
+            operand = home.by_name.get(name)
+            written = self.sharding(operand) if operand is not None else ""
+            if written:
+                yield ShardedValue(name, written)
+
+    def by_op_name(self, op_name: str, opcodes: Sequence[str] = ()) -> Counterpart | None:
+        """Return what a framework op is before partitioning, of these opcodes if there is any.
+
+        Where several instructions have the name, the first of them is a guess.
+        """
+        if not self._by_op:
+            self._by_op.update(_by_op_name(self.before))
+        every = self._by_op.get(op_name, []) if op_name else []
+        liked = [each for each in every if each[1].opcode in opcodes] or every
+        if not liked:
+            return None
+        return Counterpart(*liked[0], Grade.MATCHED if len(liked) == 1 else Grade.GUESSED)
+
+    def counterpart(self, home: Computation, instruction: Instruction) -> Counterpart | None:
+        """Return what an instruction was: a parameter by its number, others by the matching."""
+        if instruction.opcode == "parameter" and home.is_entry and self.before.entry is not None:
+            number = next(
+                (n for n, each in enumerate(home.parameters) if each is instruction), None
+            )
+            parameters = self.before.entry.parameters
+            if number is not None and number < len(parameters):
+                return Counterpart(self.before.entry, parameters[number], Grade.EXACT)
+        place = Place(home.name, instruction.name)
+        partner = self.matching.partner_before(place)
+        held = self.before.by_name.get(partner.computation) if partner else None
+        if partner is None or held is None or partner.instruction not in held.by_name:
+            return None
+        pairing = self.matching.said_of_after(place)
+        grade = pairing.grade if pairing else Grade.EXACT
+        return Counterpart(held, held.by_name[partner.instruction], grade)
+
+
+def _by_op_name(module: HloModule) -> Mapping[str, list[tuple[Computation, Instruction]]]:
+    result: dict[str, list[tuple[Computation, Instruction]]] = {}
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            name = instruction.metadata.op_name
+            if name and instruction.opcode not in ("parameter", "broadcast", "constant", "tuple"):
+                result.setdefault(name, []).append((computation, instruction))
+    return result
+
+
+def consumer_of(home: Computation, instruction: Instruction) -> Instruction | None:
+    """Return the first that computes with a value, behind moves of data and collectives."""
+    current = instruction
+    for _ in range(_FARTHEST):
+        users = home.users.get(current.name, ())
+        if not users:
+            return None
+        current = users[0]
+        if current.opcode not in MOVES and current.opcode.removesuffix("-start") not in KINDS:
+            return current
+    return None
+
+
+def chain_back(home: Computation, instruction: Instruction) -> list[Instruction]:
+    """Return what leads to an instruction through moves of data and collectives, nearest first.
+
+    The last one is what made the value; a fusion that only moves is not looked into.
+    """
+    chain = [instruction]
+    for _ in range(_FARTHEST):
+        current = chain[-1]
+        moves = current.opcode in MOVES or current.opcode.removesuffix("-start") in KINDS
+        names = current.operand_names
+        if not names or not (moves or len(chain) == 1):
+            break
+        before = home.by_name.get(names[0])
+        if before is None or before in chain:
+            break
+        chain.append(before)
+    return chain[1:]

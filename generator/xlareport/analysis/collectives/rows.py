@@ -1,0 +1,107 @@
+"""Everything that is known of each collective of the final snapshot: the rows of its page."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.origin import CauseKind
+from xlareport.analysis.collectives.partitioning import ShardedValue
+from xlareport.analysis.collectives.sharding_pair import ShardingPair
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveOrigin:
+    """Where a collective comes from."""
+
+    stage: str | None
+    """The label of the first snapshot that has it."""
+    after: str | None
+    """The pass that made it."""
+    cause: CauseKind | None
+    detail: str
+    """A sentence or two; names stand between backticks."""
+    operands: tuple[ShardedValue, ...]
+    """Operands of the op that needs it, with their shardings, before partitioning."""
+    grade: str | None
+    stage_reason: str = ""
+    """Why the stage is not known; so the other two."""
+    after_reason: str = ""
+    cause_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveMember:
+    """One collective of those that a combined one is made of."""
+
+    instruction: str
+    """In the snapshot where it first stands; the operand where that is all there is."""
+    stage: str | None
+    kind: str
+    shape: str
+    data_bytes: int | None
+    op_name: str
+    source: str
+    origin: CollectiveOrigin
+    sharding: ShardingPair | None
+    sharding_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrailEvent:
+    """One thing that a pass did to a collective."""
+
+    event: str
+    """`merged`, `split`, `moved`, `rewritten`, `asynchronous`, `synchronous` or `fused`."""
+    by: str | None
+    """The pass; None where the dump does not say."""
+    stage: str
+    """The label of the snapshot that shows it."""
+    detail: str
+    grade: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveRow:
+    """One collective of the final snapshot. Figures are of one execution on one device."""
+
+    figures: CollectiveFigures
+    shape: str
+    groups_text: str
+    """As written; pairs for a collective-permute."""
+    origin: CollectiveOrigin
+    sharding: ShardingPair | None
+    sharding_reason: str
+    trail: tuple[TrailEvent, ...]
+    trail_reason: str
+    """Why nothing is known of passes; empty where snapshots of passes are there."""
+    members: tuple[CollectiveMember, ...]
+    """Of one that combines several; else empty."""
+    op_name: str
+    source: str
+    remedy: str
+    """What to try; empty where nothing is to be gained."""
+
+    @property
+    def collective(self) -> Collective:
+        """Return what stands in the snapshot."""
+        return self.figures.collective
+
+    @property
+    def exposed_seconds(self) -> float | None:
+        """Not hidden in one execution of the module; None where it is not known."""
+        exposed, executions = self.figures.overlap.exposed_seconds, self.figures.executions
+        return None if exposed is None or executions is None else exposed * executions
+
+
+@dataclass(frozen=True, slots=True)
+class CollectivesReport:
+    """The collectives of the final snapshot of a module."""
+
+    rows: tuple[CollectiveRow, ...]
+    """In the order of the schedule, computation by computation."""
+    devices: int
+    """That run the module together."""
+    is_scheduled: bool
+    device_name: str
+    interconnect_source: str
+    """Where the bandwidth of the model is from; empty where there is none."""

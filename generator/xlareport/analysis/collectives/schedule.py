@@ -1,0 +1,228 @@
+"""What runs while a collective is under way, how much of it that hides, and why there is no more.
+
+The order of a scheduled module is taken as the order in time: what stands between a start and its
+done runs meanwhile. What is hidden is at most the roofline time of that work; two collectives that
+are under way together are each set against all of it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.wire import KINDS
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.devices import Device
+from xlareport.runtime.graphs import reachable
+
+MOST_BETWEEN = 5_000
+"""Instructions looked at between a start and its done."""
+ENOUGH = 0.1
+"""Of the time of a collective: work of so much is worth overlapping."""
+_IDLE = frozenset(
+    {"after-all", "bitcast", "constant", "get-tuple-element", "parameter", "partition-id", "tuple"}
+)
+
+
+class WaitReason(StrEnum):
+    """Why a collective is not hidden behind other work."""
+
+    DEPENDENCE = "dependence"
+    """All work of the computation feeds it or needs its result."""
+    IS_SYNC = "is_sync"
+    """It runs synchronously although independent work is there."""
+    SCHEDULER = "scheduler limit"
+    """It is asynchronous and independent work is there, scheduled elsewhere."""
+    NO_WORK = "no independent work"
+    """The computation has no other work of any length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What a collective is under way with, per execution."""
+
+    between: tuple[str, ...] | None
+    """Instructions that run meanwhile, collectives apart; None where it is synchronous."""
+    together: tuple[str, ...]
+    """Other collectives that are under way at the same time."""
+    hidden_seconds: float
+    """The roofline time of what runs meanwhile; 0 where nothing does."""
+    exposed_seconds: float | None
+    """The modeled time less what is hidden, at least 0; None where no time is modeled."""
+    reason: WaitReason | None
+    """Why more is not hidden; None where enough is, or where the order means nothing."""
+    reason_detail: str
+    independent: tuple[str, ...]
+    """Work of its computation that neither feeds it nor needs it, the longest first."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The order of a module's instructions with the roofline time of each."""
+
+    module: HloModule
+    cost: ModuleCost
+    device: Device
+    _bodies: Mapping[str, set[str]] = field(default_factory=dict, repr=False)
+
+    def overlap(
+        self, collective: Collective, seconds: float | None, others: Sequence[Collective] = ()
+    ) -> Overlap:
+        """Return what hides a collective of a modeled time; `others` are those of the module."""
+        home = self.module.by_name[collective.computation]
+        between = self._between(home, collective)
+        starts = {each.instruction for each in others if each.computation == home.name}
+        names = {name for each in others if each.computation == home.name for name in each.parts}
+        working = tuple(
+            each.name for each in between or () if each.name not in names and _works(each)
+        )
+        pieces = [name for name in collective.parts[1:-1] if collective.form == "async fusions"]
+        hidden = sum(self._seconds(home, name) for name in (*working, *pieces))
+        is_sync = collective.is_sync or between is None
+        hidden = 0.0 if is_sync else hidden
+        exposed = None if seconds is None else max(0.0, seconds - hidden)
+        independent = self._independent(home, collective, names)
+        work = _Work(hidden, tuple(independent), is_apart=between is not None)
+        reason, detail = self._reason(home, collective, seconds, work)
+        return Overlap(
+            between=None if between is None or collective.is_sync else (*pieces, *working),
+            together=tuple(each.name for each in between or () if each.name in starts),
+            hidden_seconds=hidden,
+            exposed_seconds=exposed,
+            reason=reason,
+            reason_detail=detail,
+            independent=tuple(independent),
+        )
+
+    def _between(self, home: Computation, collective: Collective) -> list[Instruction] | None:
+        if collective.done is None:
+            return None
+        places = {each.name: number for number, each in enumerate(home.instructions)}
+        begin = places.get(collective.instruction, 0)
+        end = places.get(collective.done, begin)
+        between = home.instructions[begin + 1 : min(end, begin + 1 + MOST_BETWEEN)]
+        return [each for each in between if each.name not in collective.parts]
+
+    def _seconds(self, home: Computation, name: str) -> float:
+        cost = self.cost.instructions.get((home.name, name))
+        least = estimate_time(cost, self.device) if cost and not cost.fused else None
+        own = least.seconds if least and cost and not cost.wire_bytes else 0.0
+        instruction = home.by_name.get(name)
+        if instruction is not None and instruction.opcode in ("while", "call", "conditional"):
+            own += self._called_seconds(instruction)
+        return own
+
+    def _called_seconds(self, instruction: Instruction) -> float:
+        """Return the time of what a loop or call runs, once for each of its executions."""
+        total = 0.0
+        for _, name in instruction.called:
+            held = self.module.by_name.get(name)
+            for each in held.instructions if held else ():
+                cost = self.cost.instructions.get((name, each.name))
+                least = estimate_time(cost, self.device) if cost and not cost.fused else None
+                if least is not None and cost is not None and not cost.wire_bytes:
+                    total += least.seconds * max(1, cost.counted)
+        return total
+
+    def _independent(self, home: Computation, collective: Collective, names: set[str]) -> list[str]:
+        """Return work that neither feeds a collective nor needs it, the longest first."""
+        bound = _bound(home, collective)
+        times = {
+            each.name: seconds
+            for each in home.instructions
+            if each.name not in bound
+            and each.name not in names
+            and _works(each)
+            and each.opcode not in KINDS
+            and (seconds := self._seconds(home, each.name)) > 0
+        }
+        return sorted(times, key=lambda name: (-times[name], name))
+
+    def _reason(
+        self,
+        home: Computation,
+        collective: Collective,
+        seconds: float | None,
+        work: "_Work",
+    ) -> tuple[WaitReason | None, str]:
+        """Return why not more is hidden, with a sentence."""
+        if self.module.attributes.get("is_scheduled") != "true" or seconds is None:
+            return None, ""
+        hidden, independent = work.hidden, work.independent
+        if hidden >= seconds:
+            return None, ""
+        enough = ENOUGH * seconds
+        free = sum(self._seconds(home, name) for name in independent)
+        left = max(0.0, free - hidden)
+        names = ", ".join(f"`{name}`" for name in independent[:3])
+        if free < enough or (hidden > 0 and left < enough):
+            return self._without_work(home, collective, enough)
+        if collective.is_sync or not work.is_apart:
+            how = (
+                "its backend_config has is_sync"
+                if collective.is_sync
+                else "it is one synchronous instruction"
+            )
+            detail = f"It runs synchronously ({how}); independent of it: {names}."
+            return WaitReason.IS_SYNC, detail
+        where = "partly " if hidden else ""
+        detail = (
+            f"It is asynchronous and {where}exposed; the schedule has independent work elsewhere: "
+            f"{names}."
+        )
+        return WaitReason.SCHEDULER, detail
+
+    def _without_work(
+        self, home: Computation, collective: Collective, enough: float
+    ) -> tuple[WaitReason, str]:
+        """Tell work that is bound to the collective from no work at all."""
+        bound = _bound(home, collective) - set(collective.parts)
+        times = {
+            name: self._seconds(home, name)
+            for name in sorted(bound)
+            if name in home.by_name and _works(home.by_name[name])
+        }
+        if sum(times.values()) < enough:
+            return WaitReason.NO_WORK, "Its computation has no other work of any length."
+        heaviest = max(times, key=lambda name: (times[name], name))
+        direction = "feeds it" if heaviest in _before(home, collective) else "needs its result"
+        detail = (
+            "All work of its computation feeds it or needs its result; the longest, "
+            f"`{heaviest}`, {direction}."
+        )
+        return WaitReason.DEPENDENCE, detail
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What there is to hide a collective."""
+
+    hidden: float
+    independent: tuple[str, ...]
+    is_apart: bool
+    """Whether something begins it and something else ends it."""
+
+
+def _works(instruction: Instruction) -> bool:
+    """Say whether an instruction keeps the device busy: not what begins a transfer or waits."""
+    waits = instruction.opcode.endswith(("-start", "-update", "-done"))
+    return not waits and instruction.opcode not in _IDLE
+
+
+def _before(home: Computation, collective: Collective) -> set[str]:
+    return {
+        *reachable(
+            collective.parts[:1],
+            lambda name: home.by_name[name].operand_names if name in home.by_name else (),
+        )
+    }
+
+
+def _bound(home: Computation, collective: Collective) -> set[str]:
+    """Return what a collective needs and what needs it, directly or not, and its own parts."""
+    after = reachable(
+        collective.parts, lambda name: [user.name for user in home.users.get(name, ())]
+    )
+    return {*_before(home, collective), *after, *collective.parts}

@@ -1,0 +1,120 @@
+"""What a collective does to a sharding: which part each device holds after it, if that follows.
+
+An all-gather along a dimension joins the parts that its groups hold; a collective-permute hands
+each part on. Other collectives follow from no rule that needs only the sharding before.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+
+from xlareport.hlo.shardings.sharding import Sharding, ShardingKind, Tile, tiles_of_devices
+from xlareport.hlo.shardings.written import parse_sharding
+
+_MOST_DEVICES = 4_096
+
+
+def gather(
+    written: str, rank: int, dimension: int, groups: Sequence[Sequence[int]], devices: int
+) -> str:
+    """Return the sharding after an all-gather, as XLA writes it; empty where it does not follow."""
+    held = _held(written, rank, devices)
+    if held is None or not 0 <= dimension < rank:
+        return ""
+    tiles, places = held
+    size = max(map(len, groups), default=0)
+    if size < 2 or tiles[dimension] % size:
+        return ""
+    joined: dict[int, Tile] = {}
+    for group in groups:
+        place = _joined([places.get(device) for device in group], dimension, size)
+        if place is None:
+            return ""
+        joined.update(dict.fromkeys(group, place))
+    counts = (*tiles[:dimension], tiles[dimension] // size, *tiles[dimension + 1 :])
+    return write_tiles(counts, joined)
+
+
+def _joined(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
+    """Return the place of the joined part; None where the members hold no neighboring parts."""
+    known = [place for place in places if place is not None]
+    numbers = sorted(place[dimension] for place in known)
+    others = {(*place[:dimension], *place[dimension + 1 :]) for place in known}
+    if len(known) != size or len(others) != 1 or not numbers or numbers[0] % size:
+        return None
+    if numbers != list(range(numbers[0], numbers[0] + size)):
+        return None
+    first = known[0]
+    return (*first[:dimension], numbers[0] // size, *first[dimension + 1 :])
+
+
+def hand_on(written: str, rank: int, pairs: Sequence[tuple[int, int]], devices: int) -> str:
+    """Return the sharding after a collective-permute; empty where not every device gets a part."""
+    held = _held(written, rank, devices)
+    targets = [target for _, target in pairs]
+    if held is None or sorted(targets) != sorted(held[1]):
+        return ""
+    tiles, places = held
+    if any(source not in places for source, _ in pairs):
+        return ""
+    return write_tiles(tiles, {target: places[source] for source, target in pairs})
+
+
+def _held(written: str, rank: int, devices: int) -> tuple[Tile, Mapping[int, Tile]] | None:
+    """Return the numbers of parts along the dimensions, and the part that each device holds."""
+    sharding = parse_sharding(written)
+    if sharding is None or not 1 < devices <= _MOST_DEVICES:
+        return None
+    if sharding.kind is ShardingKind.REPLICATED:
+        return (1,) * rank, dict.fromkeys(range(devices), (0,) * rank)
+    places = tiles_of_devices(sharding) if sharding.kind is ShardingKind.TILED else None
+    if places is None or len(sharding.tiles) != rank:
+        return None
+    return sharding.tiles, places
+
+
+def write_tiles(tiles: Tile, places: Mapping[int, Tile]) -> str:
+    """Write a sharding with its devices listed, as in `{devices=[2,1]0,1}`; empty if uneven."""
+    if prod(tiles) == 1:
+        return "{replicated}"
+    holders: dict[Tile, list[int]] = {}
+    for device, place in sorted(places.items()):
+        holders.setdefault(place, []).append(device)
+    every = [holders.get(place, []) for place in product(*map(range, tiles))]
+    each = len(places) // prod(tiles)
+    if not each or any(len(devices) != each for devices in every):
+        return ""
+    listed = ",".join(str(device) for devices in every for device in devices)
+    counts = ",".join(map(str, tiles))
+    if each == 1:
+        return f"{{devices=[{counts}]{listed}}}"
+    return f"{{devices=[{counts},{each}]{listed} last_tile_dim_replicate}}"
+
+
+def cuts_along(written: str, dimensions: Sequence[int]) -> int:
+    """Return in how many parts a sharding cuts some dimensions together; 1 if not known."""
+    sharding: Sharding | None = parse_sharding(written)
+    if sharding is None or sharding.kind is not ShardingKind.TILED:
+        return 1
+    return prod(sharding.tiles[number] for number in dimensions if number < len(sharding.tiles))
+
+
+def local_dimensions(written: str, shape: Sequence[int | None]) -> tuple[int, ...] | None:
+    """Return the shape of one device's part; None where the sharding or the shape is not known."""
+    sharding = parse_sharding(written)
+    if sharding is None or None in shape:
+        return None
+    sizes = [size for size in shape if size is not None]
+    if sharding.kind is ShardingKind.REPLICATED:
+        return tuple(sizes)
+    if sharding.kind is not ShardingKind.TILED or len(sharding.tiles) != len(sizes):
+        return None
+    return tuple(-(-size // cuts) for size, cuts in zip(sizes, sharding.tiles, strict=True))
+
+
+def tiles_of(written: str) -> tuple[int, ...] | None:
+    """Return in how many parts a sharding cuts each dimension; None where it cuts none."""
+    sharding = parse_sharding(written)
+    if sharding is None or sharding.kind is not ShardingKind.TILED:
+        return None
+    return sharding.tiles

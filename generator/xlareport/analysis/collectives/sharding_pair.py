@@ -1,0 +1,177 @@
+"""The shardings that a value has before a collective and after it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.collectives.partitioning import (
+    Counterpart,
+    Moved,
+    PartitioningStep,
+)
+from xlareport.analysis.collectives.sharding_effect import (
+    gather,
+    hand_on,
+    local_dimensions,
+    tiles_of,
+)
+from xlareport.analysis.cost.site import parse_integers
+from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.wire import KINDS, group_size
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shardings.device_groups import parse_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingPair:
+    """What a value is sharded like before a collective, and after it."""
+
+    value: str
+    """The instruction before partitioning that has these shardings, or the op of a partial sum."""
+    before: str
+    """As XLA writes it; of a partial sum those of the operands."""
+    after: str
+    """Empty where it does not follow."""
+    meaning: str
+    """`resharding`, `partial sums` (the first is of the operands) or `with halo`."""
+    grade: Grade
+
+
+def pair_of_value(
+    step: PartitioningStep, moved: Moved, wanting: Counterpart | None, devices: int
+) -> ShardingPair | None:
+    """Return the shardings of the value that a collective moves; None where they are not written.
+
+    `wanting` is the op of the program that needs it.
+    """
+    home, body, chain = moved.home, moved.body, moved.chain
+    value_at = _value_of(step, home, chain)
+    result = _of_result(step, home, chain) if value_at is None else None
+    value_at = value_at or (None if result else _by_shape(step, chain, wanting))
+    if value_at is None:
+        return result
+    at, known = value_at
+    value, before = known.instruction, step.sharding(known.instruction)
+    wanted = _wanted(step, known, wanting, before)
+    for link in reversed([body, *chain[:at]]):
+        if link.opcode.removesuffix("-start") not in KINDS:
+            continue
+        fits = _is_local(home, link, value, before) and not _turns(chain[:at])
+        rank = len(value.shape.dimensions)
+        after = _effect(step.after, link, before, rank, devices) if fits else ""
+        if link is body:
+            grade = known.grade if after else Grade.MATCHED
+            return ShardingPair(value.name, before, after or wanted, "resharding", grade)
+        if not after:
+            break
+        before = after
+    return ShardingPair(
+        value.name, step.sharding(value), wanted, "resharding, in several steps", Grade.MATCHED
+    )
+
+
+def _of_result(
+    step: PartitioningStep, home: Computation, chain: Sequence[Instruction]
+) -> ShardingPair | None:
+    """Return the shardings of a result that is computed in another sharding than it is wanted in.
+
+    It is computed in that of the operand which is cut into as many parts along each dimension.
+    """
+    known = step.counterpart(home, chain[-1]) if chain else None
+    written = step.sharding(known.instruction) if known else ""
+    if known is None or not written or known.instruction.opcode == "parameter":
+        return None
+    whole, part = known.instruction.shape.dimensions, chain[-1].shape.dimensions
+    if len(whole) != len(part) or not all(whole) or not all(part):
+        return None
+    cuts = tuple((size or 1) // (own or 1) for size, own in zip(whole, part, strict=True))
+    operands = [known.home.by_name.get(name) for name in known.instruction.operand_names]
+    shardings = [step.sharding(operand) for operand in operands if operand is not None]
+    before = next((each for each in shardings if tiles_of(each) == cuts), "")
+    before = before or f"{{devices=[{','.join(map(str, cuts))}]...}}"
+    name = known.instruction.name
+    return ShardingPair(name, before, written, "resharding of the result", Grade.MATCHED)
+
+
+def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:
+    """Say whether a collective is given one device's part of the value, in the value's form."""
+    operand = home.by_name.get(link.operand_names[0]) if link.operand_names else None
+    local = local_dimensions(written, value.shape.dimensions)
+    return operand is not None and local is not None and operand.shape.dimensions == local
+
+
+def _turns(chain: Sequence[Instruction]) -> bool:
+    return any(link.opcode in ("transpose", "reshape") for link in chain)
+
+
+def _value_of(
+    step: PartitioningStep, home: Computation, chain: Sequence[Instruction]
+) -> tuple[int, Counterpart] | None:
+    """Return what the collective's operand was before partitioning, and where in the chain.
+
+    The nearest counts of which the part on one device has the shape that its sharding says.
+    """
+    for at, instruction in enumerate(chain):
+        known = step.counterpart(home, instruction)
+        written = step.sharding(known.instruction) if known is not None else ""
+        if known is None or not written or instruction.opcode.removesuffix("-start") in KINDS:
+            continue
+        local = local_dimensions(written, known.instruction.shape.dimensions)
+        if local == instruction.shape.dimensions:
+            return at, known
+    return None
+
+
+def _by_shape(
+    step: PartitioningStep,
+    chain: Sequence[Instruction],
+    wanting: Counterpart | None,
+) -> tuple[int, Counterpart] | None:
+    """Return the operand of the op that needs it whose part has the shape of what is moved."""
+    if wanting is None:
+        return None
+    place, op = wanting.home, wanting.instruction
+    operands = [place.by_name[name] for name in op.operand_names if name in place.by_name]
+    for at, link in enumerate(chain):
+        for operand in operands:
+            written = step.sharding(operand)
+            local = local_dimensions(written, operand.shape.dimensions) if written else None
+            is_cut = local is not None and local != operand.shape.dimensions
+            if is_cut and local == link.shape.dimensions:
+                return at, Counterpart(place, operand, Grade.MATCHED)
+    return None
+
+
+def _effect(module: HloModule, link: Instruction, written: str, rank: int, devices: int) -> str:
+    """Return the sharding after a collective, by what it does; empty where that does not tell."""
+    kind = link.opcode.removesuffix("-start")
+    if kind == "collective-permute":
+        pairs = parse_pairs(link.attributes.get("source_target_pairs", "")) or ()
+        return hand_on(written, rank, pairs, devices)
+    if kind != "all-gather":
+        return ""
+    _, groups = group_size(module, kind, link)
+    try:
+        dimensions = parse_integers(link.attributes.get("dimensions", ""))
+    except UncountableError:
+        return ""
+    if groups is None or groups.groups is None or len(dimensions) != 1:
+        return ""
+    return gather(written, rank, dimensions[0], groups.groups, devices)
+
+
+def _wanted(
+    step: PartitioningStep, value: Counterpart, wanting: Counterpart | None, before: str
+) -> str:
+    """Return the one other sharding in which the program wants the value; empty if not one."""
+    shape = value.instruction.shape.dimensions
+    candidates: list[str] = []
+    if wanting is not None and wanting.instruction.shape.dimensions == shape:
+        candidates.append(step.sharding(wanting.instruction))
+    candidates.extend(
+        step.sharding(user)
+        for user in value.home.users.get(value.instruction.name, ())
+        if user.shape.dimensions == shape
+    )
+    others = list(dict.fromkeys(each for each in candidates if each and each != before))
+    return others[0] if others else ""

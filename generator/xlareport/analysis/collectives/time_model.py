@@ -1,0 +1,139 @@
+"""How long a collective takes by the bandwidth of the links: a model, not a measurement.
+
+A group whose devices one switch connects sends at the bandwidth of a device. Between domains every
+member sends its share over the network. In a torus a group lies along one dimension, a group of the
+whole slice along all; a dimension that is no ring has one link at its ends. Latency counts only
+where the table of devices has one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xlareport.knowledge.devices import Device
+from xlareport.knowledge.interconnects import Interconnect, interconnects
+
+NOT_MODELED = "no bandwidth between devices is known for {name}"
+_ALL_TO_ALL = frozenset({"all-to-all", "ragged-all-to-all"})
+_ONE_HOP = frozenset({"collective-permute", "collective-broadcast"})
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveTraffic:
+    """What one collective moves."""
+
+    kind: str
+    data_bytes: int
+    wire_bytes: int
+    """What one device sends."""
+    group_size: int
+    groups: Sequence[Sequence[int]]
+    """The devices of each group, or of each pair; empty where they are not listed."""
+    devices: int
+    """All devices of the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeledTime:
+    """The time of one run of a collective."""
+
+    seconds: float | None
+    reason: str
+    """What it rests on; why it is not known where there is none."""
+
+
+def links_of(device: Device) -> Interconnect | None:
+    """Return how a device is connected: by its own table, else by ours, else by its bandwidth."""
+    known = device.links or interconnects().get(device.key)
+    if known is not None or not device.interconnect:
+        return known
+    return Interconnect("switch", device.interconnect, device.source)
+
+
+def model_time(
+    traffic: CollectiveTraffic, device: Device, slice_shape: Sequence[int] = ()
+) -> ModeledTime:
+    """Return how long a collective takes; `slice_shape` are the sizes of the torus, if known."""
+    links = links_of(device)
+    if links is None:
+        return ModeledTime(None, NOT_MODELED.format(name=device.name))
+    if traffic.group_size < 2 or not traffic.wire_bytes:
+        return ModeledTime(0.0, "nothing is sent")
+    if links.topology == "torus":
+        return _in_torus(traffic, links, slice_shape)
+    return _through_switch(traffic, links)
+
+
+def _through_switch(traffic: CollectiveTraffic, links: Interconnect) -> ModeledTime:
+    inside = _members_in_domain(traffic, links.domain)
+    latency = links.latency * _steps(traffic)
+    if inside >= traffic.group_size:
+        seconds = traffic.wire_bytes / links.bandwidth + latency
+        return ModeledTime(seconds, f"{links.bandwidth / 1e9:,.4g} GB/s of one device")
+    if links.beyond is None:
+        return ModeledTime(None, f"a group is larger than a domain of {links.domain} devices")
+    if traffic.kind in _ONE_HOP:
+        seconds = traffic.wire_bytes / links.beyond
+    elif traffic.kind in _ALL_TO_ALL:
+        outside = traffic.data_bytes * (traffic.group_size - inside) / traffic.group_size
+        seconds = max(outside / links.beyond, traffic.wire_bytes / links.bandwidth)
+    else:
+        seconds = traffic.wire_bytes / min(links.bandwidth, links.beyond * inside)
+    return ModeledTime(
+        seconds + latency,
+        f"{links.beyond / 1e9:,.4g} GB/s of one device to other domains, {inside} members in each",
+    )
+
+
+def _members_in_domain(traffic: CollectiveTraffic, domain: int | None) -> int:
+    """Return how many members of a group share a domain, by their numbers; the fewest of all."""
+    if domain is None:
+        return traffic.group_size
+    if not traffic.groups:
+        return min(traffic.group_size, domain) if traffic.devices > domain else traffic.group_size
+    fewest = traffic.group_size
+    for group in traffic.groups:
+        counts: dict[int, int] = {}
+        for device in group:
+            counts[device // domain] = counts.get(device // domain, 0) + 1
+        if len(counts) > 1:
+            fewest = min(fewest, *counts.values())
+    return fewest
+
+
+def _in_torus(
+    traffic: CollectiveTraffic, links: Interconnect, slice_shape: Sequence[int]
+) -> ModeledTime:
+    link = links.link or links.bandwidth
+    extents = _extents(traffic, slice_shape)
+    rings = all(links.wraps is not None and extent >= links.wraps for extent in extents)
+    each = link * (2 if rings else 1)
+    latency = links.latency * _steps(traffic)
+    form = "ring" if rings else "line"
+    where = f"{link / 1e9:,.4g} GB/s of one link, a {form} along {_dimensions(len(extents))}"
+    if traffic.kind in _ONE_HOP:
+        return ModeledTime(
+            traffic.wire_bytes / link + latency, f"{link / 1e9:,.4g} GB/s of one link"
+        )
+    seconds = traffic.wire_bytes / (each * len(extents))
+    if traffic.kind in _ALL_TO_ALL:
+        seconds = max(seconds, max(extents) * traffic.data_bytes / 4 / each)
+    return ModeledTime(seconds + latency, where)
+
+
+def _dimensions(count: int) -> str:
+    return "one dimension" if count == 1 else f"{count} dimensions"
+
+
+def _extents(traffic: CollectiveTraffic, slice_shape: Sequence[int]) -> tuple[int, ...]:
+    """Return along how many dimensions of the torus a group lies, by their sizes."""
+    sizes = tuple(size for size in slice_shape if size > 1)
+    if traffic.group_size == traffic.devices and prod(sizes) == traffic.devices:
+        return sizes
+    return (traffic.group_size,)
+
+
+def _steps(traffic: CollectiveTraffic) -> int:
+    if traffic.kind in _ONE_HOP:
+        return 1
+    return (traffic.group_size - 1) * (2 if traffic.kind == "all-reduce" else 1)

@@ -1,0 +1,332 @@
+"""The trail of each collective: from the snapshot that it first stands in to the final one.
+
+Matchings say what an instruction came from. Where they lose a collective, its channel, its op_name
+and its shape lead on: a pass that rewrites a collective keeps at least one of them as a rule.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.collectives.figures import count_body_bytes
+from xlareport.analysis.collectives.find import Collective, find_collectives
+from xlareport.analysis.history.instruction import SnapshotSequence, sources_of
+from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.result import Matching
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.shardings.device_groups import parse_groups
+
+_REDUCING = frozenset({"all-reduce", "reduce-scatter"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestor:
+    """A collective as it stood in an earlier snapshot."""
+
+    stage: int
+    """The index of the snapshot."""
+    collective: Collective
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveLink:
+    """What a collective of one snapshot was in the snapshot before."""
+
+    stage: int
+    """The index of the snapshot after."""
+    before: tuple[Collective, ...]
+    """Several where they became one."""
+    after: Collective
+    grade: Grade
+    siblings: int
+    """How many collectives of the snapshot after come from the first of those before."""
+    moved: bool
+    """Whether it stands in another computation although its own one is still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What is known of how one collective of the final snapshot came about."""
+
+    links: tuple[CollectiveLink, ...]
+    """Those in which anything changed but names, the latest first."""
+    beginnings: tuple[Ancestor, ...]
+    """Where each collective that it is made of first stands; several for a combined one."""
+    grade: Grade
+    """The weakest of all links, unchanged ones too."""
+
+
+class CollectiveTrails:
+    """The collectives of all snapshots up to the final one, linked from one to the next."""
+
+    def __init__(self, snapshots: SnapshotSequence, final: int) -> None:
+        """Link them; `final` is the index of the final snapshot."""
+        self.modules: Sequence[HloModule] = snapshots.modules[: final + 1]
+        self._links: dict[int, Mapping[tuple[str, str], CollectiveLink]] = {}
+        self._found: dict[int, tuple[Collective, ...]] = {}
+        later: tuple[Collective, ...] = self._find(final)
+        for stage in range(final, 0, -1):
+            if not later:
+                break
+            earlier = self._find(stage - 1)
+            matching = snapshots.into(stage)
+            if matching is None:
+                continue
+            if earlier:
+                self._links[stage] = _linked(stage, matching, earlier, later)
+            else:
+                self._links[stage] = {}
+            later = earlier
+        self._final = final
+
+    def at(self, stage: int) -> tuple[Collective, ...]:
+        """Return the collectives of a snapshot."""
+        return self._find(stage)
+
+    def trail(self, collective: Collective) -> Trail:
+        """Follow one collective of the final snapshot back to where it begins."""
+        links: dict[tuple[int, tuple[str, str]], CollectiveLink] = {}
+        beginnings: dict[tuple[int, tuple[str, str]], Ancestor] = {}
+        grades = {Grade.EXACT}
+        waiting = [(self._final, collective)]
+        seen: set[tuple[int, tuple[str, str]]] = set()
+        while waiting:
+            stage, current = waiting.pop()
+            if (stage, current.key) in seen:
+                continue
+            seen.add((stage, current.key))
+            while stage > 0 and stage not in self._links:
+                stage -= 1
+            link = self._links[stage].get(current.key) if stage > 0 else None
+            if link is None:
+                beginnings[stage, current.key] = Ancestor(stage, current)
+                continue
+            grades.add(link.grade)
+            if _tells(link):
+                links[stage, current.key] = link
+            waiting.extend((stage - 1, before) for before in link.before)
+        return Trail(
+            links=tuple(sorted(links.values(), key=lambda link: -link.stage)),
+            beginnings=tuple(sorted(beginnings.values(), key=lambda each: each.collective.key)),
+            grade=_weakest(grades),
+        )
+
+    def _find(self, stage: int) -> tuple[Collective, ...]:
+        if stage not in self._found:
+            same = stage + 1 in self._found and self.modules[stage] is self.modules[stage + 1]
+            self._found[stage] = (
+                self._found[stage + 1] if same else find_collectives(self.modules[stage])
+            )
+        return self._found[stage]
+
+
+def _tells(link: CollectiveLink) -> bool:
+    """Say whether anything changed but names."""
+    first = link.before[0]
+    return (
+        len(link.before) > 1
+        or link.siblings > 1
+        or link.moved
+        or first.kind != link.after.kind
+        or first.form != link.after.form
+        or bool(first.is_sync) is not bool(link.after.is_sync)
+    )
+
+
+def _weakest(grades: set[Grade]) -> Grade:
+    order = (Grade.GUESSED, Grade.MATCHED, Grade.EXACT)
+    return next(grade for grade in order if grade in grades)
+
+
+def _linked(
+    stage: int,
+    matching: Matching,
+    earlier: Sequence[Collective],
+    later: Sequence[Collective],
+) -> Mapping[tuple[str, str], CollectiveLink]:
+    """Link the collectives of two snapshots; what is not in the result was made in between."""
+    search = _Search(matching, earlier, later)
+    search.same_lines()
+    search.by_matching()
+    for key, grade in (
+        (_by_channel, Grade.MATCHED),
+        (_by_op_name, Grade.MATCHED),
+        (_by_shape, Grade.GUESSED),
+    ):
+        search.by_key(key, grade)
+    search.combine()
+    return search.links(stage)
+
+
+class _Search:
+    """Which collectives before each collective after comes from."""
+
+    def __init__(
+        self, matching: Matching, earlier: Sequence[Collective], later: Sequence[Collective]
+    ) -> None:
+        self._matching = matching
+        self._earlier = earlier
+        self._later = later
+        self._sources: dict[tuple[str, str], list[Collective]] = {}
+        self._grades: dict[tuple[str, str], Grade] = {}
+        self._used: set[tuple[str, str]] = set()
+
+    def same_lines(self) -> None:
+        """Link what is written in one line, equal in both snapshots."""
+        before = {
+            (_body(self._matching.before, each), each.computation): each for each in self._earlier
+        }
+        for after in self._later:
+            same = before.get((_body(self._matching.after, after), after.computation))
+            if same is not None and same.key not in self._used:
+                self._link(after, [same], Grade.EXACT)
+
+    def by_matching(self) -> None:
+        """Link what the matching of the snapshots pairs."""
+        at = {place: each for each in self._earlier for place in _places(each)}
+        for after in self._open_after():
+            sources: dict[tuple[str, str], Collective] = {}
+            grades = {Grade.EXACT}
+            for place in _places(after):
+                pairing = self._matching.said_of_after(place)
+                for source in sources_of(self._matching, place):
+                    if source in at:
+                        sources.setdefault(at[source].key, at[source])
+                        grades.add(pairing.grade if pairing else Grade.EXACT)
+            if sources:
+                grade = self._confirmed(after, list(sources.values()), _weakest(grades))
+                self._link(after, list(sources.values()), grade)
+
+    def _confirmed(self, after: Collective, sources: list[Collective], grade: Grade) -> Grade:
+        """Return a guess as matched where a channel that no other one has says the same."""
+        if grade is not Grade.GUESSED or len(sources) > 1:
+            return grade
+        channel = _by_channel(self._matching.after, after)
+        before = [_by_channel(self._matching.before, each) for each in self._earlier]
+        same = _by_channel(self._matching.before, sources[0]) == channel
+        return Grade.MATCHED if channel and same and before.count(channel) == 1 else grade
+
+    def by_key(self, key: Callable[[HloModule, Collective], Hashable], grade: Grade) -> None:
+        """Link what is left on both sides and has the same key, in order."""
+        waiting: dict[Hashable, list[Collective]] = defaultdict(list)
+        for before in self._open_before():
+            waiting[key(self._matching.before, before)].append(before)
+        ambiguous = {wanted for wanted, every in waiting.items() if len(every) > 1}
+        for after in self._open_after():
+            wanted = key(self._matching.after, after)
+            if wanted is not None and waiting.get(wanted):
+                sure = Grade.GUESSED if wanted in ambiguous else grade
+                self._link(after, [waiting[wanted].pop(0)], sure)
+
+    def combine(self) -> None:
+        """Give what became larger the ones of its kind that are gone and that it has room for."""
+        for after in self._later:
+            sources = self._sources.get(after.key)
+            if not sources:
+                continue
+            room = _bytes(self._matching.after, after) - sum(
+                _bytes(self._matching.before, each) for each in sources
+            )
+            gone = [
+                each
+                for each in self._open_before()
+                if _family(each) == _family(after) and _alike(self._matching, each, after)
+            ]
+            taken = _fitting(gone, [_bytes(self._matching.before, each) for each in gone], room)
+            if taken:
+                self._link(after, [*sources, *taken], Grade.MATCHED)
+
+    def links(self, stage: int) -> Mapping[tuple[str, str], CollectiveLink]:
+        """Return the links by what they lead to."""
+        counts: dict[tuple[str, str], int] = defaultdict(int)
+        for sources in self._sources.values():
+            counts[sources[0].key] += 1
+        result = {}
+        for after in self._later:
+            sources = self._sources.get(after.key, [])
+            if sources:
+                first = sources[0]
+                result[after.key] = CollectiveLink(
+                    stage=stage,
+                    before=tuple(sources),
+                    after=after,
+                    grade=self._grades[after.key],
+                    siblings=counts[first.key],
+                    moved=self._is_moved(first, after),
+                )
+        return result
+
+    def _is_moved(self, before: Collective, after: Collective) -> bool:
+        home = self._matching.computations.get(before.computation, before.computation)
+        return home != after.computation and home in self._matching.after.by_name
+
+    def _link(self, after: Collective, sources: list[Collective], grade: Grade) -> None:
+        self._sources[after.key] = sources
+        known = self._grades.get(after.key, grade)
+        self._grades[after.key] = _weakest({known, grade})
+        self._used.update(each.key for each in sources)
+
+    def _open_after(self) -> list[Collective]:
+        return [each for each in self._later if each.key not in self._sources]
+
+    def _open_before(self) -> list[Collective]:
+        return [each for each in self._earlier if each.key not in self._used]
+
+
+def _places(collective: Collective) -> list[Place]:
+    outer = [Place(collective.computation, name) for name in collective.parts]
+    return list(dict.fromkeys([Place(*collective.body), *outer]))
+
+
+def _body(module: HloModule, collective: Collective) -> Instruction | None:
+    return module.find(*collective.body)
+
+
+def _family(collective: Collective) -> str:
+    return "reducing" if collective.kind in _REDUCING else collective.kind
+
+
+def _attribute(module: HloModule, collective: Collective, name: str) -> str:
+    body = _body(module, collective)
+    return body.attributes.get(name, "") if body else ""
+
+
+def _by_channel(module: HloModule, collective: Collective) -> Hashable:
+    channel = _attribute(module, collective, "channel_id")
+    return (_family(collective), channel) if channel else None
+
+
+def _by_op_name(module: HloModule, collective: Collective) -> Hashable:
+    body = _body(module, collective)
+    name = body.metadata.op_name if body else ""
+    return (_family(collective), name, _bytes(module, collective)) if name else None
+
+
+def _by_shape(module: HloModule, collective: Collective) -> Hashable:
+    groups = _attribute(module, collective, "replica_groups")
+    pairs = _attribute(module, collective, "source_target_pairs")
+    return _family(collective), _bytes(module, collective), groups, pairs
+
+
+def _alike(matching: Matching, before: Collective, after: Collective) -> bool:
+    groups = parse_groups(_attribute(matching.before, before, "replica_groups"))
+    others = parse_groups(_attribute(matching.after, after, "replica_groups"))
+    if groups is None or others is None or groups.groups is None or others.groups is None:
+        return groups == others
+    return set(map(frozenset, groups.groups)) == set(map(frozenset, others.groups))
+
+
+def _bytes(module: HloModule, collective: Collective) -> int:
+    return count_body_bytes(module, collective) or 0
+
+
+def _fitting(gone: Sequence[Collective], sizes: Iterable[int], room: int) -> list[Collective]:
+    """Return those that fill the room exactly: all of them, or the first ones; else none."""
+    taken: list[Collective] = []
+    for each, size in zip(gone, sizes, strict=True):
+        if room <= 0:
+            break
+        if 0 < size <= room:
+            taken.append(each)
+            room -= size
+    return taken if room == 0 else []

@@ -1,0 +1,1 @@
+"""The page on the collectives of a module."""

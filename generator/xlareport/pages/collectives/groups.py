@@ -1,0 +1,139 @@
+"""Replica groups drawn on the device mesh: a square for each device, one color for each group."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from markupsafe import Markup, escape
+
+from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.pages.rendering.environment import prose
+from xlareport.runtime import units
+
+_MOST_DRAWN = 256
+"""Devices of a mesh that is drawn; a larger one is told in words."""
+_HUES = 6
+_MOST_PAIRS = 16
+_MOST_KINDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsFigure:
+    """One way in which devices are grouped, with the collectives that use it."""
+
+    title: str
+    drawing: Markup
+    """Empty where the mesh is too large, or the groups are not listed."""
+    words: str
+    written: str
+    used_by: str
+
+
+def draw_groups(rows: Sequence[CollectiveRow], devices: int) -> tuple[GroupsFigure, ...]:
+    """Return a figure for each different grouping, in the order in which they first appear."""
+    shape = _mesh_shape(rows, devices)
+    users: dict[tuple[tuple[int, ...], ...] | str, list[CollectiveRow]] = {}
+    for row in rows:
+        users.setdefault(_key(row), []).append(row)
+    figures = (
+        _figure(number, every, shape, devices)
+        for number, every in enumerate(list(users.values())[:_MOST_KINDS], 1)
+    )
+    return tuple(figures)
+
+
+def label_groups(rows: Sequence[CollectiveRow]) -> dict[tuple[str, str], str]:
+    """Return the number of the grouping of each collective by its place, as in `G1`."""
+    numbers: dict[tuple[tuple[int, ...], ...] | str, int] = {}
+    labels = {}
+    for row in rows:
+        number = numbers.setdefault(_key(row), len(numbers) + 1)
+        labels[row.collective.key] = f"G{number}"
+    return labels
+
+
+def _key(row: CollectiveRow) -> tuple[tuple[int, ...], ...] | str:
+    listed = _listed(row)
+    return tuple(sorted(listed)) if listed else row.groups_text
+
+
+def _listed(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
+    figures = row.figures
+    return figures.pairs or (figures.groups.groups if figures.groups else None) or ()
+
+
+def _mesh_shape(rows: Sequence[CollectiveRow], devices: int) -> tuple[int, int]:
+    """Return rows and columns: those of the mesh with most axes that a collective names."""
+    shapes = [
+        tuple(size for size in row.figures.groups.mesh.sizes if size > 1)
+        for row in rows
+        if row.figures.groups is not None and row.figures.groups.mesh is not None
+    ]
+    fitting = [shape for shape in shapes if prod(shape) == devices and len(shape) > 1]
+    if fitting:
+        best = max(fitting, key=len)
+        return prod(best[:-1]), best[-1]
+    sizes = [row.figures.group_size or 1 for row in rows if not row.figures.pairs]
+    across = next((size for size in sizes if 1 < size < devices and devices % size == 0), devices)
+    columns = min(across, 16)
+    return -(-devices // columns), columns
+
+
+def _figure(
+    number: int, rows: Sequence[CollectiveRow], shape: tuple[int, int], devices: int
+) -> GroupsFigure:
+    listed, first = _listed(rows[0]), rows[0]
+    pairs = first.figures.pairs
+    names = [f"`{row.collective.instruction}`" for row in rows]
+    more = f" and {len(names) - 4:,} more" if len(names) > 4 else ""
+    return GroupsFigure(
+        title=f"G{number}",
+        drawing=_draw(listed, shape, devices, is_pairs=bool(pairs)) if listed else Markup(),
+        words=_words(first, devices),
+        written=first.groups_text[:200] or "{}",
+        used_by=prose(f"{', '.join(names[:4])}{more}"),
+    )
+
+
+def _words(row: CollectiveRow, devices: int) -> str:
+    figures = row.figures
+    if figures.pairs:
+        return f"{units.plural(len(figures.pairs), 'pair')} of sender and receiver"
+    if figures.groups is not None:
+        return f"{units.plural(figures.groups.count, 'group')} of {figures.groups.size:,} devices"
+    return f"all {devices:,} devices" if row.groups_text in ("", "{}") else "groups not read"
+
+
+def _draw(
+    groups: Sequence[Sequence[int]], shape: tuple[int, int], devices: int, *, is_pairs: bool
+) -> Markup:
+    """Draw devices row by row as a table, each in the color and with the name of its group."""
+    if devices > _MOST_DRAWN:
+        return Markup()
+    if is_pairs:
+        shown = " ".join(f"{source}→{target}" for source, target in groups[:_MOST_PAIRS])
+        more = f" and {len(groups) - _MOST_PAIRS:,} more" if len(groups) > _MOST_PAIRS else ""
+        return Markup('<p class="xr-pairs">{}</p>').format(f"{shown}{more}")
+    number_of = {device: number for number, group in enumerate(groups) for device in group}
+    body = Markup().join(_row(line, shape, devices, number_of) for line in range(shape[0]))
+    return Markup('<table class="xr-mesh"><tbody>{}</tbody></table>').format(body)
+
+
+def _row(line: int, shape: tuple[int, int], devices: int, number_of: dict[int, int]) -> Markup:
+    cells = Markup().join(_cells(line, shape, devices, number_of))
+    return Markup("<tr>{}</tr>").format(cells)
+
+
+def _cells(
+    line: int, shape: tuple[int, int], devices: int, number_of: dict[int, int]
+) -> Iterator[Markup]:
+    for column in range(shape[1]):
+        device = line * shape[1] + column
+        if device >= devices:
+            return
+        number = number_of.get(device)
+        hue = "none" if number is None else number % _HUES
+        what = "in no group" if number is None else f"group {number}"
+        yield Markup('<td class="xr-mesh-{}" title="device {}, {}">{}</td>').format(
+            hue, device, escape(what), device
+        )

@@ -1,0 +1,98 @@
+"""The page on collectives: what is sent, to whom, why, how long it takes, and what hides it."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.collectives.rows import CollectivesReport
+from xlareport.pages import words
+from xlareport.pages.collectives.groups import GroupsFigure, draw_groups
+from xlareport.pages.collectives.tables import collectives_tables
+from xlareport.pages.figures import Figure
+from xlareport.pages.tables import PartPage
+from xlareport.records.report import ModuleRecord
+from xlareport.runtime import units
+
+
+@dataclass(frozen=True, slots=True)
+class CollectivesPage(PartPage):
+    """Everything on the page."""
+
+    lead: str
+    model: str
+    """What the times rest on."""
+    model_source: str
+    figures: tuple[Figure, ...]
+    groups: tuple[GroupsFigure, ...]
+    schedule: str
+
+
+def collectives_page(record: ModuleRecord, report: CollectivesReport) -> CollectivesPage:
+    """Make the page of one module."""
+    return CollectivesPage(
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables=collectives_tables(report),
+        lead=collectives_words(report),
+        model=_model(report),
+        model_source=report.interconnect_source,
+        figures=tuple(_figures(report)),
+        groups=draw_groups(report.rows, report.devices),
+        schedule=_schedule(report),
+    )
+
+
+def collectives_words(report: CollectivesReport | None) -> str:
+    """Say how many collectives there are and what they send."""
+    if report is None:
+        return "No collectives."
+    rows = report.rows
+    sent = sum((row.figures.wire_bytes or 0) * row.figures.counted for row in rows)
+    certain = all(
+        row.figures.wire_bytes is not None and row.figures.executions is not None for row in rows
+    )
+    least = "" if certain else "at least "
+    return (
+        f"{units.plural(len(rows), 'collective')}; {least}{units.byte_size(sent)} sent per device "
+        "and module execution (ring algorithms, no in-network reduction)."
+    )
+
+
+def _model(report: CollectivesReport) -> str:
+    if not report.interconnect_source:
+        return (
+            f"No bandwidth between devices is known for {report.device_name}: no times. Set "
+            "--device, or give links in a table of --devices."
+        )
+    return (
+        f"Times are modeled for {report.device_name}: bytes sent / bandwidth of the links that a "
+        "group can use, without latency. Unvalidated: no trace of several devices was held against "
+        "them."
+    )
+
+
+def _schedule(report: CollectivesReport) -> str:
+    if report.is_scheduled:
+        return (
+            "Exposed time = modeled time less the roofline time of what is scheduled between start "
+            "and done, at least 0. Two collectives that are under way together are each set "
+            "against all of that work."
+        )
+    return "The module is not scheduled: its order says nothing about what runs meanwhile."
+
+
+def _figures(report: CollectivesReport) -> list[Figure]:
+    rows = report.rows
+    figures = [Figure("Collectives", units.count(len(rows)), f"{report.devices:,} devices")]
+    sent = sum((row.figures.wire_bytes or 0) * row.figures.counted for row in rows)
+    note = "per device and module execution"
+    figures.append(Figure("Bytes sent", units.byte_size(sent), note))
+    together = units.byte_size(sent * report.devices)
+    figures.append(Figure("On all devices", together, "per module execution"))
+    times = [(row.figures.time.seconds, row.figures) for row in rows]
+    known = [(seconds, each) for seconds, each in times if seconds is not None]
+    if known:
+        modeled = sum(seconds * each.counted for seconds, each in known)
+        figures.append(Figure("Modeled time", units.seconds(modeled), "not measured"))
+        exposed = sum(each.exposed_seconds for _, each in known)
+        note = "of it not hidden behind other work, by estimate"
+        figures.append(Figure("Exposed", units.seconds(exposed), note))
+    return figures

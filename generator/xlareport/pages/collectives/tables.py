@@ -1,0 +1,194 @@
+"""The tables of the page on collectives."""
+
+from collections.abc import Mapping, Sequence
+
+from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.pages.collectives.groups import label_groups
+from xlareport.pages.tables import Cell, Column, Table
+
+_NAMES = 4
+
+
+def collectives_tables(report: CollectivesReport) -> Mapping[str, Table]:
+    """Return the tables of the page by their names."""
+    tables = {"collectives": _overview(report.rows), "origins": _origins(report.rows)}
+    events = _events(report.rows)
+    if events.rows:
+        tables["trails"] = events
+    members = _members(report.rows)
+    if members.rows:
+        tables["members"] = members
+    tables["overlap"] = _overlap(report.rows)
+    return tables
+
+
+def _overview(rows: Sequence[CollectiveRow]) -> Table:
+    columns = (
+        Column("Collective", "code", of="instruction"),
+        Column("Kind", "code", of="opcode"),
+        Column("Bytes", "bytes", "the full logical array: the larger of operands and result"),
+        Column("Sent per device", "bytes", "by a ring algorithm, per execution"),
+        Column("Executions", "int", "per module execution"),
+        Column("Sent in all", "bytes", "per device and module execution"),
+        Column("Groups", "text", "drawn below"),
+        Column("CollectiveCause"),
+        Column("Made by", "code", "the pass after which it first appears", of="pass"),
+        Column("Modeled µs", "float", "one execution, by link bandwidth; not measured"),
+        Column("Exposed µs", "float", "modeled time less the roofline time of what runs meanwhile"),
+        Column("Not hidden because"),
+        Column("op_name"),
+        Column("Source"),
+    )
+    labels = label_groups(rows)
+    return Table(columns, [_overview_cells(row, labels) for row in rows])
+
+
+def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -> list[Cell]:
+    figures, origin = row.figures, row.origin
+    overlap = figures.overlap
+    known = figures.wire_bytes is not None and figures.executions is not None
+    return [
+        row.collective.instruction,
+        row.collective.kind,
+        figures.data_bytes,
+        figures.wire_bytes,
+        figures.executions,
+        (figures.wire_bytes or 0) * (figures.executions or 0) if known else None,
+        labels[row.collective.key],
+        origin.cause.value if origin.cause else None,
+        origin.after,
+        _microseconds(figures.time.seconds),
+        _microseconds(overlap.exposed_seconds),
+        overlap.reason.value if overlap.reason else None,
+        row.op_name,
+        row.source,
+    ]
+
+
+def _microseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e6
+
+
+def _origins(rows: Sequence[CollectiveRow]) -> Table:
+    columns = (
+        Column("Collective", "code", of="instruction"),
+        Column("CollectiveCause"),
+        Column("Why"),
+        Column("Value", "code", "before partitioning"),
+        Column("Sharding before", "code", "of a partial sum those of the operands"),
+        Column("Sharding after", "code"),
+        Column("First in", "text", "the first snapshot that has it"),
+        Column("Grade", "text", "exact if the snapshots show it"),
+    )
+    return Table(columns, [_origin_cells(row) for row in rows])
+
+
+def _origin_cells(row: CollectiveRow) -> list[Cell]:
+    origin, pair = row.origin, row.sharding
+    return [
+        row.collective.instruction,
+        origin.cause.value if origin.cause else None,
+        plain(origin.detail or origin.cause_reason),
+        pair.value if pair else None,
+        pair.before if pair else f"({row.sharding_reason})",
+        (pair.after or "(does not follow)") if pair else None,
+        origin.stage or f"({origin.stage_reason})",
+        origin.grade,
+    ]
+
+
+def plain(words: str) -> str:
+    """Return a sentence without its backticks, for a cell of a table."""
+    return words.replace("`", "")
+
+
+def _events(rows: Sequence[CollectiveRow]) -> Table:
+    columns = (
+        Column("Collective", "code", of="instruction"),
+        Column("Event"),
+        Column("Pass", "code", of="pass"),
+        Column("What happened"),
+        Column("Snapshot"),
+        Column("Grade"),
+    )
+    cells: list[list[Cell]] = [
+        [
+            row.collective.instruction,
+            event.event,
+            event.by,
+            plain(event.detail),
+            event.stage,
+            event.grade,
+        ]
+        for row in rows
+        for event in row.trail
+    ]
+    return Table(columns, cells)
+
+
+def _members(rows: Sequence[CollectiveRow]) -> Table:
+    columns = (
+        Column("Collective", "code", of="instruction"),
+        Column("CollectiveMember", "code", "in the snapshot that first has it"),
+        Column("Shape", "code", of="shape"),
+        Column("Bytes", "bytes"),
+        Column("CollectiveCause"),
+        Column("Why"),
+        Column("op_name"),
+        Column("Source"),
+    )
+    cells: list[list[Cell]] = [
+        [
+            row.collective.instruction,
+            member.instruction,
+            member.shape if len(member.shape) < 100 else f"{member.shape[:100]}...",
+            member.data_bytes,
+            member.origin.cause.value if member.origin.cause else None,
+            plain(member.origin.detail),
+            member.op_name,
+            member.source,
+        ]
+        for row in rows
+        for member in row.members
+    ]
+    return Table(columns, cells)
+
+
+def _overlap(rows: Sequence[CollectiveRow]) -> Table:
+    columns = (
+        Column("Collective", "code", of="instruction"),
+        Column("Form"),
+        Column("Ends with", "code", of="instruction"),
+        Column("Runs meanwhile", "code"),
+        Column("Hidden µs", "float", "roofline time of what runs meanwhile"),
+        Column("Exposed µs", "float"),
+        Column("Why not hidden"),
+        Column("What to try"),
+    )
+    return Table(columns, [_overlap_cells(row) for row in rows])
+
+
+def _overlap_cells(row: CollectiveRow) -> list[Cell]:
+    collective, overlap = row.collective, row.figures.overlap
+    thread = f", thread {collective.thread}" if collective.thread else ""
+    sync = ", is_sync" if collective.is_sync else ""
+    return [
+        collective.instruction,
+        f"{collective.form}{thread}{sync}",
+        collective.done,
+        _meanwhile(row),
+        overlap.hidden_seconds * 1e6,
+        _microseconds(overlap.exposed_seconds),
+        plain(overlap.reason_detail),
+        row.remedy,
+    ]
+
+
+def _meanwhile(row: CollectiveRow) -> str:
+    names = row.figures.overlap.between
+    if names is None:
+        return "none (synchronous)"
+    if not names:
+        return "none"
+    more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
+    return ", ".join(f"%{name}" for name in names[:_NAMES]) + more

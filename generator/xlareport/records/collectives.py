@@ -1,0 +1,321 @@
+"""Collectives in report.json: one record for each of the final snapshot of a module."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.collectives.partitioning import ShardedValue
+from xlareport.analysis.collectives.rows import (
+    CollectiveMember,
+    CollectiveOrigin,
+    CollectiveRow,
+    CollectivesReport,
+    TrailEvent,
+)
+from xlareport.analysis.collectives.sharding_pair import ShardingPair
+
+_MOST = 2_000
+"""Collectives of a module; the first of the schedule."""
+_NO_NAME = "the names of the snapshots do not tell the pass"
+_MOST_NAMES = 200
+_MOST_GROUPS = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveOriginRecord:
+    """Where a collective comes from. What is null has its reason beside it."""
+
+    stage: str | None
+    """The first snapshot that has it."""
+    stage_reason: str | None
+    after: str | None
+    """The pass that made it."""
+    after_reason: str | None
+    cause: str | None
+    """`partial sum`, `partial reduction`, `partial result`, `resharding`, `halo exchange`,
+    `written by the user` or `made by a pass`."""
+    cause_reason: str | None
+    detail: str
+    """In a sentence or two; names stand between backticks."""
+    operands: tuple[ShardedValue, ...]
+    """Operands of the op that needs it, with their shardings before partitioning."""
+    grade: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingPairRecord:
+    """The shardings of a value before and after a collective."""
+
+    value: str
+    """Its instruction in the snapshot before partitioning."""
+    from_: str
+    """As XLA writes it; of a partial sum those of the operands."""
+    to: str | None
+    """None where it does not follow from the snapshots."""
+    to_reason: str | None
+    meaning: str
+    grade: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveEventRecord:
+    """What a pass did to a collective."""
+
+    event: str
+    by: str | None
+    """None where the dump does not say."""
+    stage: str
+    detail: str
+    grade: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveMemberRecord:
+    """One collective of those that a combined one is made of."""
+
+    instruction: str
+    """Where it first stands."""
+    stage: str | None
+    kind: str
+    shape: str
+    bytes: int | None
+    op_name: str
+    source: str
+    cause: str | None
+    detail: str
+    sharding: ShardingPairRecord | None
+    sharding_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotHiddenRecord:
+    """Why more of a collective is not hidden."""
+
+    reason: str
+    """`dependence`, `is_sync`, `scheduler limit` or `no independent work`."""
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveRecord:
+    """One collective of the final snapshot. Figures are of one execution on one device.
+
+    What is null has its reason in the key of its name with `_reason`.
+    """
+
+    instruction: str
+    """What begins it in the schedule: the collective, a start, or the fusion that holds it."""
+    computation: str
+    body: tuple[str, str]
+    """(computation, instruction) of the collective's own opcode."""
+    done: str | None
+    parts: tuple[str, ...]
+    """Every instruction that carries it out."""
+    kind: str
+    form: str
+    """`synchronous`, `start and done`, `async computation`, `fusion` or `async fusions`."""
+    is_sync: bool | None
+    """What the backend notes of the start; null where it notes nothing."""
+    thread: str
+    shape: str
+    bytes: int | None
+    """The full logical array: the larger of operands and result."""
+    wire_bytes: int | None
+    """What one device sends in a group of n by a ring algorithm: 2(n-1)/n of the bytes of an
+    all-reduce, (n-1)/n of an all-gather, reduce-scatter or all-to-all, all of a permute."""
+    wire_bytes_reason: str | None
+    executions: int | None
+    """Per execution of the module, loops multiplied by trip count."""
+    executions_reason: str | None
+    group_size: int | None
+    group_size_reason: str | None
+    groups: tuple[tuple[int, ...], ...] | None
+    """Device ids; pairs of sender and receiver of a collective-permute."""
+    groups_reason: str | None
+    groups_text: str
+    """As written."""
+    origin: CollectiveOriginRecord
+    merged_by: str | None
+    merged_by_reason: str | None
+    split_by: str | None
+    split_by_reason: str | None
+    moved_by: str | None
+    moved_by_reason: str | None
+    async_by: str | None
+    """The pass that made it asynchronous, or synchronous again: the last of them."""
+    async_by_reason: str | None
+    trail: tuple[CollectiveEventRecord, ...]
+    """Everything that passes did to it, in order."""
+    members: tuple[CollectiveMemberRecord, ...]
+    """Of one that combines several."""
+    sharding: ShardingPairRecord | None
+    sharding_reason: str | None
+    op_name: str | None
+    op_name_reason: str | None
+    source: str | None
+    source_reason: str | None
+    time_us: float | None
+    """By the model of the interconnect."""
+    time_us_reason: str
+    """What it rests on, or why there is none."""
+    exposed_us: float | None
+    """time_us less the roofline time of what runs meanwhile, at least 0."""
+    exposed_us_reason: str | None
+    is_validated: bool
+    """Whether a trace was held against the times; never in this version."""
+    overlaps: tuple[str, ...] | None
+    """What runs between start and done; null where it is synchronous."""
+    overlaps_reason: str | None
+    not_hidden: NotHiddenRecord | None
+    not_hidden_reason: str | None
+    remedy: str
+
+
+def collective_records(
+    collectives: CollectivesReport | None,
+) -> tuple[CollectiveRecord, ...]:
+    """Return the records of the collectives of a module, in the order of the schedule."""
+    rows = collectives.rows[:_MOST] if collectives is not None else ()
+    is_scheduled = collectives is not None and collectives.is_scheduled
+    return tuple(_record(row, is_scheduled=is_scheduled) for row in rows)
+
+
+def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
+    figures, collective = row.figures, row.collective
+    overlap, time = figures.overlap, figures.time
+    groups = figures.pairs or (figures.groups.groups if figures.groups else None)
+    exposed = overlap.exposed_seconds
+    merged, split, moved, begun = (
+        _pass_of(row, *events)
+        for events in (
+            ("merged",),
+            ("split",),
+            ("moved",),
+            ("asynchronous", "synchronous", "fused"),
+        )
+    )
+    return CollectiveRecord(
+        instruction=collective.instruction,
+        computation=collective.computation,
+        body=collective.body,
+        done=collective.done,
+        parts=collective.parts[:_MOST_NAMES],
+        kind=collective.kind,
+        form=collective.form,
+        is_sync=collective.is_sync,
+        thread=collective.thread,
+        shape=row.shape,
+        bytes=figures.data_bytes,
+        wire_bytes=figures.wire_bytes,
+        wire_bytes_reason=_reason(figures.wire_bytes, "the group or a shape is not known"),
+        executions=figures.executions,
+        executions_reason=_reason(figures.executions, "a trip count is not known"),
+        group_size=figures.group_size,
+        group_size_reason=_reason(figures.group_size, "the form of the groups is not known"),
+        groups=groups[:_MOST_GROUPS] if groups else None,
+        groups_reason=None if groups else _why_no_groups(row),
+        groups_text=row.groups_text,
+        origin=origin_record(row.origin),
+        merged_by=merged[0],
+        merged_by_reason=merged[1],
+        split_by=split[0],
+        split_by_reason=split[1],
+        moved_by=moved[0],
+        moved_by_reason=moved[1],
+        async_by=begun[0],
+        async_by_reason=begun[1],
+        trail=tuple(_event(event) for event in row.trail),
+        members=tuple(_member(member) for member in row.members),
+        sharding=pair_record(row.sharding),
+        sharding_reason=None if row.sharding else row.sharding_reason,
+        op_name=row.op_name or None,
+        op_name_reason=None if row.op_name else "the instruction has no op_name",
+        source=row.source or None,
+        source_reason=None if row.source else "the instruction has no source line",
+        time_us=None if time.seconds is None else time.seconds * 1e6,
+        time_us_reason=time.reason,
+        exposed_us=None if exposed is None else exposed * 1e6,
+        exposed_us_reason=None if exposed is not None else time.reason,
+        is_validated=False,
+        overlaps=None if overlap.between is None else overlap.between[:_MOST_NAMES],
+        overlaps_reason=None if overlap.between is not None else "it runs synchronously",
+        not_hidden=(
+            NotHiddenRecord(overlap.reason.value, overlap.reason_detail) if overlap.reason else None
+        ),
+        not_hidden_reason=None if overlap.reason else _why_hidden(row, is_scheduled=is_scheduled),
+        remedy=row.remedy,
+    )
+
+
+def _reason(figure: int | None, reason: str) -> str | None:
+    return reason if figure is None else None
+
+
+def _why_no_groups(row: CollectiveRow) -> str:
+    if row.groups_text in ("", "{}"):
+        return "all devices take part"
+    return "too many devices to list" if row.figures.groups else "the form is not known"
+
+
+def _why_hidden(row: CollectiveRow, *, is_scheduled: bool) -> str:
+    if not is_scheduled:
+        return "the module is not scheduled"
+    if row.figures.time.seconds is None:
+        return row.figures.time.reason
+    return "what runs meanwhile takes as long by estimate"
+
+
+def _pass_of(row: CollectiveRow, *events: str) -> tuple[str | None, str | None]:
+    """Return the last pass that did one of these to a collective, or why there is none."""
+    done = [event for event in row.trail if event.event in events]
+    if not done:
+        return None, row.trail_reason or f"no snapshot shows it {events[0]}"
+    by = done[-1].by
+    return by, None if by else row.trail_reason or _NO_NAME
+
+
+def origin_record(origin: CollectiveOrigin) -> CollectiveOriginRecord:
+    """Return the record of an origin."""
+    return CollectiveOriginRecord(
+        stage=origin.stage,
+        stage_reason=origin.stage_reason or None,
+        after=origin.after,
+        after_reason=origin.after_reason or None,
+        cause=origin.cause.value if origin.cause else None,
+        cause_reason=origin.cause_reason or None,
+        detail=origin.detail,
+        operands=origin.operands,
+        grade=origin.grade,
+    )
+
+
+def pair_record(pair: ShardingPair | None) -> ShardingPairRecord | None:
+    """Return the record of the shardings before and after; None where there are none."""
+    if pair is None:
+        return None
+    return ShardingPairRecord(
+        value=pair.value,
+        from_=pair.before,
+        to=pair.after or None,
+        to_reason=None if pair.after else "it does not follow from the snapshots",
+        meaning=pair.meaning,
+        grade=pair.grade.value,
+    )
+
+
+def _event(event: TrailEvent) -> CollectiveEventRecord:
+    return CollectiveEventRecord(event.event, event.by, event.stage, event.detail, event.grade)
+
+
+def _member(member: CollectiveMember) -> CollectiveMemberRecord:
+    return CollectiveMemberRecord(
+        instruction=member.instruction,
+        stage=member.stage,
+        kind=member.kind,
+        shape=member.shape,
+        bytes=member.data_bytes,
+        op_name=member.op_name,
+        source=member.source,
+        cause=member.origin.cause.value if member.origin.cause else None,
+        detail=member.origin.detail,
+        sharding=pair_record(member.sharding),
+        sharding_reason=None if member.sharding else member.sharding_reason,
+    )

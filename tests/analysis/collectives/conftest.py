@@ -1,0 +1,68 @@
+"""The collectives of small real dumps and of small texts."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
+from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.module import AnalysisOptions, analyze_module
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+from xlareport.knowledge.devices import devices
+from xlareport.runtime.faults import Faults
+
+Rows = Callable[[str, str], dict[str, CollectiveRow]]
+ReadText = Callable[[str], HloModule]
+Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
+
+
+@pytest.fixture(scope="session")
+def rows_of(unpacked: Callable[[str], Path]) -> Rows:
+    """Return a function: a dump and the name of a module -> its collectives by instruction."""
+    known: dict[tuple[str, str], dict[str, CollectiveRow]] = {}
+
+    def analyzed(dump: str, name: str) -> dict[str, CollectiveRow]:
+        if (dump, name) not in known:
+            with open_source(unpacked(dump)) as source:
+                modules = group(name_files(source)).modules
+                (files,) = (one for one in modules if one.name == name)
+                faults = Faults("dump")
+                made = analyze_module(files, AnalysisOptions(), faults, lambda *_: None)
+            assert not faults.problems
+            report = made.analysis.collectives
+            rows = report.rows if report else ()
+            known[dump, name] = {row.collective.instruction: row for row in rows}
+        return known[dump, name]
+
+    return analyzed
+
+
+@pytest.fixture(scope="session")
+def read_text() -> ReadText:
+    """Return a function: computations as text -> a scheduled module of eight partitions."""
+
+    def read(computations: str) -> HloModule:
+        header = "HloModule m, is_scheduled=true, num_partitions=8\n\n"
+        reader = TextReader()
+        module = reader.read(f"{header}{computations.strip()}\n".encode(), "m.txt")
+        assert module is not None
+        assert reader.problems == []
+        return module
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def measured() -> Measure:
+    """Return a function: a module and the key of a device -> figures by instruction."""
+
+    def figures(module: HloModule, device: str) -> dict[str, CollectiveFigures]:
+        found = measure_collectives(module, count_cost(module), devices()[device])
+        return {each.collective.instruction: each for each in found}
+
+    return figures

@@ -1,0 +1,81 @@
+"""Bytes by hand: who takes part, how much there is, and what one device sends."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.hlo.model import HloModule
+
+ReadText = Callable[[str], HloModule]
+Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
+Rows = Callable[[str, str], dict[str, CollectiveRow]]
+
+ADD = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
+FOUR = "replica_groups=[2,4]<=[8], use_global_device_ids=true, channel_id=1"
+
+
+@pytest.mark.parametrize(
+    ("line", "data", "wire"),
+    [
+        (f"f32[4] all-reduce(a), {FOUR}, to_apply=add", 16, 24),
+        (f"f32[16] all-gather(a), {FOUR}, dimensions={{0}}", 64, 48),
+        (f"f32[1] reduce-scatter(a), {FOUR}, dimensions={{0}}, to_apply=add", 16, 12),
+        ("f32[4] all-to-all(a), replica_groups={{0,1,2,3}}, dimensions={0}", 16, 12),
+        ("f32[4] collective-permute(a), source_target_pairs={{0,1},{1,0}}", 16, 16),
+    ],
+)
+def test_bytes_of_each_kind(
+    line: str, data: int, wire: int, read_text: ReadText, measured: Measure
+) -> None:
+    module = read_text(f"{ADD}\nENTRY e {{\n  a = f32[4] parameter(0)\n  ROOT r = {line}\n}}")
+    (only,) = measured(module, "nvidia-h100").values()
+    assert (only.data_bytes, only.wire_bytes, only.executions) == (data, wire, 1)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "size"),
+    [
+        ("channel_id=1, replica_groups={{0}}", 8),
+        ("channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true", 4),
+        ("replica_groups={{0,1}}", 2),
+        ("channel_id=1, replica_groups={}", 8),
+        ("channel_id=1, replica_groups=unheard[of]", None),
+        ("channel_id=1, replica_groups=mesh['x'=2,'y'=4] {'y'}, use_global_device_ids=true", 4),
+    ],
+)
+def test_who_takes_part(
+    attributes: str, size: int | None, read_text: ReadText, measured: Measure
+) -> None:
+    line = f"ROOT r = f32[4] all-reduce(a), {attributes}, to_apply=add"
+    module = read_text(f"{ADD}\nENTRY e {{\n  a = f32[4] parameter(0)\n  {line}\n}}")
+    (only,) = measured(module, "nvidia-h100").values()
+    assert only.group_size == size
+    assert (only.wire_bytes is None) == (size is None)
+    assert (only.time.seconds is None) == (size is None)
+
+
+def test_a_loop_multiplies(rows_of: Rows) -> None:
+    rows = rows_of("tpu-v5e-scan", "jit_train_step")
+    assert rows
+    for row in rows.values():
+        known = row.figures.wire_bytes is not None and row.figures.group_size is not None
+        assert known
+
+
+def test_the_worked_example_of_the_guide(rows_of: Rows) -> None:
+    """The figures of *Collectives* in the guide: 8 GPUs as 2 x 4, weights of 256 x 1024."""
+    rows = rows_of("sharded-gpu", "jit_fsdp_step")
+    shard = 256 * 1024 * 4 // 8
+    gathered = 3 * 2 * shard  # three weights, whole along `data`, still in four along `model`
+    partial = 32 * 256 * 4  # of a batch of 64, in two along `data`
+    gradients = 2 * 2 * shard  # two of them, before they are scattered over `data`
+    expected = {
+        "all-gather-start": (gathered, gathered // 2),
+        "all-reduce-start": (partial, partial * 2 * 3 // 4),
+        "reduce-scatter-start": (gradients, gradients // 2),
+        "all-reduce-start.1": (4, 4),
+    }
+    found = {name: (row.figures.data_bytes, row.figures.wire_bytes) for name, row in rows.items()}
+    assert found == expected

@@ -1,0 +1,33 @@
+"""What the report advises fits the cause and the reason."""
+
+import pytest
+
+from xlareport.analysis.collectives.origin import CauseKind
+from xlareport.analysis.collectives.remedies import find_remedy
+from xlareport.analysis.collectives.schedule import Overlap, WaitReason
+
+
+def overlap(reason: WaitReason | None, exposed: float = 1e-6) -> Overlap:
+    return Overlap((), (), 0.0, exposed, reason, "", ())
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason", "backend", "words"),
+    [
+        (CauseKind.HALO, WaitReason.DEPENDENCE, "gpu", "window"),
+        (CauseKind.PARTIAL_SUM, WaitReason.SCHEDULER, "gpu", "latency-hiding scheduler"),
+        (CauseKind.RESHARDING, WaitReason.IS_SYNC, "tpu", "xla_enable_async_all_gather"),
+        (CauseKind.RESHARDING, WaitReason.IS_SYNC, None, "between start and done"),
+        (None, WaitReason.NO_WORK, "gpu", "together with other work"),
+        (CauseKind.USER, WaitReason.DEPENDENCE, "gpu", "into pieces"),
+    ],
+)
+def test_a_remedy_for_each_reason(
+    cause: CauseKind | None, reason: WaitReason, backend: str | None, words: str
+) -> None:
+    assert words in find_remedy(cause, overlap(reason), "all-gather", backend)
+
+
+def test_nothing_to_gain_needs_no_remedy() -> None:
+    hidden = overlap(None, exposed=0.0)
+    assert find_remedy(CauseKind.HALO, hidden, "all-gather", "gpu") == ""

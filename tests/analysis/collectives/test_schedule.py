@@ -1,0 +1,115 @@
+"""What hides a collective, and the four reasons why nothing does, in seeded programs."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.schedule import WaitReason
+from xlareport.hlo.model import HloModule
+
+ReadText = Callable[[str], HloModule]
+Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
+
+ADD = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
+ALL = "replica_groups={{0,1,2,3,4,5,6,7}}, channel_id=1, use_global_device_ids=true, to_apply=add"
+BIG = "f32[4096,4096]"
+DOT = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+SYNC = 'backend_config={"collective_backend_config":{"is_sync":true}}'
+
+
+def entry(*lines: str) -> str:
+    body = "\n  ".join([f"a = {BIG} parameter(0)", f"b = {BIG} parameter(1)", *lines])
+    return f"{ADD}\nENTRY e {{\n  {body}\n}}"
+
+
+DEPENDENCE = entry(
+    f"c = {BIG} dot(a, b), {DOT}",
+    f"s = {BIG} all-reduce-start(c), {ALL}",
+    f"d = {BIG} all-reduce-done(s)",
+    f"ROOT r = {BIG} dot(d, b), {DOT}",
+)
+IS_SYNC = entry(
+    f"s = {BIG} all-reduce-start(a), {ALL}, {SYNC}",
+    f"d = {BIG} all-reduce-done(s)",
+    f"c = {BIG} dot(b, b), {DOT}",
+    f"ROOT r = ({BIG}, {BIG}) tuple(d, c)",
+)
+SCHEDULER = entry(
+    f"c = {BIG} dot(b, b), {DOT}",
+    f"s = {BIG} all-reduce-start(a), {ALL}",
+    f"d = {BIG} all-reduce-done(s)",
+    f"ROOT r = ({BIG}, {BIG}) tuple(d, c)",
+)
+NO_WORK = entry(
+    f"s = {BIG} all-reduce-start(a), {ALL}",
+    f"ROOT d = {BIG} all-reduce-done(s)",
+)
+HIDDEN = entry(
+    f"s = {BIG} all-reduce-start(a), {ALL}",
+    f"c = {BIG} dot(b, b), {DOT}",
+    f"d = {BIG} all-reduce-done(s)",
+    f"ROOT r = ({BIG}, {BIG}) tuple(d, c)",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (DEPENDENCE, WaitReason.DEPENDENCE),
+        (IS_SYNC, WaitReason.IS_SYNC),
+        (SCHEDULER, WaitReason.SCHEDULER),
+        (NO_WORK, WaitReason.NO_WORK),
+    ],
+)
+def test_why_nothing_hides_it(
+    text: str, reason: WaitReason, read_text: ReadText, measured: Measure
+) -> None:
+    (only,) = measured(read_text(text), "nvidia-h100").values()
+    assert only.overlap.reason is reason
+    assert only.overlap.reason_detail
+    assert only.overlap.hidden_seconds == 0
+    assert only.overlap.exposed_seconds == only.time.seconds
+
+
+def test_work_in_between_hides_it(read_text: ReadText, measured: Measure) -> None:
+    (only,) = measured(read_text(HIDDEN), "nvidia-h100").values()
+    flops = 2 * 4096**3
+    assert only.overlap.between == ("c",)
+    assert only.overlap.hidden_seconds == pytest.approx(flops / 495e12)
+    wire = 4096 * 4096 * 4 * 2 * 7 / 8
+    assert only.time.seconds == pytest.approx(wire / 450e9)
+    expected = max(0.0, wire / 450e9 - flops / 495e12)
+    assert only.overlap.exposed_seconds == pytest.approx(expected)
+    assert only.overlap.independent == ("c",)
+
+
+def test_is_sync_is_fully_exposed_whatever_stands_between(
+    read_text: ReadText, measured: Measure
+) -> None:
+    text = HIDDEN.replace(f"all-reduce-start(a), {ALL}", f"all-reduce-start(a), {ALL}, {SYNC}")
+    (only,) = measured(read_text(text), "nvidia-h100").values()
+    assert only.overlap.exposed_seconds == only.time.seconds
+    assert only.overlap.between is None
+
+
+def test_the_order_of_an_unscheduled_module_means_nothing(
+    read_text: ReadText, measured: Measure
+) -> None:
+    module = read_text(NO_WORK)
+    bare = HloModule(module.name, ", num_partitions=8", module.computations)
+    (only,) = measured(bare, "nvidia-h100").values()
+    assert only.overlap.reason is None
+
+
+def test_two_under_way_together_name_each_other(read_text: ReadText, measured: Measure) -> None:
+    text = entry(
+        f"s = {BIG} all-reduce-start(a), {ALL}",
+        f"t = {BIG} all-reduce-start(b), {ALL}",
+        f"d = {BIG} all-reduce-done(s)",
+        f"f = {BIG} all-reduce-done(t)",
+        f"ROOT r = ({BIG}, {BIG}) tuple(d, f)",
+    )
+    both = measured(read_text(text), "nvidia-h100")
+    assert both["s"].overlap.together == ("t",)
+    assert both["s"].overlap.between == ()

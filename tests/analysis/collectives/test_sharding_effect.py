@@ -1,0 +1,44 @@
+"""What gathers and permutes do to shardings, by hand on a mesh of 2 x 4."""
+
+from xlareport.analysis.collectives.sharding_effect import (
+    cuts_along,
+    gather,
+    hand_on,
+    local_dimensions,
+    tiles_of,
+)
+
+ROWS = [(0, 4), (1, 5), (2, 6), (3, 7)]
+ALL = [tuple(range(8))]
+
+
+def test_a_gather_joins_neighboring_parts() -> None:
+    assert gather("{devices=[2,4]<=[8]}", 2, 0, ROWS, 8) == (
+        "{devices=[1,4,2]0,4,1,5,2,6,3,7 last_tile_dim_replicate}"
+    )
+    assert gather("{devices=[8,1]<=[8]}", 2, 0, ALL, 8) == "{replicated}"
+
+
+def test_a_gather_that_does_not_fit_says_nothing() -> None:
+    assert gather("{devices=[2,4]<=[8]}", 2, 1, ROWS, 8) == ""
+    assert gather("{devices=[2,4]<=[8]}", 2, 0, [(0, 1), (2, 3), (4, 5), (6, 7)], 8) == ""
+    assert gather("{manual}", 2, 0, ROWS, 8) == ""
+    assert gather("unheard of", 2, 0, ROWS, 8) == ""
+    assert gather("{devices=[2,4]<=[8]}", 3, 0, ROWS, 8) == ""
+
+
+def test_a_permute_hands_parts_on() -> None:
+    turned = [(device, (device + 1) % 8) for device in range(8)]
+    assert hand_on("{devices=[8]<=[8]}", 1, turned, 8) == "{devices=[8]1,2,3,4,5,6,7,0}"
+    assert hand_on("{devices=[8]<=[8]}", 1, turned[:3], 8) == ""
+
+
+def test_parts_of_shapes() -> None:
+    assert local_dimensions("{devices=[2,4]<=[8]}", (64, 10)) == (32, 3)
+    assert local_dimensions("{replicated}", (64,)) == (64,)
+    assert local_dimensions("{devices=[2,4]<=[8]}", (64,)) is None
+    assert local_dimensions("{devices=[2]<=[2]}", (None,)) is None
+    assert cuts_along("{devices=[2,4]<=[8]}", [0, 1]) == 8
+    assert cuts_along("{replicated}", [0]) == 1
+    assert tiles_of("{devices=[2,1,4]<=[8] last_tile_dim_replicate}") == (2, 1)
+    assert tiles_of("{replicated}") is None

@@ -1,0 +1,77 @@
+"""The model of the interconnect, by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from xlareport.analysis.collectives.time_model import CollectiveTraffic, links_of, model_time
+from xlareport.knowledge.devices import devices
+from xlareport.knowledge.interconnects import interconnects
+
+MEBIBYTE = 1 << 20
+H100, V5E, V5P = (devices()[key] for key in ("nvidia-h100", "tpu-v5e", "tpu-v5p"))
+
+
+def traffic(kind: str, share: float, size: int, devices: int = 8) -> CollectiveTraffic:
+    groups = [tuple(range(start, start + size)) for start in range(0, devices - size + 1, size)]
+    return CollectiveTraffic(kind, MEBIBYTE, round(MEBIBYTE * share), size, groups, devices)
+
+
+def test_a_switch_sends_at_the_bandwidth_of_a_device() -> None:
+    found = model_time(traffic("all-reduce", 2 * 7 / 8, 8), H100)
+    assert found.seconds == pytest.approx(MEBIBYTE * 1.75 / 450e9)
+
+
+def test_between_domains_each_member_sends_its_share() -> None:
+    found = model_time(traffic("all-gather", 15 / 16, 16, devices=16), H100)
+    assert found.seconds == pytest.approx(MEBIBYTE * 15 / 16 / (50e9 * 8))
+    alone = CollectiveTraffic("all-gather", MEBIBYTE, MEBIBYTE // 2, 2, [(0, 8), (1, 9)], 16)
+    assert model_time(alone, H100).seconds == pytest.approx(MEBIBYTE / 2 / 50e9)
+
+
+def test_an_all_to_all_between_domains_is_bound_by_what_leaves() -> None:
+    found = model_time(traffic("all-to-all", 15 / 16, 16, devices=16), H100)
+    assert found.seconds == pytest.approx(MEBIBYTE / 2 / 50e9)
+
+
+def test_a_line_of_a_torus_has_one_link_at_its_ends() -> None:
+    found = model_time(traffic("all-gather", 3 / 4, 4), V5E)
+    assert found.seconds == pytest.approx(MEBIBYTE * 0.75 / 50e9)
+
+
+def test_a_group_of_the_whole_slice_lies_along_all_its_dimensions() -> None:
+    found = model_time(traffic("all-gather", 7 / 8, 8), V5E, (2, 4, 1))
+    assert found.seconds == pytest.approx(MEBIBYTE * 7 / 8 / (2 * 50e9))
+    ring = model_time(traffic("all-gather", 63 / 64, 64, devices=64), V5P, (4, 4, 4))
+    assert ring.seconds == pytest.approx(MEBIBYTE * 63 / 64 / (3 * 2 * 100e9))
+
+
+def test_an_all_to_all_of_a_line_is_bound_by_its_middle() -> None:
+    found = model_time(traffic("all-to-all", 7 / 8, 8), V5E)
+    assert found.seconds == pytest.approx(8 * MEBIBYTE / 4 / 50e9)
+
+
+def test_a_permute_takes_one_link() -> None:
+    permute = CollectiveTraffic("collective-permute", MEBIBYTE, MEBIBYTE, 2, [(0, 1), (1, 2)], 8)
+    assert model_time(permute, V5E).seconds == pytest.approx(MEBIBYTE / 50e9)
+
+
+def test_nothing_is_said_without_a_bandwidth() -> None:
+    found = model_time(traffic("all-reduce", 1.75, 8), devices()["nominal-cpu"])
+    assert found.seconds is None
+    assert "no bandwidth" in found.reason
+    apart = model_time(traffic("all-gather", 15 / 16, 16, devices=16), devices()["amd-mi300x"])
+    assert apart.seconds is None
+
+
+def test_latency_counts_for_each_step_where_a_table_has_one() -> None:
+    links = replace(interconnects()["nvidia-h100"], latency=1e-6)
+    own = replace(H100, links=links)
+    quick, slow = (model_time(traffic("all-reduce", 1.75, 8), one) for one in (H100, own))
+    assert slow.seconds == pytest.approx((quick.seconds or 0) + 14e-6)
+
+
+def test_a_device_without_an_entry_has_its_bandwidth() -> None:
+    links = links_of(devices()["nvidia-t4"])
+    assert links is not None
+    assert (links.topology, links.bandwidth) == ("switch", devices()["nvidia-t4"].interconnect)

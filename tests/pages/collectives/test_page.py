@@ -1,0 +1,68 @@
+"""The page on collectives of small real dumps, as a record."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.pages.records_of_modules import module
+
+from xlareport.analysis.collectives.rows import CollectivesReport
+from xlareport.analysis.module import AnalysisOptions, analyze_module
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.pages.collectives.page import collectives_page, collectives_words
+from xlareport.runtime.faults import Faults
+
+
+def report_of(dump: Path, name: str) -> CollectivesReport:
+    with open_source(dump) as source:
+        (files,) = (one for one in group(name_files(source)).modules if one.name == name)
+        made = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
+    assert made.analysis.collectives is not None
+    return made.analysis.collectives
+
+
+def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:
+    report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
+    page = collectives_page(module("main"), report)
+    assert page.lead.startswith("4 collectives; 688 KiB sent per device")
+    assert "Unvalidated" in page.model
+    assert "https://" in page.model_source
+    assert [figure.label for figure in page.figures] == [
+        "Collectives",
+        "Bytes sent",
+        "On all devices",
+        "Modeled time",
+        "Exposed",
+    ]
+    assert set(page.tables) == {"collectives", "origins", "trails", "members", "overlap"}
+    assert all(
+        len(row) == len(table.columns) for table in page.tables.values() for row in table.rows
+    )
+
+
+def test_groups_are_drawn_once_each(unpacked: Callable[[str], Path]) -> None:
+    page = collectives_page(module("main"), report_of(unpacked("sharded-gpu"), "jit_fsdp_step"))
+    assert [group.title for group in page.groups] == ["G1", "G2"]
+    assert [group.words for group in page.groups] == [
+        "4 groups of 2 devices",
+        "2 groups of 4 devices",
+    ]
+    first = str(page.groups[0].drawing)
+    assert first.count("<td") == 8
+    assert first.count("<tr>") == 2
+    assert first.count("xr-mesh-0") == 2
+
+
+def test_pairs_are_listed(unpacked: Callable[[str], Path]) -> None:
+    page = collectives_page(module("main"), report_of(unpacked("sharded-cpu"), "jit_blurred"))
+    assert "0→1 1→2" in str(page.groups[0].drawing)
+    assert "no times" in page.model
+    assert not page.model_source
+
+
+@pytest.mark.parametrize("dump", ["sharded-cpu", "sharded-tpu"])
+def test_without_collectives_the_words_say_so(dump: str, unpacked: Callable[[str], Path]) -> None:
+    assert collectives_words(None) == "No collectives."
+    report = report_of(unpacked(dump), "jit_experts")
+    assert collectives_words(report).startswith("3 collectives; ")

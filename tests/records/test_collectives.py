@@ -1,0 +1,85 @@
+"""Every key of every collective is filled, or null with its reason."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlareport.analysis.module import AnalysisOptions, analyze_module
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.records.collectives import collective_records
+from xlareport.runtime.faults import Faults
+
+NOT_APPLICABLE = {"done", "is_sync"}
+"""Null says itself: no done, no note."""
+
+
+def records_of(dump: Path) -> list[dict[str, Any]]:
+    with open_source(dump) as source:
+        modules = group(name_files(source)).modules
+        made = [
+            analyze_module(one, AnalysisOptions(), Faults("dump"), lambda *_: None)
+            for one in modules
+            if one.name and one.name.startswith("jit_")
+        ]
+    found = [collective_records(one.analysis.collectives) for one in made]
+    return [asdict(record) for every in found for record in every]
+
+
+def without_reason(record: dict[str, Any]) -> list[str]:
+    """Return the keys that are null without a reason."""
+    return [
+        key
+        for key, value in record.items()
+        if value is None
+        and not key.endswith("_reason")
+        and key not in NOT_APPLICABLE
+        and not record.get(f"{key}_reason")
+    ]
+
+
+@pytest.mark.parametrize("dump", ["sharded-cpu", "sharded-gpu", "sharded-tpu", "gpu-h100x2-train"])
+def test_null_has_a_reason(dump: str, unpacked: Callable[[str], Path]) -> None:
+    records = records_of(unpacked(dump))
+    assert records
+    for record in records:
+        assert without_reason(record) == []
+        assert without_reason(record["origin"]) == []
+        assert not record["is_validated"]
+        if record["sharding"] is not None:
+            assert without_reason(record["sharding"]) == []
+
+
+@pytest.mark.parametrize("dump", ["sharded-gpu", "sharded-tpu"])
+def test_what_the_user_did_not_write_is_known(dump: str, unpacked: Callable[[str], Path]) -> None:
+    for record in records_of(unpacked(dump)):
+        assert record["time_us"] is not None
+        assert record["exposed_us"] is not None
+        if record["origin"]["cause"] != "written by the user":
+            assert record["origin"]["after"]
+            assert record["sharding"] is not None
+            assert record["sharding"]["to"]
+
+
+def test_a_combined_one_says_who_merged_it(unpacked: Callable[[str], Path]) -> None:
+    combined = [one for one in records_of(unpacked("sharded-gpu")) if one["members"]]
+    assert {one["merged_by"] for one in combined} == {
+        "gpu-all-gather-combiner",
+        "gpu-reduce-scatter-combiner",
+    }
+
+
+def test_without_passes_the_reason_says_so(unpacked: Callable[[str], Path], tmp_path: Path) -> None:
+    dump = shutil.copytree(unpacked("sharded-gpu"), tmp_path / "dump")
+    for path in [one for one in dump.iterdir() if ".after_" in one.name and ".0" in one.name]:
+        path.unlink()
+    for record in records_of(dump):
+        assert record["merged_by"] is None
+        assert "no snapshots between" in record["merged_by_reason"]
+        if record["origin"]["cause"] != "written by the user":
+            assert record["origin"]["after"] is None
+            assert record["origin"]["after_reason"]
