@@ -43,6 +43,7 @@ async function loadPart(tabs, name) {
   for (const link of links) link.removeAttribute("aria-current");
   if (!own) throw new Error(`This page has no part of the name ${name}.`);
   own.setAttribute("aria-current", "page");
+  tabs.scrollLeft = own.offsetLeft - tabs.offsetLeft - own.offsetWidth; // on a narrow screen the tabs scroll
   return /** @type {Promise<Payload<"m/x/page">>} */ (load(`${tabs.dataset.xrParts}${name}`));
 }
 

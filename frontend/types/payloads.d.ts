@@ -13,6 +13,7 @@ export interface Payloads {
   "m/x/page": Part;
   "m/x/steps": StepList;
   "m/x/step-0": Story;
+  "m/x/step~0-0": DiffLines;
   "m/x/history": HistoryIndex;
   "m/x/history-0": HistoryChunk;
   "m/x/graph": Instructions;
@@ -179,7 +180,7 @@ export interface StepPictures {
   left_out?: string[];
   places?: ChangedPlace[];
 }
-export interface Diff {
+export interface DiffLines {
   /** How many lines each hunk has. */
   hunks: number[];
   titles: Folded;
@@ -195,6 +196,13 @@ export interface Diff {
   texts: string | null;
   /** The lines from -1 down. */
   own: Folded;
+  /** Whether the first hunk began in the lines before these. */
+  continued?: boolean;
+}
+/** The first lines of a difference. */
+export interface Diff extends DiffLines {
+  /** The keys of the other lines, in order. */
+  more?: string[];
   /** Lines that changed. */
   total: number;
   /** Lines that changed and are shown. */

@@ -3993,7 +3993,7 @@ var xlareport = (() => {
       "Constants are named in the nodes of their users."
     ];
     const title2 = `%${graph.name(start)}: ${SHOWS[show5]}, ${format.plural(radius, "step")}`;
-    const summary = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
+    const summary2 = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
     return {
       drawing: drawing(view, shown, arrows, /* @__PURE__ */ new Set([start]), {
         title: title2,
@@ -4002,7 +4002,7 @@ var xlareport = (() => {
           notes.filter(Boolean)
         )
       }),
-      summary
+      summary: summary2
     };
   }
   function way(graph, from, to) {
@@ -4014,9 +4014,9 @@ var xlareport = (() => {
     const [first, last] = there ? names2 : names2.reverse();
     const arrows = hops.length > MOST2 ? [...hops.slice(0, MOST2 / 2), ...hops.slice(-MOST2 / 2)] : hops;
     const places2 = [.../* @__PURE__ */ new Set([there ? from : to, ...arrows.flatMap(({ source, target: target2 }) => [source, target2])])];
-    const summary = `A shortest way from ${first} to ${last}: ${format.plural(hops.length, "step")}.`;
+    const summary2 = `A shortest way from ${first} to ${last}: ${format.plural(hops.length, "step")}.`;
     const notes = hops.length > arrows.length ? [`Left out: ${format.plural(hops.length - arrows.length, "step")} in the middle.`] : [];
-    return { drawing: drawing(view, places2, arrows, /* @__PURE__ */ new Set([from, to]), { title: summary, notes }), summary };
+    return { drawing: drawing(view, places2, arrows, /* @__PURE__ */ new Set([from, to]), { title: summary2, notes }), summary: summary2 };
   }
   function labeled(words2, input, ...rest2) {
     input.id = `xr-explore-${words2.toLowerCase()}`;
@@ -4741,6 +4741,7 @@ var xlareport = (() => {
     for (const link2 of links) link2.removeAttribute("aria-current");
     if (!own2) throw new Error(`This page has no part of the name ${name}.`);
     own2.setAttribute("aria-current", "page");
+    tabs.scrollLeft = own2.offsetLeft - tabs.offsetLeft - own2.offsetWidth;
     return (
       /** @type {Promise<Payload<"m/x/page">>} */
       load(`${tabs.dataset.xrParts}${name}`)
@@ -5153,12 +5154,12 @@ var xlareport = (() => {
     arrange() {
       this.heads = new Map(this.columns.map((index) => [index, this.makeHead(index)]));
       this.head.replaceChildren(...this.heads.values());
-      const summary = (
+      const summary2 = (
         /** @type {HTMLElement} */
         this.chooser.firstElementChild
       );
       const [shown, all] = [this.columns.length, this.data.columns.length];
-      summary.textContent = shown === all ? "Columns" : `Columns: ${shown} of ${all}`;
+      summary2.textContent = shown === all ? "Columns" : `Columns: ${shown} of ${all}`;
       for (const index of this.data.columns.keys()) {
         const box3 = this.checkbox(`c${index}`);
         if (box3) box3.checked = this.columns.includes(index);
@@ -6384,7 +6385,8 @@ var xlareport = (() => {
     const ends = sums(diff.hunks);
     return unfold(diff.titles).map((computation, place) => ({
       computation,
-      lines: lines3.slice(ends[place] - diff.hunks[place], ends[place])
+      lines: lines3.slice(ends[place] - diff.hunks[place], ends[place]),
+      continued: place === 0 && diff.continued === true
     }));
   }
   var bare = (line3) => line3.startsWith("  ") ? line3.slice(2) : line3.slice(0, -2);
@@ -6625,16 +6627,20 @@ var xlareport = (() => {
       " ": ["xr-same", " ", ""]
     }
   );
-  function diffRows(hunks, filter, ordered2) {
+  function diffRows(hunks, filter, ordered2, titled = false) {
     const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
     const has2 = ({ sign, text, other = "" }) => {
       const searched = `${text} ${other}`.toLowerCase();
       return sign !== " " && words2.every((word) => searched.includes(word));
     };
     const wanted2 = (line3) => (ordered2 || !(line3.sign in MOVED2) || line3.text !== line3.other) && (!words2.length || has2(line3));
-    return hunks.flatMap(({ computation, lines: lines3 }) => {
+    return hunks.flatMap(({ computation, lines: lines3, continued = false }) => {
+      titled &&= continued;
       const shown = lines3.filter(wanted2);
-      return shown.some(({ sign }) => sign !== " ") ? [{ title: computation }, ...shown.flatMap(lineRows)] : [];
+      if (!titled && !shown.some(({ sign }) => sign !== " ")) return [];
+      const title2 = titled ? [] : [{ title: computation }];
+      titled = true;
+      return [...title2, ...shown.flatMap(lineRows)];
     });
   }
   var MOVED2 = { "<": true, ">": true };
@@ -6671,6 +6677,7 @@ var xlareport = (() => {
     constructor(hunks) {
       this.hunks = hunks;
       this.rows = [];
+      this.longest = 0;
       this.height = 0;
       this.drawn = "";
       this.nodes = /* @__PURE__ */ new Map();
@@ -6688,20 +6695,16 @@ var xlareport = (() => {
       this.hush = element("input", { type: "checkbox", onchange: () => this.hushed() });
       this.hush.checked = remembered() !== "no";
       this.order = element("input", { type: "checkbox", checked: true, onchange: () => this.update() });
+      this.ordering = element("label", { hidden: true }, this.order, " Schedule order");
       this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true });
       this.lines.addEventListener("click", (event) => this.select(event));
       window.addEventListener("beforeprint", () => this.scroller.isConnected && this.draw(true));
       window.addEventListener("afterprint", () => this.scroller.isConnected && this.update());
       new ResizeObserver(() => this.draw()).observe(this.scroller);
     }
-    /** @returns {(HTMLElement | false)[]} what chooses among the lines */
+    /** @returns {HTMLElement[]} what chooses among the lines */
     choices() {
-      const moved = this.hunks.some(({ lines: lines3 }) => lines3.some(({ sign }) => sign in MOVED2));
-      return [
-        this.filter,
-        moved && element("label", null, this.order, " Schedule order"),
-        element("label", null, this.hush, " Hide metadata")
-      ];
+      return [this.filter, this.ordering, element("label", null, this.hush, " Hide metadata")];
     }
     /** Hides metadata or shows it, and remembers that from page to page. */
     hushed() {
@@ -6709,14 +6712,31 @@ var xlareport = (() => {
       this.update();
     }
     update() {
-      this.rows = diffRows(this.hunks, this.filter.value, this.order.checked);
-      const length = this.hush.checked ? loudLength : (text) => text.length;
-      const longest = this.rows.reduce((most, row3) => Math.max(most, length(textOf(row3))), 0);
+      this.rows = [];
+      this.longest = 0;
       this.scroller.classList.toggle(HUSH, this.hush.checked);
-      this.all.style.minWidth = `${Math.min(longest, WIDEST3) + 20}ch`;
-      this.drawn = "";
       this.nodes.clear();
       this.scroller.scrollTop = 0;
+      this.take(this.hunks);
+    }
+    /**
+     * Puts further hunks below those that are there; what is in sight stays in sight.
+     * @param {Hunk[]} hunks
+     */
+    append(hunks) {
+      this.hunks.push(...hunks);
+      this.take(hunks);
+    }
+    /** @param {Hunk[]} hunks whose rows come last */
+    take(hunks) {
+      if (hunks.some(({ lines: lines3 }) => lines3.some(({ sign }) => sign in MOVED2))) this.ordering.hidden = false;
+      const length = this.hush.checked ? loudLength : (text) => text.length;
+      for (const row3 of diffRows(hunks, this.filter.value, this.order.checked, this.rows.length > 0)) {
+        this.rows.push(row3);
+        this.longest = Math.max(this.longest, length(textOf(row3)));
+      }
+      this.all.style.minWidth = `${Math.min(this.longest, WIDEST3) + 20}ch`;
+      this.drawn = "";
       this.draw();
     }
     /** @param {boolean} [printing] draw all that fits on paper */
@@ -6757,20 +6777,35 @@ var xlareport = (() => {
     }
   };
   function drawDiff(diff) {
-    const missing = diff.total > diff.shown;
-    const words2 = missing ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the HLO tab has the rest.` : `${format.plural(diff.total, "changed line")}.`;
-    const options = element("div.xr-diff-bar", null, element("span", null, words2, diff.note ? ` ${diff.note}` : ""));
+    const words2 = element("span", null, summary(diff));
+    const state2 = element("span.xr-muted", { role: "status" });
+    const options = element("div.xr-diff-bar", null, words2, state2);
     const box3 = element("div.xr-diff", null, options);
-    readDiff(diff).then(
-      (hunks) => {
-        const view = new DiffView(hunks);
-        options.append(...view.choices().filter((choice) => choice !== false));
-        box3.append(view.scroller, view.whole);
-        view.update();
-      },
-      (error) => box3.append(failure(`The lines cannot be shown. ${errorMessage(error)}`))
-    );
+    const fail2 = (error) => box3.append(failure(`Not all lines can be shown. ${errorMessage(error)}`));
+    readDiff(diff).then((hunks) => {
+      const view = new DiffView(hunks);
+      options.append(...view.choices());
+      box3.append(view.scroller, view.whole);
+      view.update();
+      if (diff.more?.length) loadFurther(view, diff.more, state2).catch(fail2);
+    }, fail2);
     return box3;
+  }
+  function summary({ total, shown, note: note2 }) {
+    const words2 = total > shown ? `The first ${format.count(shown)} of ${format.plural(total, "changed line")} are shown; the HLO tab has the rest.` : `${format.plural(total, "changed line")}.`;
+    return note2 ? `${words2} ${note2}` : words2;
+  }
+  async function loadFurther(view, keys, state2) {
+    for (const [at, key] of keys.entries()) {
+      state2.textContent = `Loading lines: part ${at + 1} of ${keys.length}.`;
+      view.append(await readDiff(
+        /** @type {DiffLines} */
+        await load(key)
+      ));
+      await new Promise((resolve) => setTimeout(resolve));
+      if (!view.scroller.isConnected) return;
+    }
+    state2.textContent = "";
   }
   var HUSH = "xr-hush";
   function remembered() {
@@ -6844,8 +6879,8 @@ var xlareport = (() => {
     return details;
   }
   function groupsMore(label, groups) {
-    const summary = element("summary", null, `${format.count(groups.length)} more groups`);
-    return filledOnOpening(element("details.xr-fold", null, summary), () => [groupTable(label, groups)]);
+    const summary2 = element("summary", null, `${format.count(groups.length)} more groups`);
+    return filledOnOpening(element("details.xr-fold", null, summary2), () => [groupTable(label, groups)]);
   }
   function groupTable(label, groups) {
     const head2 = ["Before", "", "After", "Where", "Why"].map(

@@ -1,6 +1,9 @@
 """Curves say in words what they draw."""
 
-from xlareport.pages.charts import curve_words, small_curve
+import re
+
+from xlareport.pages.charts import Point, Spot, curve_words, growth_curve, small_curve, spot_curve
+from xlareport.runtime.units import byte_size
 
 
 def test_curves_say_in_words_what_they_draw() -> None:
@@ -16,4 +19,28 @@ def test_curves_say_in_words_what_they_draw() -> None:
 
 def test_a_curve_has_a_corner_where_a_figure_changes() -> None:
     drawn = small_curve([2, 2, 2, 4, 4, 4], "Work", str)
-    assert 'd="M64.0 69.0H476.8V12.0H752.0V12.0"' in drawn
+    assert 'd="M80.0 75.0H267.2V24.0H392.0V24.0"' in drawn
+
+
+def test_both_axes_have_titles_and_labels_with_units() -> None:
+    points = [Point(5, "first", changed=False), Point(2_000, "second", changed=True)]
+    for drawn in (
+        small_curve([1 << 20, 3 << 20], "Bytes accessed", byte_size),
+        growth_curve(points, "instructions"),
+        spot_curve(
+            [Spot(1, "a", is_step=False), Spot(3, "b", is_step=True)], "Bytes accessed", byte_size
+        ),
+    ):
+        texts = re.findall("<text[^>]*>([^<]*)</text>", drawn)
+        assert {"snapshot", "build"} & set(texts)
+        assert {"Bytes accessed", "instructions"} & set(texts)
+        assert {"3.0 MiB", "2,000", "3 B"} & set(texts), texts
+
+
+def test_a_value_is_labeled_once() -> None:
+    assert re.findall(">([0-9]+)</text>", small_curve([0, 1], "Fusions", str)) == [
+        "0",
+        "1",
+        "1",
+        "2",
+    ]

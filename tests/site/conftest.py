@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from tests.conftest import payload_files
 
+from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, Hunk, TextDiff
 from xlareport.pages import navigation
 from xlareport.pages.glossary.page import WORDS, lexicon
 from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.rendering.environment import environment, front_matter
 from xlareport.pages.rendering.templates import html_of
+from xlareport.pages.steps.text_diff import StoredLines, diff_payload, further_lines
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
@@ -22,7 +24,9 @@ from xlareport.storage.payloads import make_payload, make_payload_file
 HOSTILE = (
     "</script><script>hacked=1</script><img src=x onerror=hacked=2>**`[x](javascript:hacked=3)"
 )
-ROWS = 5000
+ROWS = 10_000
+LONG = 30_000
+"""Lines of the difference of one step."""
 
 FRONT: tuple[File, ...] = tuple(
     (f"{title}.md", f"# {title.title()}\n\n## Fusion\n\nSeveral instructions as one.\n")
@@ -100,7 +104,9 @@ def sample() -> Iterator[File]:
     yield from FRONT
     yield "report.json", "{}\n"
     yield "pictures/graph.svg", IMAGE
-    yield from payload_files(*(make_payload(key, value) for key, value in _payloads().items()))
+    payloads = [make_payload(key, value) for key, value in _payloads().items()]
+    further = further_lines(_long_diff(), StoredLines(), "m/sample/step~4")
+    yield from payload_files(*payloads, *further)
 
 
 def _payloads() -> dict[str, Any]:
@@ -126,8 +132,17 @@ def _payloads() -> dict[str, Any]:
         "m/sample/steps": _steps(),
         "m/sample/step-0003": _story(),
         "m/sample/step-0004": _story()
-        | {"pictures": {"before": None, "after": None, "note": "Too large to draw."}},
+        | {"pictures": {"before": None, "after": None, "note": "Too large to draw."}}
+        | {"diff": diff_payload(_long_diff(), 0, StoredLines(), "m/sample/step~4")},
     }
+
+
+def _long_diff() -> TextDiff:
+    lines = [
+        DiffLine("~", f"%add.{number} = f32[8] add(%a, %b)", f"%add.{number} = f32[8] add(%a, %c)")
+        for number in range(LONG)
+    ]
+    return TextDiff((ComputationDiff("main", "main", (Hunk(0, tuple(lines)),), 0),))
 
 
 def _steps_part() -> dict[str, Any]:

@@ -48,6 +48,7 @@ def kind(key: str, known: set[str]) -> str:
     """Return under which key the types have a payload."""
     place = re.sub(r"^m/[^/]+/", "m/x/", key)
     place = re.sub(r"^m/x/page-.*", "m/x/page", place)
+    place = re.sub(r"^m/x/step~.*", "m/x/step~0-0", place)
     place = re.sub(r"^m/x/step-.*", "m/x/step-0", place)
     place = re.sub(r"(?<=/pictures|m/x/graph)-(first|last)", "", place)
     place = re.sub(r"^pictures/(?!look).*", "m/x/picture", place)

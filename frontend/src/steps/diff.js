@@ -16,8 +16,8 @@ const AFTER_TOO = new Set(["~", "<", ">"]);
 const QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;
 
 /** @typedef {{sign: string, text: string, other?: string, places?: [number, number]}} Line `other` is the text after, `places` the positions of a line that moved */
-/** @typedef {{computation: string, lines: Line[]}} Hunk */
-/** @typedef {import("../../types/payloads").Diff} Diff */
+/** @typedef {{computation: string, lines: Line[], continued?: boolean}} Hunk `continued` where it began in the payload before */
+/** @typedef {import("../../types/payloads").DiffLines} DiffLines */
 /** @typedef {{text: string, changed: boolean}} Piece */
 
 /** @param {string} line */
@@ -181,8 +181,8 @@ function marked(line, start, end) {
 }
 
 /**
- * Puts the hunks of a difference together.
- * @param {Diff} diff
+ * Puts the hunks of a difference together that are in one payload.
+ * @param {DiffLines} diff
  * @returns {Promise<Hunk[]>}
  */
 export async function readDiff(diff) {
@@ -213,6 +213,7 @@ export async function readDiff(diff) {
   return unfold(diff.titles).map((computation, place) => ({
     computation,
     lines: lines.slice(ends[place] - diff.hunks[place], ends[place]),
+    continued: place === 0 && diff.continued === true,
   }));
 }
 

@@ -1,10 +1,12 @@
 /**
  * The difference of a step on the screen: of any number of lines only those in sight are drawn, each in
- * one row of the same height. A click on a row shows its line in full.
+ * one row of the same height. The first lines come with the step, the others in chunks after it. A click
+ * on a row shows its line in full.
  */
 
 import { element, errorMessage, exchange, failure } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { load } from "../core/payloads.js";
 import { compareLines, loudLength, readDiff, written } from "./diff.js";
 
 const SPARE = 10;
@@ -15,6 +17,7 @@ const WIDEST = 1000;
 /** @typedef {import("./diff.js").Hunk} Hunk */
 /** @typedef {import("./diff.js").Line} Line */
 /** @typedef {import("../../types/payloads").Diff} Diff */
+/** @typedef {import("../../types/payloads").DiffLines} DiffLines */
 /** @typedef {{title: string} | {line: Line, side?: "from" | "to"}} Row */
 
 const LOOKS = /** @type {Record<string, [string, string, string]>} */ ({
@@ -31,9 +34,10 @@ const LOOKS = /** @type {Record<string, [string, string, string]>} */ ({
  * @param {Hunk[]} hunks
  * @param {string} filter words that a line must contain
  * @param {boolean} ordered whether lines that only stand elsewhere are shown
+ * @param {boolean} [titled] whether the title of the first hunk is there, if it began before these
  * @returns {Row[]}
  */
-export function diffRows(hunks, filter, ordered) {
+export function diffRows(hunks, filter, ordered, titled = false) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (/** @type {Line} */ { sign, text, other = "" }) => {
     const searched = `${text} ${other}`.toLowerCase();
@@ -41,9 +45,13 @@ export function diffRows(hunks, filter, ordered) {
   };
   const wanted = (/** @type {Line} */ line) =>
     (ordered || !(line.sign in MOVED) || line.text !== line.other) && (!words.length || has(line));
-  return hunks.flatMap(({ computation, lines }) => {
+  return hunks.flatMap(({ computation, lines, continued = false }) => {
+    titled &&= continued;
     const shown = lines.filter(wanted);
-    return shown.some(({ sign }) => sign !== " ") ? [{ title: computation }, ...shown.flatMap(lineRows)] : [];
+    if (!titled && !shown.some(({ sign }) => sign !== " ")) return [];
+    const title = titled ? [] : [{ title: computation }];
+    titled = true;
+    return [...title, ...shown.flatMap(lineRows)];
   });
 }
 
@@ -95,6 +103,7 @@ class DiffView {
     this.hunks = hunks;
     /** @type {Row[]} */
     this.rows = [];
+    this.longest = 0;
     this.height = 0;
     this.drawn = "";
     /** @type {Map<number, HTMLElement>} the rows that are drawn */
@@ -113,6 +122,7 @@ class DiffView {
     this.hush = element("input", { type: "checkbox", onchange: () => this.hushed() });
     this.hush.checked = remembered() !== "no";
     this.order = element("input", { type: "checkbox", checked: true, onchange: () => this.update() });
+    this.ordering = element("label", { hidden: true }, this.order, " Schedule order");
     this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true });
     this.lines.addEventListener("click", (event) => this.select(event));
     window.addEventListener("beforeprint", () => this.scroller.isConnected && this.draw(true));
@@ -120,14 +130,9 @@ class DiffView {
     new ResizeObserver(() => this.draw()).observe(this.scroller);
   }
 
-  /** @returns {(HTMLElement | false)[]} what chooses among the lines */
+  /** @returns {HTMLElement[]} what chooses among the lines */
   choices() {
-    const moved = this.hunks.some(({ lines }) => lines.some(({ sign }) => sign in MOVED));
-    return [
-      this.filter,
-      moved && element("label", null, this.order, " Schedule order"),
-      element("label", null, this.hush, " Hide metadata"),
-    ];
+    return [this.filter, this.ordering, element("label", null, this.hush, " Hide metadata")];
   }
 
   /** Hides metadata or shows it, and remembers that from page to page. */
@@ -137,14 +142,33 @@ class DiffView {
   }
 
   update() {
-    this.rows = diffRows(this.hunks, this.filter.value, this.order.checked);
-    const length = this.hush.checked ? loudLength : (/** @type {string} */ text) => text.length;
-    const longest = this.rows.reduce((most, row) => Math.max(most, length(textOf(row))), 0);
+    this.rows = [];
+    this.longest = 0;
     this.scroller.classList.toggle(HUSH, this.hush.checked);
-    this.all.style.minWidth = `${Math.min(longest, WIDEST) + 20}ch`;
-    this.drawn = "";
     this.nodes.clear();
     this.scroller.scrollTop = 0;
+    this.take(this.hunks);
+  }
+
+  /**
+   * Puts further hunks below those that are there; what is in sight stays in sight.
+   * @param {Hunk[]} hunks
+   */
+  append(hunks) {
+    this.hunks.push(...hunks);
+    this.take(hunks);
+  }
+
+  /** @param {Hunk[]} hunks whose rows come last */
+  take(hunks) {
+    if (hunks.some(({ lines }) => lines.some(({ sign }) => sign in MOVED))) this.ordering.hidden = false;
+    const length = this.hush.checked ? loudLength : (/** @type {string} */ text) => text.length;
+    for (const row of diffRows(hunks, this.filter.value, this.order.checked, this.rows.length > 0)) {
+      this.rows.push(row);
+      this.longest = Math.max(this.longest, length(textOf(row)));
+    }
+    this.all.style.minWidth = `${Math.min(this.longest, WIDEST) + 20}ch`;
+    this.drawn = "";
     this.draw();
   }
 
@@ -195,22 +219,45 @@ class DiffView {
  * @returns {HTMLElement}
  */
 export function drawDiff(diff) {
-  const missing = diff.total > diff.shown;
-  const words = missing
-    ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the HLO tab has the rest.`
-    : `${format.plural(diff.total, "changed line")}.`;
-  const options = element("div.xr-diff-bar", null, element("span", null, words, diff.note ? ` ${diff.note}` : ""));
+  const words = element("span", null, summary(diff));
+  const state = element("span.xr-muted", { role: "status" });
+  const options = element("div.xr-diff-bar", null, words, state);
   const box = element("div.xr-diff", null, options);
-  readDiff(diff).then(
-    (hunks) => {
-      const view = new DiffView(hunks);
-      options.append(...view.choices().filter((choice) => choice !== false));
-      box.append(view.scroller, view.whole);
-      view.update();
-    },
-    (/** @type {unknown} */ error) => box.append(failure(`The lines cannot be shown. ${errorMessage(error)}`)),
-  );
+  const fail = (/** @type {unknown} */ error) =>
+    box.append(failure(`Not all lines can be shown. ${errorMessage(error)}`));
+  readDiff(diff).then((hunks) => {
+    const view = new DiffView(hunks);
+    options.append(...view.choices());
+    box.append(view.scroller, view.whole);
+    view.update();
+    if (diff.more?.length) loadFurther(view, diff.more, state).catch(fail);
+  }, fail);
   return box;
+}
+
+/** @param {Diff} diff */
+function summary({ total, shown, note }) {
+  const words =
+    total > shown
+      ? `The first ${format.count(shown)} of ${format.plural(total, "changed line")} are shown; the HLO tab has the rest.`
+      : `${format.plural(total, "changed line")}.`;
+  return note ? `${words} ${note}` : words;
+}
+
+/**
+ * Loads the lines that are not in the payload of the step, chunk by chunk, while the step is on the page.
+ * @param {DiffView} view
+ * @param {string[]} keys
+ * @param {HTMLElement} state says how many are missing yet
+ */
+async function loadFurther(view, keys, state) {
+  for (const [at, key] of keys.entries()) {
+    state.textContent = `Loading lines: part ${at + 1} of ${keys.length}.`;
+    view.append(await readDiff(/** @type {DiffLines} */ (await load(key))));
+    await new Promise((resolve) => setTimeout(resolve));
+    if (!view.scroller.isConnected) return;
+  }
+  state.textContent = "";
 }
 
 const HUSH = "xr-hush";

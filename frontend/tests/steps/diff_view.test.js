@@ -41,3 +41,12 @@ test("without the order, and with a filter, only lines that matter are left", as
   assert.deepEqual(signs(diffRows(hunks, "MUL %y", true)), ["main", "from", "to"]);
   assert.deepEqual(signs(diffRows(hunks, "nothing", true)), []);
 });
+
+test("a hunk that goes on in the next chunk has one title", async () => {
+  const first = await readDiff(DIFF);
+  const next = await readDiff({ ...DIFF, continued: true });
+  const titles = (rows) => rows.map((row) => row.title).filter(Boolean);
+  assert.deepEqual(titles(diffRows([...first, ...next], "", true)), ["main", "body", "body"]);
+  assert.deepEqual(titles(diffRows(next, "", true, true)), ["body"]);
+  assert.deepEqual(titles(diffRows(next, "", true)), ["main", "body"]);
+});

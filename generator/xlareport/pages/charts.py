@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-_WIDTH, _HEIGHT = 760, 150
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 12, 24
+_WIDTH = 760
+_HALF_WIDTH, _HEIGHT = 400, 160
+"""Of curves over snapshots, which stand side by side."""
+_LEFT, _RIGHT, _TOP, _BOTTOM = 80, 8, 24, 34
+_SNAPSHOT = "snapshot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,8 @@ def growth_curve(points: Sequence[Point], what: str) -> str:
     if not any(point.changed for point in points[1:]):
         return ""
     top = max(point.value for point in points) or 1
-    places = [_place(i, point.value, len(points), top) for i, point in enumerate(points)]
+    frame = _Frame(_HALF_WIDTH, top, len(points))
+    places = [frame.place(at, point.value) for at, point in enumerate(points)]
     path = _stairs([(place, *at) for place, at in enumerate(places)])
     marks = "".join(
         f'<circle class="xr-mark" cx="{x:.1f}" cy="{y:.1f}" r="3">'
@@ -35,9 +39,9 @@ def growth_curve(points: Sequence[Point], what: str) -> str:
         if point.changed
     )
     words = f"{what}: {points[0].value:,} at first, at most {top:,}, {points[-1].value:,} at last"
-    axis = "".join(_tick(share, top, f"{round(top * share):,}") for share in (0.0, 0.5, 1.0))
+    axes = frame.axes(_SNAPSHOT, what, lambda value: f"{value:,}")
     line = f'<path class="xr-line" d="{path}"/>'
-    return svg_chart(words, f"{axis}{_ends(len(points))}{line}{marks}", _HEIGHT)
+    return svg_chart(words, f"{axes}{line}{marks}", _HEIGHT, width=_HALF_WIDTH)
 
 
 def small_curve(values: Sequence[int | None], what: str, write: Callable[[int], str]) -> str:
@@ -48,12 +52,10 @@ def small_curve(values: Sequence[int | None], what: str, write: Callable[[int], 
     known = [(place, value) for place, value in enumerate(values) if value is not None]
     if len({value for _, value in known}) < 2:
         return ""
-    top = max(value for _, value in known)
-    places = [(place, *_place(place, value, len(values), top)) for place, value in known]
-    path = _stairs(places)
-    marks = "".join(_tick(share, top, "") for share in (0.0, 0.5, 1.0))
-    inside = f'{marks}{_ends(len(values))}<path class="xr-line" d="{path}"/>'
-    return svg_chart(curve_words(values, what, write), inside, _HEIGHT)
+    frame = _Frame(_HALF_WIDTH, max(value for _, value in known), len(values))
+    path = _stairs([(place, *frame.place(place, value)) for place, value in known])
+    inside = f'{frame.axes(_SNAPSHOT, what, write)}<path class="xr-line" d="{path}"/>'
+    return svg_chart(curve_words(values, what, write), inside, _HEIGHT, width=_HALF_WIDTH)
 
 
 def curve_words(values: Sequence[int | None], what: str, write: Callable[[int], str]) -> str:
@@ -72,12 +74,18 @@ class Spot:
     is_step: bool
 
 
-def spot_curve(spots: Sequence[Spot], what: str, write: Callable[[int], str]) -> str:
-    """Draw a figure over the nights, each a spot with its words; steps are larger ones."""
+def spot_curve(
+    spots: Sequence[Spot], what: str, write: Callable[[int], str], across: str = "build"
+) -> str:
+    """Draw a figure over the nights, each a spot with its words; steps are larger ones.
+
+    `across` is what the spots are, the title of their axis.
+    """
     top = max((spot.value for spot in spots), default=0)
     if len(spots) < 2 or not top:
         return ""
-    places = [_place(at, spot.value, len(spots), top) for at, spot in enumerate(spots)]
+    frame = _Frame(_WIDTH, top, len(spots))
+    places = [frame.place(at, spot.value) for at, spot in enumerate(spots)]
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     marks = "".join(
         f'<circle class="{"xr-mark" if spot.is_step else "xr-spot"}" cx="{x:.1f}" cy="{y:.1f}" '
@@ -85,15 +93,15 @@ def spot_curve(spots: Sequence[Spot], what: str, write: Callable[[int], str]) ->
         for (x, y), spot in zip(places, spots, strict=True)
     )
     words = curve_words([spot.value for spot in spots], what, write)
-    ticks = "".join(_tick(share, top, escape(write(round(top * share)))) for share in (0.5, 1.0))
-    return svg_chart(words, f'{ticks}<path class="xr-line" d="{path}"/>{marks}', _HEIGHT)
+    axes = frame.axes(across, what, write)
+    return svg_chart(words, f'{axes}<path class="xr-line" d="{path}"/>{marks}', _HEIGHT)
 
 
-def svg_chart(words: str, inside: str, height: int, kind: str = "") -> str:
+def svg_chart(words: str, inside: str, height: int, kind: str = "", *, width: int = _WIDTH) -> str:
     """Return a chart with its frame, which says in words what it shows; `kind` is a class."""
     label = escape(words)
     return (
-        f'<svg class="{f"xr-chart {kind}".strip()}" viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'<svg class="{f"xr-chart {kind}".strip()}" viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="{label}"><title>{label}</title>{inside}</svg>'
     )
 
@@ -110,25 +118,38 @@ def _stairs(places: Sequence[tuple[int, float, float]]) -> str:
     return "".join(path)
 
 
-def _place(index: int, value: int, count: int, top: int) -> tuple[float, float]:
-    x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * index / (count - 1)
-    y = _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - value / top)
-    return x, y
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Both axes of a curve: `count` places from left to right, values from 0 to `top`."""
+
+    width: int
+    top: int
+    count: int
+
+    def place(self, index: int, value: float) -> tuple[float, float]:
+        """Return where a value stands."""
+        x = _LEFT + (self.width - _LEFT - _RIGHT) * index / (self.count - 1)
+        return x, _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - value / self.top)
+
+    def axes(self, across: str, up: str, write: Callable[[int], str]) -> str:
+        """Return grid, labels and titles; `write` gives the labels of the values their unit."""
+        ticks = [self._tick(value, write(value)) for value in self._values()]
+        low, right = _HEIGHT - _BOTTOM + 14, self.width - _RIGHT
+        ends = _text(_LEFT, low, "1") + _text(right, low, f"{self.count:,}", "end")
+        titles = _text(6, 12, up) + _text((_LEFT + right) / 2, _HEIGHT - 5, across, "middle")
+        return "".join((*ticks, ends, titles))
+
+    def _values(self) -> tuple[int, ...]:
+        """Return the values with a label, each once."""
+        return tuple(dict.fromkeys((0, round(self.top / 2), self.top)))
+
+    def _tick(self, value: int, label: str) -> str:
+        _, y = self.place(0, value)
+        grid = f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{self.width - _RIGHT}"/>'
+        return grid + _text(_LEFT - 6, y + 4, label, "end")
 
 
-def _tick(share: float, top: int, label: str) -> str:
-    _, y = _place(0, round(top * share), 2, top)
+def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
     return (
-        f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
-        f'<text class="xr-tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
-        f"{label}</text>"
-    )
-
-
-def _ends(count: int) -> str:
-    y = _HEIGHT - 6
-    return (
-        f'<text class="xr-tick" x="{_LEFT}" y="{y}">first snapshot</text>'
-        f'<text class="xr-tick" x="{_WIDTH - _RIGHT}" y="{y}" text-anchor="end">'
-        f"snapshot {count}</text>"
+        f'<text class="xr-tick" x="{x:g}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
     )

@@ -54,7 +54,8 @@ def module_page(slug: str, part: Part = "") -> str:
 def module_key(slug: str, name: str) -> str:
     """Return the payload key of what a module's page loads: `m/x/NAME`.
 
-    NAME is that of a table, or `steps`, `step-STEP`, `history` (what has a history), `versions`
+    NAME is that of a table, or `steps`, `step-STEP`, `step~STEP` (the further lines of its
+    difference), `history` (what has a history), `versions`
     (computation timelines), `picture` (those of the page, and of steps), `pictures-SNAPSHOT` (those
     behind them), `graph` and `graph-first` (of the final and of the first snapshot), `code`,
     `instructions`, `tpu` (programs of a TPU), `texts`, `timeline` (measured runs), `search`, and
@@ -62,6 +63,11 @@ def module_key(slug: str, name: str) -> str:
     called NAME-0, NAME-1, ...
     """
     return f"m/{slug}/{name}"
+
+
+def further_lines_key(slug: str, step: str) -> str:
+    """Return what the payload keys of the lines begin with that a step's own payload lacks."""
+    return module_key(slug, f"step~{step}")
 
 
 def part_key(page: str) -> str:

@@ -3,8 +3,9 @@
 from itertools import accumulate
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, Hunk, TextDiff
-from xlareport.pages.steps.text_diff import StoredLines, diff_payload
+from xlareport.pages.steps.text_diff import StoredLines, diff_payload, further_lines
 from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.storage.payloads import decode_payload
 
 LINES = (
     DiffLine("+", "%region (x: f32[]) -> f32[]"),
@@ -45,3 +46,34 @@ def test_no_difference_has_no_lines() -> None:
     value = diff_payload(None, 0, StoredLines())
 
     assert (value["hunks"], value["total"], value["note"]) == ([], 0, "")
+
+
+def test_a_long_difference_goes_on_in_further_payloads() -> None:
+    long = tuple(DiffLine("-", f"%x.{number} = f32[] add(x, y)") for number in range(25_000))
+    diff = TextDiff((ComputationDiff("main", None, (Hunk(0, LINES[:2]), Hunk(7, long)), 0),))
+
+    value = diff_payload(diff, 0, StoredLines(), "m/x/step~7")
+    further = list(further_lines(diff, StoredLines(), "m/x/step~7"))
+    parts = [value, *map(decode_payload, further)]
+
+    assert value["more"] == [payload.key for payload in further]
+    assert value["more"][0] == "m/x/step~7-1"
+    assert value["total"] == value["shown"] == 25_001
+    assert len(value["signs"]) <= 600
+    assert "".join(part["signs"] for part in parts) == "+ " + "-" * 25_000
+    assert [part["continued"] for part in parts] == [False, True, True, True, True]
+    assert [
+        line
+        for part in parts
+        for line in unfold_strings(Folded(*part["own"]), 1_000_000)
+        if line.startswith("%x")
+    ] == [line.text for line in long]
+
+
+def test_without_a_key_the_first_lines_are_all() -> None:
+    long = tuple(DiffLine("-", f"%x.{number}") for number in range(3_000))
+    diff = TextDiff((ComputationDiff("main", None, (Hunk(0, long),), 0),))
+
+    value = diff_payload(diff, 0, StoredLines())
+
+    assert (value["more"], value["shown"], value["total"]) == ([], 600, 3_000)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from xlareport.analysis.compare.divergence import Divergence
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import StepChange, step
-from xlareport.analysis.steps.text_difference import text_diff
+from xlareport.analysis.steps.text_difference import TextDiff, text_diff
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.requests import PictureStore, describe_pictures, step_pictures_of
 from xlareport.pages.steps.payload import step_payload
+from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import read_snapshots
 from xlareport.records.compare import ContrastRecord
@@ -85,9 +86,11 @@ def _diff(task: DiffTask) -> ModuleDiff:
         change = step(module, other, actor, headers=False)
         rows.append(_row(id_, label, change))
         steps.append(_step(rows[-1], other))
-        story, request = _shown(change, store)
+        diff = text_diff(change.matching) if change.matching else None
+        further = navigation.further_lines_key(task.slug, id_)
+        story, request = _shown(change, diff, further, store)
         key = navigation.module_key(task.slug, f"step-{id_}")
-        payloads.append(make_payload(key, story))
+        payloads += [make_payload(key, story), *further_lines(diff, StoredLines(), further)]
         requests += [request] if request else []
     key = navigation.module_key(task.slug, "steps")
     payloads.append(make_payload(key, _index(task, steps)))
@@ -153,12 +156,11 @@ def _row(id_: str, label: str, change: StepChange) -> ContrastRecord:
 
 
 def _shown(
-    change: StepChange, store: PictureStore
+    change: StepChange, diff: TextDiff | None, further: str, store: PictureStore
 ) -> tuple[dict[str, object], PictureRequest | None]:
     drawn = step_pictures_of(change, store) if change.matching else None
-    diff = text_diff(change.matching) if change.matching else None
     pictures = describe_pictures(drawn, "" if drawn else _NO_PICTURE)
-    story = step_payload(change, diff, "", pictures) | {"ran": (), "figures": ()}
+    story = step_payload(change, diff, "", pictures, further=further) | {"ran": (), "figures": ()}
     return story, drawn.request if drawn else None
 
 

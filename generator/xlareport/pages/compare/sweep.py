@@ -92,7 +92,7 @@ def _charts(members: Sequence[Member], shown: Sequence[str]) -> Iterator[tuple[s
             for place, value in enumerate(values, 1)
             if value is not None
         ]
-        curve = spot_curve(spots, figure_name(name), partial(written, name))
+        curve = spot_curve(spots, figure_name(name), partial(written, name), "dump")
         if curve:
             yield figure_name(name), Markup(curve)  # noqa: S704 - made by us, escaped there
 

@@ -15,6 +15,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 14, 34
 _LOW = _HEIGHT - _BOTTOM
 _DOTS = 60
 _LEAST_INTENSITY = 0.01
+_PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 
 
 def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
@@ -93,7 +94,21 @@ class _Scale:
     def ticks(self, label: str) -> str:
         """Return the labels of both axes; `label` names the roof."""
         named = f'<text class="xr-tick" x="{_LEFT + 4}" y="{_TOP - 4}">{escape(label)}</text>'
-        return named + "".join(self._powers()) + _middle("Operational intensity (FLOP/byte)")
+        title = f'<text class="xr-tick" x="6" y="{_TOP - 4}">FLOP/s</text>'
+        across = _middle("Operational intensity (FLOP/byte)")
+        return named + title + "".join((*self._powers(), *self._rates())) + across
+
+    def _rates(self) -> Iterator[str]:
+        """Yield the labels of the axis of rates, four or five of them."""
+        first, last = ceil(self._bottom), floor(self._top)
+        for power in range(max(0, first), min(last, 20) + 1, max(1, (last - first) // 4)):
+            y = self._y(10.0**power)
+            if y - _TOP > 8:  # below the name of the roof
+                yield (
+                    f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
+                    f'<text class="xr-tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">'
+                    f"{10 ** (power % 3)} {_PREFIXES[power // 3]}</text>"
+                )
 
     def _powers(self) -> Iterator[str]:
         step = max(1, (self._last - self._first) // 8)

@@ -117,4 +117,5 @@ _FOOT = (
     f'<text class="xr-tick" x="{_WIDTH - _RIGHT}" y="{_LOW + 14}" text-anchor="end">end</text>'
     f'<text class="xr-tick" x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_LOW + 28}" text-anchor="middle">'
     "schedule position</text>"
+    f'<text class="xr-tick" x="6" y="{_TOP - 5}">in use</text>'
 )

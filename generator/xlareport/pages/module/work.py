@@ -41,7 +41,7 @@ from xlareport.pages.search.payload import Searched, SearchedSnapshot, Touched, 
 from xlareport.pages.steps.figures import step_figures, time_words
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import mentioned, step_payload
-from xlareport.pages.steps.text_diff import StoredLines
+from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pages.texts.page import KeptTexts, kept_texts
 from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.pictures.draw import PictureRequest
@@ -115,6 +115,8 @@ class _StepPage:
     payload: dict[str, Any]
     request: PictureRequest | None
     touched: Touched
+    further: tuple[Payload, ...]
+    """The lines of a long difference that are not in its payload."""
 
 
 class _StepPages:
@@ -122,6 +124,7 @@ class _StepPages:
 
     def __init__(self, slug: str, choice: PictureChoice, texts: KeptTexts) -> None:
         self.pages: dict[int, _StepPage] = {}
+        self._slug = slug
         self._choice = choice
         self._lines = StoredLines(navigation.module_key(slug, "texts"), texts.lines)
         self._store = PictureStore(slug)
@@ -130,11 +133,12 @@ class _StepPages:
         """Make the payload of one step."""
         diff = text_diff(change.matching, header=bool(change.header)) if change.matching else None
         drawn, note = self._draw(change)
-        value = step_payload(
-            change, diff, boundary.note, describe_pictures(drawn, note), self._lines
-        )
+        key = navigation.further_lines_key(self._slug, str(boundary.number))
+        pictures = describe_pictures(drawn, note)
+        value = step_payload(change, diff, boundary.note, pictures, self._lines, further=key)
         request = drawn.request if drawn else None
-        page = _StepPage(value | {"ran": boundary.inside}, request, touched(change))
+        further = tuple(further_lines(diff, self._lines, key))
+        page = _StepPage(value | {"ran": boundary.inside}, request, touched(change), further)
         self.pages[boundary.number] = page
 
     def _draw(self, change: StepChange) -> tuple[StepPictures | None, str]:
@@ -204,6 +208,7 @@ class _ModulePages:
                 yield make_payload(
                     navigation.module_key(self.slug, f"step-{stage.key}"), page.payload | added
                 )
+                yield from page.further
         summary = self.analyzed.analysis.summary
         growth = overview.growth if overview else ()
         yield make_payload(

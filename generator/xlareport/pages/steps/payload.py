@@ -23,10 +23,13 @@ def step_payload(
     certain: str,
     pictures: dict[str, Any],
     lines: StoredLines | None = None,
+    *,
+    further: str = "",
 ) -> dict[str, Any]:
     """Return the value of a step's payload; `pictures` is what `pages.pictures` tells of them.
 
     `lines` are those that the site holds anyway; without them the difference holds its own.
+    `further` begins the keys of the payloads with the lines of a long difference.
     """
     return {
         "headline": change.headline,
@@ -35,7 +38,7 @@ def step_payload(
         "groups": [_group(group) for group in change.groups],
         "opcodes": [list(item) for item in change.opcode_delta],
         "pictures": pictures,
-        "diff": diff_payload(diff, change.renumbered, lines or StoredLines()),
+        "diff": diff_payload(diff, change.renumbered, lines or StoredLines(), further),
     }
 
 

@@ -8,8 +8,13 @@ from typing import Any
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, TextDiff
 from xlareport.runtime.units import plural
 from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import Payload, make_payload
 
-_LINES = 10_000
+_FIRST_LINES = 600
+"""Lines of a difference that are loaded with its step."""
+_CHUNK_LINES = 8_000
+"""Lines of each of the payloads that are loaded after it."""
+_MOST_LINES = 400_000
 _LINE_LENGTH = 4_000
 
 
@@ -54,25 +59,44 @@ class _Lines:
         }
 
 
-def diff_payload(diff: TextDiff | None, renumbered: int, stored: StoredLines) -> dict[str, Any]:
-    """Return the value of a text difference, the first lines of it where it has very many."""
-    hunks = list(_hunks(diff.computations)) if diff else []
-    shown = list(_first(hunks))
-    lines = [line for _, some in shown for line in some]
+def diff_payload(
+    diff: TextDiff | None, renumbered: int, stored: StoredLines, key: str = ""
+) -> dict[str, Any]:
+    """Return the value of a text difference: its first lines, and the keys of the other ones.
+
+    The payloads of these keys are those of `further_lines`. Without a `key` there are none.
+    """
+    chunks = _chunks(diff)[: None if key else 1]
+    lines = [line for chunk in chunks for _, some in chunk.hunks for line in some]
+    return {
+        **_lines_payload(chunks[0], stored),
+        "more": [f"{key}-{number}" for number in range(1, len(chunks))],
+        "total": sum(_changed(some) for _, some in _hunks(diff.computations)) if diff else 0,
+        "shown": _changed(lines),
+        "note": _note(max(renumbered, diff.renumbered if diff else 0)),
+    }
+
+
+def further_lines(diff: TextDiff | None, stored: StoredLines, key: str) -> Iterator[Payload]:
+    """Yield the payloads with the lines that are not in the payload of the step itself."""
+    for number, chunk in enumerate(_chunks(diff)[1:], 1):
+        yield make_payload(f"{key}-{number}", _lines_payload(chunk, stored))
+
+
+def _lines_payload(chunk: "_Chunk", stored: StoredLines) -> dict[str, Any]:
+    lines = [line for _, some in chunk.hunks for line in some]
     result = _Lines(stored)
     before = [result.number(line.text) for line in lines if line.sign != "+"]
     after = [result.number(_after(line)) for line in lines if line.sign in "+~<>"]
     return {
-        "hunks": [len(some) for _, some in shown],
-        "titles": fold_strings([title for title, _ in shown]).listed(),
+        "hunks": [len(some) for _, some in chunk.hunks],
+        "titles": fold_strings([title for title, _ in chunk.hunks]).listed(),
+        "continued": chunk.continued,
         "signs": "".join(line.sign for line in lines),
         "before": _steps(before),
         "after": _steps(after),
         **result.value(),
         "moves": [place for line in lines for place in line.places or ()],
-        "total": sum(_changed(lines) for _, lines in hunks),
-        "shown": _changed(lines),
-        "note": _note(max(renumbered, diff.renumbered if diff else 0)),
     }
 
 
@@ -86,12 +110,31 @@ def _hunks(computations: Sequence[ComputationDiff]) -> Iterator[_Titled]:
             yield " → ".join(names), hunk.lines
 
 
-def _first(hunks: Sequence[_Titled]) -> Iterator[_Titled]:
-    room = _LINES
-    for title, lines in hunks:
-        if room > 0:
-            yield title, lines[:room]
-        room -= len(lines)
+@dataclass(slots=True)
+class _Chunk:
+    """Lines of one payload."""
+
+    room: int
+    hunks: list[_Titled] = field(default_factory=list)
+    continued: bool = False
+    """Whether its first hunk began in the chunk before it."""
+
+
+def _chunks(diff: TextDiff | None) -> list[_Chunk]:
+    """Return the lines of a difference in chunks, the first of them small."""
+    chunks = [_Chunk(_FIRST_LINES)]
+    left = _MOST_LINES
+    for title, lines in _hunks(diff.computations) if diff else ():
+        start, end = 0, min(len(lines), left)
+        left -= end
+        while start < end:
+            if not chunks[-1].room:
+                chunks.append(_Chunk(_CHUNK_LINES, continued=start > 0))
+            some = lines[start : min(end, start + chunks[-1].room)]
+            chunks[-1].hunks.append((title, some))
+            chunks[-1].room -= len(some)
+            start += len(some)
+    return chunks
 
 
 def _changed(lines: Sequence[DiffLine]) -> int:
