@@ -36,6 +36,7 @@ from xlareport.analysis.profile.measured import (
     join_profile,
 )
 from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
+from xlareport.analysis.skeleton.view import SkeletonView, outline_skeleton
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.effect import effect_of
 from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
@@ -184,6 +185,8 @@ class ModuleAnalysis:
     """What a profiler saw of it."""
     tpu: TpuModule | None = None
     """What its instructions run as on a TPU; None where the dump has no such files."""
+    skeleton: SkeletonView | None = None
+    """What it runs, in order; None where nothing of it could be counted."""
     same_as: ModuleFiles | None = None
     """The earlier module that this one duplicates byte for byte; its analysis is reused."""
 
@@ -274,6 +277,11 @@ def analyze_module(
         analysis,
         kernels=kernels,
         tpu=tpu.module,
+        skeleton=faults.attempt(
+            "The skeleton",
+            lambda: outline_skeleton(module, cost, summary.origin.backend, options.cost_options),
+            None,
+        ),
         read=(*module.read, *code.contents, *tpu.read),
         cost=faults.attempt(
             "What it costs",

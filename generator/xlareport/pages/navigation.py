@@ -9,6 +9,7 @@ Part = Literal[
     "graph",
     "steps",
     "passes",
+    "skeleton",
     "cost",
     "collectives",
     "memory",

@@ -1,4 +1,4 @@
-"""Has the worker pool compare the modules of ranks that are result program and not the same."""
+"""Has the worker pool compare the modules of ranks that are one program and not the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

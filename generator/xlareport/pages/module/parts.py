@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.skeleton.view import SkeletonView
 from xlareport.pages import navigation, words
 from xlareport.pages.code.page import code_page
 from xlareport.pages.collectives.page import collectives_page
@@ -15,6 +16,7 @@ from xlareport.pages.module.graph import graph_page
 from xlareport.pages.module.overview import passes_page
 from xlareport.pages.pictures.requests import PictureView
 from xlareport.pages.profile.page import profile_page
+from xlareport.pages.skeleton.page import skeleton_page
 from xlareport.pages.source.page import source_page
 from xlareport.pages.steps.page import steps_page
 from xlareport.pages.tables import PartPage
@@ -53,6 +55,7 @@ def module_parts(
         yield ModulePart("steps", lambda: steps_page(record), wide=True)
     if record.steps and overview:
         yield ModulePart("passes", lambda: passes_page(record, summary, overview))
+    yield from _skeleton_part(record, module.skeleton)
     yield from _cost_parts(record, module)
     yield from _code_parts(record, module)
     if has_texts(module.summary.files):
@@ -83,6 +86,11 @@ def _code_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[Module
         yield ModulePart("kernels", lambda: kernels_page(record, kernels), wide=True)
     if tpu:
         yield ModulePart("tpu", lambda: tpu_page(record, tpu), wide=True)
+
+
+def _skeleton_part(record: ModuleRecord, view: SkeletonView | None) -> Iterator[ModulePart]:
+    if view:
+        yield ModulePart("skeleton", lambda: skeleton_page(record, view), wide=True)
 
 
 @dataclass(frozen=True, slots=True)

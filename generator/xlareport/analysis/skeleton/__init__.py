@@ -1,0 +1,1 @@
+"""The static execution skeleton: the optimized module in the order in which it runs."""

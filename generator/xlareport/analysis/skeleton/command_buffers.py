@@ -1,0 +1,88 @@
+"""Command buffers of a GPU program: launches that are recorded once and replayed as one.
+
+XLA forms them from thunks, after the last HLO text was written; the thunk sequence of the dump
+lists their members. Older XLA wrote them into the HLO as calls of `command_buffer` computations.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from xlareport.analysis.code.links import name_kernel
+from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
+from xlareport.program import CodeNotes
+from xlareport.readers.thunks import Thunk
+
+_KIND = "kCommandBuffer"
+_COMPUTATION = "command_buffer"
+_EXACT = "members as the thunk metadata names them"
+_MATCHED = "members matched by the names of their kernels"
+
+
+def in_command_buffers(items: Sequence[SkeletonItem], code: CodeNotes) -> tuple[SkeletonItem, ...]:
+    """Return the items of the entry computation; members of a command buffer stand in it.
+
+    Items that run nothing on the device, such as the end of a collective, stay where they are.
+    """
+    called = tuple(_as_buffer(item) for item in items)
+    buffers, note = _members(code)
+    if not buffers:
+        return called
+    result: list[SkeletonItem] = []
+    places = [_buffer_of(item, buffers) for item in called]
+    for number, group in groupby(zip(places, called, strict=True), key=lambda pair: pair[0]):
+        members = tuple(item for _, item in group)
+        if number is None:
+            result += members
+        else:
+            result.append(_buffer(number, members, note))
+    return tuple(result)
+
+
+def _as_buffer(item: SkeletonItem) -> SkeletonItem:
+    if item.kind != "call" or not any(
+        child.computation.startswith(_COMPUTATION) for child in item.children
+    ):
+        return item
+    return replace(item, kind="command buffer", opcode="command buffer")
+
+
+def _buffer(number: int, members: tuple[SkeletonItem, ...], note: str) -> SkeletonItem:
+    return SkeletonItem(
+        kind="command buffer",
+        lane="compute",
+        name=f"command_buffer_{number}",
+        opcode="command buffer",
+        computation=members[0].computation,
+        seconds=total_seconds(members),
+        children=members,
+        note=note,
+    )
+
+
+def _buffer_of(item: SkeletonItem, buffers: Mapping[str, int]) -> int | None:
+    return buffers.get(item.name, buffers.get(name_kernel(item.name)))
+
+
+def _members(code: CodeNotes) -> tuple[Mapping[str, int], str]:
+    """Return the number of the command buffer of each member, from 1, and how they are known."""
+    noted: dict[int | None, str] = {
+        note.id: note.instruction for note in code.notes if note.id is not None
+    }
+    named: dict[str, int] = {}
+    number, depth, is_exact = 0, 0, True
+    for thunk in code.thunks:
+        if thunk.kind == _KIND:
+            number, depth = number + 1, thunk.depth
+        elif number and thunk.depth > depth:
+            name = noted.get(thunk.id) or _kernel(thunk)
+            is_exact = is_exact and thunk.id in noted
+            if name:
+                named[name] = number
+        else:
+            depth = max(depth, thunk.depth)
+    return named, _EXACT if is_exact else _MATCHED
+
+
+def _kernel(thunk: Thunk) -> str:
+    return "" if thunk.name == thunk.kind else thunk.name

@@ -1,0 +1,256 @@
+"""Folds a skeleton until it fits a screen: items of one scope as one line, repeated layers once.
+
+Nothing is reordered: a line stands for items that follow one another. Small copies, and kernels of
+which no scope is known, count for the line before them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
+from xlareport.analysis.source.scopes import find_numbers, mask_numbers
+
+_DEEPEST = 8
+"""Scopes that are told apart at most."""
+_LONGEST_PATTERN = 60
+"""Lines of a layer that repeats."""
+_MANY = 12
+"""Copies in a row from which on they have a line of their own."""
+_OPEN = "*"
+"""What stands for a number that is left open, as `mask_numbers` writes it."""
+_KEPT = "\0"
+_LEAF = frozenset({"kernel", "copy", "host"})
+_HOLDING = frozenset({"loop", "conditional", "branch", "call", "command buffer", "async"})
+
+_Key = tuple[object, ...]
+
+
+_COPIES: _Key = ("copies",)
+"""The key of items that belong to no scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonLine:
+    """One line: an item, items that follow one another, or a stretch that repeats."""
+
+    depth: int
+    items: tuple[SkeletonItem, ...]
+    """All that the line stands for, those of every repetition; empty above what repeats."""
+    times: int = 1
+    """How often the stretch below repeats; the line then stands for nothing itself."""
+    layers: tuple[str, ...] = ()
+    """The numbers by which repetitions or scopes differ: of `layer_0` and `layer_1`, `0`, `1`."""
+    scope: str = ""
+    """What all items have in common, numbers that vary left open."""
+    seconds: float = 0.0
+    """The least time of all that stands at and below the line, in all repetitions."""
+
+
+@dataclass(slots=True)
+class _Group:
+    key: _Key
+    scope: str
+    items: list[SkeletonItem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Groups that repeat; the pattern holds, for each of its places, the groups of all times."""
+
+    times: int
+    pattern: list[list[_Group]]
+
+
+def every_line(items: Sequence[SkeletonItem]) -> tuple[SkeletonLine, ...]:
+    """Return a line for each item, nothing folded."""
+    return tuple(_unfolded(items, 0))
+
+
+def fold(items: Sequence[SkeletonItem], most: int) -> tuple[SkeletonLine, ...]:
+    """Return the lines of the finest folding that has at most so many, else the first of these."""
+    for scopes in range(_DEEPEST, 0, -1):
+        for levels in (4, 2, 1):
+            lines = tuple(_folded(items, scopes, levels, 0))
+            if len(lines) <= most:
+                return lines
+    return _cut(items, most)
+
+
+def _unfolded(items: Sequence[SkeletonItem], depth: int) -> Iterator[SkeletonLine]:
+    for item in items:
+        yield _line(depth, [item], item.scope)
+        yield from _unfolded(item.children, depth + 1)
+
+
+def _folded(
+    items: Sequence[SkeletonItem], scopes: int, levels: int, depth: int
+) -> Iterator[SkeletonLine]:
+    """Yield lines; what stands in loops and calls is shown `levels` deep."""
+    for stretch in _repeats(_groups(items, scopes)):
+        if stretch.times == 1:
+            for (group,) in stretch.pattern:
+                yield from _of_group([group], scopes, levels, depth)
+            continue
+        every = [group for place in stretch.pattern for group in place]
+        yield SkeletonLine(
+            depth=depth,
+            items=(),
+            times=stretch.times,
+            layers=_layers(stretch),
+            seconds=sum(total_seconds(tuple(group.items)) for group in every),
+        )
+        for place in stretch.pattern:
+            yield from _of_group(place, scopes, levels, depth + 1)
+
+
+def _of_group(
+    groups: Sequence[_Group], scopes: int, levels: int, depth: int
+) -> Iterator[SkeletonLine]:
+    items = [item for group in groups for item in group.items]
+    yield _line(depth, items, groups[0].scope)
+    first = items[0]
+    is_opened = first.kind in _HOLDING and (first.kind != "call" or len(items) == 1)
+    if levels and is_opened:
+        yield from _folded(first.children, scopes, levels - 1, depth + 1)
+
+
+def _line(depth: int, items: Sequence[SkeletonItem], scope: str) -> SkeletonLine:
+    whole = tuple(items)
+    shown, layers = _varying(scope, [item.scope for item in items if item.scope])
+    return SkeletonLine(depth, whole, scope=shown, layers=layers, seconds=total_seconds(whole))
+
+
+def _varying(scope: str, scopes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return a scope with the numbers that all have, and the values of the first that varies."""
+    places = scope.count(_OPEN)
+    numbers = [find_numbers(each)[:places] for each in scopes]
+    if not places or not numbers or any(len(each) < places for each in numbers):
+        return scope, ()
+    columns = [tuple(dict.fromkeys(values)) for values in zip(*numbers, strict=True)]
+    for values in columns:
+        scope = scope.replace(_OPEN, values[0] if len(values) == 1 else _KEPT, 1)
+    return scope.replace(_KEPT, _OPEN), next((each for each in columns if len(each) > 1), ())
+
+
+def _groups(items: Sequence[SkeletonItem], scopes: int) -> list[_Group]:
+    """Put together what follows one another and has one kind and one scope.
+
+    Quiet items go with the kernels before them, else with those after; many copies that nothing
+    overlaps with are a group of their own.
+    """
+    groups: list[_Group] = []
+    waiting: list[SkeletonItem] = []
+    for is_quiet, stretch in groupby(items, key=_is_quiet):
+        members = list(stretch)
+        if not is_quiet:
+            _add(groups, members, scopes, waiting)
+            waiting = []
+        elif sum(item.kind == "copy" and not item.is_async for item in members) >= _MANY:
+            groups.append(_Group(_COPIES, "", members))
+        elif groups and groups[-1].items[-1].kind in _LEAF:
+            groups[-1].items += members
+        else:
+            waiting = members
+    if waiting:
+        groups.append(_Group(_COPIES, "", waiting))
+    return groups
+
+
+def _add(
+    groups: list[_Group],
+    members: Sequence[SkeletonItem],
+    scopes: int,
+    waiting: Sequence[SkeletonItem],
+) -> None:
+    """Add items to the last group where they fit, else as groups.
+
+    `waiting` stand before them: they go with the first where that is a kernel, else alone.
+    """
+    if waiting and members[0].kind not in _LEAF:
+        groups.append(_Group(_COPIES, "", list(waiting)))
+        waiting = ()
+    for item in members:
+        key = _key(item, scopes)
+        if waiting or not groups or groups[-1].key != key:
+            groups.append(_Group(key, _common(item.scope, scopes), list(waiting)))
+            waiting = ()
+        groups[-1].items.append(item)
+
+
+def _is_quiet(item: SkeletonItem) -> bool:
+    """Say whether an item may count for a line of others: copies, their ends, unnamed kernels."""
+    if item.kind == "done":
+        return item.lane != "collectives"
+    return item.kind == "copy" or (item.kind == "kernel" and not item.scope)
+
+
+def _key(item: SkeletonItem, scopes: int) -> _Key:
+    common = _common(item.scope, scopes)
+    if item.kind in _LEAF:
+        return item.kind, common
+    if item.kind in ("collective", "done"):
+        return item.kind, item.opcode
+    if item.kind == "command buffer":
+        return item.kind, item.name
+    return item.kind, common, item.trip_count, len(item.children)
+
+
+def _common(scope: str, scopes: int) -> str:
+    """Return the first few scopes, numbers left open; the phase does not count as one."""
+    phase, space, path = scope.partition(" ")
+    if not space or phase not in ("forward", "backward"):
+        phase, path = "", scope
+        if scope in ("forward", "backward"):
+            return scope
+    short = "/".join(mask_numbers(path).split("/")[:scopes])
+    return f"{phase} {short}".strip()
+
+
+def _repeats(groups: list[_Group]) -> Iterator[_Stretch]:
+    """Yield stretches that repeat at once, and what is between them, in order."""
+    keys = [group.key for group in groups]
+    place = 0
+    while place < len(groups):
+        length, times = _best_repeat(keys, place)
+        if times > 1:
+            stretch = groups[place : place + length * times]
+            yield _Stretch(times, [stretch[at::length] for at in range(length)])
+            place += length * times
+        else:
+            yield _Stretch(1, [[groups[place]]])
+            place += 1
+
+
+def _best_repeat(keys: Sequence[_Key], place: int) -> tuple[int, int]:
+    """Return length and number of the repetitions that save most lines; (1, 1) for none."""
+    best = (1, 1)
+    for length in range(2, min(_LONGEST_PATTERN, (len(keys) - place) // 2) + 1):
+        if keys[place] != keys[place + length]:
+            continue
+        pattern, times = keys[place : place + length], 1
+        while keys[place + times * length : place + (times + 1) * length] == pattern:
+            times += 1
+        if (times - 1) * length > (best[1] - 1) * best[0]:
+            best = length, times
+    return best
+
+
+def _layers(stretch: _Stretch) -> tuple[str, ...]:
+    """Return the first number in the scopes of each repetition, where they are all different."""
+    for place in stretch.pattern:
+        numbers = [find_numbers(group.items[0].scope)[:1] for group in place]
+        if all(numbers) and len(set(numbers)) == len(numbers):
+            return tuple(number for (number,) in numbers)
+    return ()
+
+
+def _cut(items: Sequence[SkeletonItem], most: int) -> tuple[SkeletonLine, ...]:
+    """Return at most so many lines: of neighbors, the quickest are put together."""
+    kept = [_line(0, group.items, group.scope) for group in _groups(items, 1)]
+    while len(kept) > most:
+        at = min(range(len(kept) - 1), key=lambda i: kept[i].seconds + kept[i + 1].seconds)
+        both = [*kept[at].items, *kept[at + 1].items]
+        shared = kept[at].scope if kept[at].scope == kept[at + 1].scope else ""
+        kept[at : at + 2] = [_line(0, both, shared)]
+    return tuple(kept)

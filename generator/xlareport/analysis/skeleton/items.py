@@ -1,0 +1,103 @@
+"""The items of a skeleton: kernels, collectives, copies, loops, in the order in which they run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+ItemKind = Literal[
+    "kernel",
+    "collective",
+    "copy",
+    "host",
+    "async",
+    "done",
+    "loop",
+    "conditional",
+    "branch",
+    "call",
+    "command buffer",
+]
+Lane = Literal["compute", "collectives", "copies"]
+"""What carries an item out: the device's cores, its links to others, or what moves data."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonItem:
+    """One thing that a module runs, with what runs inside of it."""
+
+    kind: ItemKind
+    lane: Lane
+    name: str
+    """Of the instruction; of a command buffer its own."""
+    opcode: str
+    """The opcode, or the target of a custom call."""
+    computation: str
+    scope: str = ""
+    """The framework's scopes, with the phase of training before them; empty where none is known."""
+    shape: str = ""
+    """Of the result, without layouts."""
+    seconds: float | None = None
+    """The least time of one execution, with all rounds of a loop; None where it is not known."""
+    children: tuple["SkeletonItem", ...] = ()
+    trip_count: int | None = None
+    """Of a loop; None where it is not known, and of what is no loop."""
+    done: str = ""
+    """What ends it, of an asynchronous one; of a `done` the instruction that began it."""
+    beside: int = 0
+    """Kernels that are scheduled between the start and the end of an asynchronous one."""
+    beside_seconds: float = 0.0
+    """The least time of these."""
+    note: str = ""
+    """What else there is to know: why a time is not known, how command buffers are known."""
+
+    @property
+    def is_async(self) -> bool:
+        """Whether something else runs until `done`."""
+        return bool(self.done) and self.kind != "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """The skeleton of one module."""
+
+    module: str
+    """Its key."""
+    name: str
+    snapshot: str
+    """The label of the snapshot."""
+    is_scheduled: bool
+    """Whether the order is XLA's schedule; else it is an order that respects dependences."""
+    backend: str
+    device: str
+    """For which times are estimated."""
+    device_grade: str
+    items: tuple[SkeletonItem, ...]
+    left_out: int = 0
+    """Instructions that run nothing, in all computations: parameters, tuples, bitcasts."""
+    unknown: int = 0
+    """Items whose time is not known."""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """The least time of all items one after the other, asynchronous ones left out."""
+        return total_seconds(self.items)
+
+    @property
+    def links(self) -> str:
+        """What the lane of collectives is called."""
+        return {"gpu": "NCCL", "tpu": "ICI"}.get(self.backend, "collectives")
+
+
+def total_seconds(items: tuple[SkeletonItem, ...]) -> float:
+    """Return the least time of items that run one after the other; unknown ones count nothing."""
+    return sum(item.seconds or 0.0 for item in items if not item.is_async)
+
+
+def every_item(items: tuple[SkeletonItem, ...]) -> Iterator[tuple[int, SkeletonItem]]:
+    """Yield each item with its depth, those inside after what holds them."""
+    pending = [(0, item) for item in reversed(items)]
+    while pending:
+        depth, item = pending.pop()
+        yield depth, item
+        pending += [(depth + 1, child) for child in reversed(item.children)]

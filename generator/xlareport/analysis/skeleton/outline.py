@@ -1,0 +1,304 @@
+"""Makes the skeleton of a module: its instructions in order, those that run nothing left out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.skeleton.command_buffers import in_command_buffers
+from xlareport.analysis.skeleton.items import (
+    ItemKind,
+    Lane,
+    Skeleton,
+    SkeletonItem,
+    every_item,
+    total_seconds,
+)
+from xlareport.analysis.source.locations import op_name_of
+from xlareport.analysis.source.scopes import scope_of
+from xlareport.hlo.graph import callees_first
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import Shape
+from xlareport.knowledge.devices import Device
+from xlareport.knowledge.opcodes import is_collective, opcode_work
+from xlareport.program import CodeNotes, ParsedModule
+
+_FREE = frozenset(
+    {
+        *("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"),
+        *("partition-id", "replica-id", "opt-barrier", "add-dependency", "domain"),
+    }
+)
+"""What runs nothing by itself."""
+_HOST = frozenset({"infeed", "outfeed", "send", "recv"})
+_MOVES = frozenset({"copy", "slice", "dynamic-slice", "dynamic-update-slice"})
+_TO_HOST = "S(5)"
+_MOST_ITEMS = 200_000
+_LONGEST_SHAPE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Estimates:
+    """What times are estimated from."""
+
+    module: HloModule
+    cost: ModuleCost
+    device: Device
+
+    def seconds(self, computation: Computation, instruction: Instruction) -> float | None:
+        """Return the least time of one execution; of a collective that on the links, if known."""
+        counted = self.cost.instructions.get((computation.name, instruction.name))
+        least = None if counted is None else estimate_time(counted, self.device)
+        if least is None:
+            return None
+        if instruction.opcode.removesuffix("-start") in opcode_work().collectives:
+            return least.interconnect or None
+        return least.seconds
+
+
+def read_skeleton(
+    module: ParsedModule, cost: ModuleCost, backend: str | None, device: Device, grade: str
+) -> Skeleton:
+    """Return the skeleton of a module's final snapshot, which it has to have."""
+    final = module.final
+    assert final is not None, "read_skeleton is for modules with a snapshot"  # noqa: S101
+    outline = _Outline(_Estimates(final.hlo, cost, device), module.code)
+    items = outline.of_entry()
+    every = [item for _, item in every_item(items)]
+    return Skeleton(
+        module=module.files.key,
+        name=final.hlo.name,
+        snapshot=final.stage.label,
+        is_scheduled=final.hlo.attributes.get("is_scheduled") == "true",
+        backend=backend or "",
+        device=device.name,
+        device_grade=grade,
+        items=items,
+        left_out=outline.left_out,
+        unknown=sum(item.seconds is None and item.kind != "done" for item in every),
+        problems=tuple(outline.problems),
+    )
+
+
+@dataclass(slots=True)
+class _Outline:
+    """Makes the items of each computation once, callees first."""
+
+    estimates: _Estimates
+    code: CodeNotes
+    left_out: int = 0
+    problems: list[str] = field(default_factory=list)
+    _made: dict[str, tuple[SkeletonItem, ...]] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+
+    def of_entry(self) -> tuple[SkeletonItem, ...]:
+        """Return the items of the entry computation."""
+        module = self.estimates.module
+        order = callees_first(module)
+        if order is None or module.entry is None:
+            self.problems.append("The computations call one another in a circle.")
+            return ()
+        needed = _run(module)
+        for computation in order:
+            if computation.name in needed:
+                self._make(computation)
+        return in_command_buffers(self._made[module.entry.name], self.code)
+
+    def _make(self, computation: Computation) -> None:
+        items: list[SkeletonItem] = []
+        size = 0
+        for instruction in computation.instructions:
+            if instruction.opcode in _FREE:
+                self.left_out += 1
+                continue
+            item = self._item(computation, instruction)
+            size += 1 + sum(self._sizes.get(name, 0) for _, name in instruction.called)
+            if size > _MOST_ITEMS:
+                self.problems.append(
+                    f"{computation.name} is cut after {len(items):,} items: it runs too many."
+                )
+                break
+            items.append(item)
+        self._made[computation.name] = tuple(_with_ends(items, computation))
+        self._sizes[computation.name] = size
+
+    def _item(self, computation: Computation, instruction: Instruction) -> SkeletonItem:
+        module = self.estimates.module
+        op_name = op_name_of(instruction, module)
+        children, trip_count = self._children(computation, instruction)
+        kind, lane = self._kind(instruction)
+        seconds = self._seconds(computation, instruction, children)
+        if kind == "loop":
+            seconds = total_seconds(children) * (1 if trip_count is None else trip_count)
+        return SkeletonItem(
+            kind=kind,
+            lane=lane,
+            name=instruction.name,
+            opcode=_called_name(instruction),
+            computation=computation.name,
+            scope=_scope(op_name),
+            shape=_short(instruction.shape),
+            seconds=None if kind == "done" else seconds,
+            children=children,
+            trip_count=trip_count,
+            note=_note(kind, trip_count, seconds),
+        )
+
+    def _children(
+        self, computation: Computation, instruction: Instruction
+    ) -> tuple[tuple[SkeletonItem, ...], int | None]:
+        """Return what an instruction runs, and how often where it is a loop."""
+        called = dict(reversed(instruction.called))
+        match instruction.opcode:
+            case "while":
+                trip = self.estimates.cost.trip_counts.get((computation.name, instruction.name))
+                parts = (called.get("condition", ""), called.get("body", ""))
+                children = tuple(item for name in parts for item in self._made.get(name, ()))
+                return children, trip.count if trip else None
+            case "conditional":
+                names = [name for _, name in instruction.called]
+                return tuple(self._branch(name) for name in names), None
+            case "call" | "async-start":
+                names = [name for _, name in instruction.called]
+                return tuple(item for name in names for item in self._made.get(name, ())), None
+            case _:
+                return (), None
+
+    def _branch(self, name: str) -> SkeletonItem:
+        items = self._made.get(name, ())
+        return SkeletonItem(
+            kind="branch",
+            lane="compute",
+            name=name,
+            opcode="branch",
+            computation=name,
+            seconds=total_seconds(items),
+            children=items,
+        )
+
+    def _kind(self, instruction: Instruction) -> tuple[ItemKind, Lane]:
+        opcode = instruction.opcode
+        if opcode.endswith(("-done", "-update")):
+            return "done", "compute"
+        if opcode in _HOST or _TO_HOST in instruction.shape.text:
+            return "host", "copies"
+        if opcode.removesuffix("-start") in opcode_work().collectives:
+            return "collective", "collectives"
+        if opcode == "async-start":
+            return self._kind_of_async(instruction)
+        if opcode in ("copy", "copy-start"):
+            return "copy", "copies"
+        kinds: Mapping[str, ItemKind] = {
+            "while": "loop",
+            "conditional": "conditional",
+            "call": "call",
+        }
+        return kinds.get(opcode, "kernel"), "compute"
+
+    def _kind_of_async(self, instruction: Instruction) -> tuple[ItemKind, Lane]:
+        module = self.estimates.module
+        called = [module.by_name[name] for _, name in instruction.called if name in module.by_name]
+        inside = [each for computation in called for each in computation.instructions]
+        working = [each for each in inside if each.opcode not in _FREE]
+        if any(is_collective(each.opcode) for each in inside):
+            return "collective", "collectives"
+        if working and all(each.opcode in _MOVES for each in working):
+            return "copy", "copies"
+        return "async", "compute"
+
+    def _seconds(
+        self,
+        computation: Computation,
+        instruction: Instruction,
+        children: Sequence[SkeletonItem],
+    ) -> float | None:
+        if instruction.opcode == "conditional":
+            return max((child.seconds or 0.0 for child in children), default=0.0)
+        if children:
+            return total_seconds(tuple(children))
+        return self.estimates.seconds(computation, instruction)
+
+
+def _run(module: HloModule) -> frozenset[str]:
+    """Return the computations that are run by themselves, not as a part of a kernel."""
+    pending = [module.entry.name] if module.entry else []
+    run: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in run or name not in module.by_name:
+            continue
+        run.add(name)
+        for instruction in module.by_name[name].instructions:
+            if instruction.opcode in ("while", "conditional", "call", "async-start"):
+                pending += [callee for _, callee in instruction.called]
+    return frozenset(run)
+
+
+def _with_ends(items: Sequence[SkeletonItem], computation: Computation) -> Iterator[SkeletonItem]:
+    """Yield the items; each start and its end name one another, with what runs in between."""
+    starts = _starts(items, computation)
+    ends = {start: place for place, start in starts.items()}
+    for place, item in enumerate(items):
+        if place in starts:
+            start = items[starts[place]]
+            yield replace(item, done=start.name, lane=start.lane)
+        elif place in ends:
+            between = [
+                each
+                for each in items[place + 1 : ends[place]]
+                if each.kind != "done" and each.lane == "compute"
+            ]
+            yield replace(
+                item,
+                done=items[ends[place]].name,
+                beside=len(between),
+                beside_seconds=total_seconds(tuple(between)),
+            )
+        else:
+            yield item
+
+
+def _starts(items: Sequence[SkeletonItem], computation: Computation) -> Mapping[int, int]:
+    """Return, by the place of each end, the place of what began it."""
+    places = {item.name: place for place, item in enumerate(items)}
+    starts: dict[int, int] = {}
+    began: dict[str, str] = {}
+    for place, item in enumerate(items):
+        if item.kind != "done":
+            continue
+        operands = computation.by_name[item.name].operand_names
+        first = operands[0] if operands else ""
+        origin = began.get(first, first)
+        began[item.name] = origin
+        if item.opcode.endswith("-done") and origin in places:
+            starts[place] = places[origin]
+    return starts
+
+
+def _called_name(instruction: Instruction) -> str:
+    target = instruction.attributes.get("custom_call_target", "").strip('"')
+    return target or instruction.opcode
+
+
+def _scope(op_name: str) -> str:
+    """Return phase and scopes: `backward layer_3/mlp`."""
+    scope = scope_of(op_name)
+    phase = "backward" if "transpose(" in op_name else "forward" if "jvp(" in op_name else ""
+    return f"{phase} {scope}".strip()
+
+
+def _short(shape: Shape) -> str:
+    """Return types and dimensions of an array, of a tuple those of its largest element."""
+    if shape.elements:
+        largest = max(shape.elements, key=lambda element: element.byte_size or 0)
+        return f"({_short(largest)}, {len(shape.elements) - 1} more)"[:_LONGEST_SHAPE]
+    sizes = ",".join("?" if size is None else str(size) for size in shape.dimensions)
+    return f"{shape.element_type}[{sizes}]"[:_LONGEST_SHAPE]
+
+
+def _note(kind: ItemKind, trip_count: int | None, seconds: float | None) -> str:
+    if kind == "loop" and trip_count is None:
+        return "trip count not known: counted once"
+    if seconds is None and kind != "done":
+        return "time not known"
+    return ""

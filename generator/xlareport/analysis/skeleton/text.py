@@ -1,0 +1,145 @@
+"""A skeleton as text: one line each, times at the left, for a terminal and for a page."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from xlareport.analysis.skeleton.folding import SkeletonLine
+from xlareport.analysis.skeleton.items import ItemKind, Skeleton, SkeletonItem
+from xlareport.runtime import units
+
+_KINDS: dict[ItemKind, tuple[str, str]] = {
+    "kernel": ("kernel", "kernels"),
+    "copy": ("copy", "copies"),
+    "host": ("host transfer", "host transfers"),
+    "collective": ("collective", "collectives"),
+    "async": ("async call", "async calls"),
+    "done": ("wait", "waits"),
+    "loop": ("loop", "loops"),
+    "conditional": ("conditional", "conditionals"),
+    "branch": ("branch", "branches"),
+    "call": ("call", "calls"),
+    "command buffer": ("command buffer", "command buffers"),
+}
+
+
+def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
+    """Yield what a reader has to know before the lines: the module, the order, the times."""
+    yield f"{skeleton.module}, {skeleton.snapshot}"
+    if skeleton.is_scheduled:
+        yield "Order: XLA's schedule (is_scheduled=true)."
+    else:
+        yield (
+            "Order: topological. The module is not scheduled; the order of independent "
+            "instructions is not that of execution."
+        )
+    grade = "" if skeleton.device_grade == "exact" else f", device {skeleton.device_grade}"
+    yield (
+        f"Times are estimates (roofline on {skeleton.device}{grade}), not measured: "
+        f"{units.seconds(skeleton.seconds)} for all in sequence."
+    )
+    if skeleton.unknown:
+        yield f"The time of {units.plural(skeleton.unknown, 'item')} is not known."
+    yield from skeleton.problems
+
+
+def time_words(line: SkeletonLine) -> str:
+    """Return the estimate of a line; `?` where the time of what it stands for is not known.
+
+    What runs beside others counts only where it stands alone.
+    """
+    timed = [item for item in line.items if item.kind != "done"]
+    if line.items and not timed:
+        return ""
+    if timed and all(item.seconds is None for item in timed):
+        return "?"
+    alone = len(line.items) == 1 and line.items[0].seconds is not None
+    seconds = line.items[0].seconds if alone else line.seconds
+    return units.seconds(seconds) if seconds else "0"
+
+
+def line_parts(line: SkeletonLine) -> tuple[str, str, str]:
+    """Return what a line says, without its time: before the name of an instruction, it, after."""
+    if not line.items:
+        layers = f" ({_layers(line.layers)})" if line.layers else ""
+        return f"repeated {line.times} times{layers}:", "", ""
+    if len(line.items) == 1:
+        return _one_item(line.items[0])
+    return _several(line)
+
+
+def text_lines(lines: Sequence[SkeletonLine], width: int) -> Iterator[str]:
+    """Yield the lines as a terminal shows them, cut at a width."""
+    for line in lines:
+        words = "".join(line_parts(line))
+        text = f"{time_words(line):>9}  {'  ' * line.depth}{words}"
+        yield text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _layers(numbers: Sequence[str]) -> str:
+    if len(numbers) > 3:
+        return f"{numbers[0]}, {numbers[1]}, …, {numbers[-1]}"
+    return ", ".join(numbers)
+
+
+def _one_item(item: SkeletonItem) -> tuple[str, str, str]:
+    scope = f"  {item.scope}" if item.scope else ""
+    match item.kind:
+        case "loop":
+            trips = f"{item.trip_count:,}" if item.trip_count is not None else "?"
+            return f"while \N{MULTIPLICATION SIGN} {trips} ", item.name, f"{_note(item)}{scope}"
+        case "conditional":
+            branches = units.plural(len(item.children), "branch", "branches")
+            return "conditional ", item.name, f": one of {branches}{scope}"
+        case "command buffer":
+            members = units.plural(len(item.children), "member")
+            return f"command buffer {item.name}: {members}{_note(item)}", "", ""
+        case "done":
+            return "wait: ", item.name, f" (of {item.done})" if item.done else ""
+        case "branch":
+            return f"branch {item.name}", "", ""
+        case _:
+            after = f": {item.opcode} {item.shape}{_until(item)}{_note(item)}{scope}"
+            return "", item.name, after
+
+
+def _until(item: SkeletonItem) -> str:
+    """Say what an asynchronous item overlaps with."""
+    if not item.is_async:
+        return ""
+    kernels = units.plural(item.beside, "kernel")
+    time = f", {units.seconds(item.beside_seconds)}" if item.beside else ""
+    return f" until {item.done}, beside {kernels}{time}"
+
+
+def _note(item: SkeletonItem) -> str:
+    known = item.note and item.note != "time not known"
+    return f" ({item.note})" if known else ""
+
+
+def _several(line: SkeletonLine) -> tuple[str, str, str]:
+    counts = Counter(item.kind for item in line.items)
+    many, opcode = f"{len(line.items):,} \N{MULTIPLICATION SIGN}", line.items[0].opcode
+    if counts.keys() <= {"collective"}:
+        beside = sum(item.beside for item in line.items)
+        parts = f"{many} {opcode}"
+        parts += f", beside {units.plural(beside, 'kernel')}" if beside else ""
+    elif counts.keys() <= {"done"}:
+        parts = f"{many} wait: {opcode}"
+    else:
+        parts = ", ".join(
+            units.plural(count, *_KINDS[kind]) for kind, count in counts.most_common()
+        )
+    layers = f" ({len(line.layers)} different)" if len(line.layers) > 1 else ""
+    scope = f"{line.scope}{layers}: " if line.scope else ""
+    trips = {item.trip_count for item in line.items if item.kind == "loop"}
+    trip = trips.pop() if len(trips) == 1 else None
+    each = f" \N{MULTIPLICATION SIGN} {trip:,} each" if trip is not None else ""
+    longest = _longest(line.items)
+    return f"{scope}{parts}{each}{', longest ' if longest else ''}", longest, ""
+
+
+def _longest(items: Sequence[SkeletonItem]) -> str:
+    """Return the instruction that takes the longest, of what nothing else runs beside."""
+    alone = [item for item in items if not item.is_async] or items
+    longest = max(alone, key=lambda item: item.seconds or 0.0)
+    return longest.name if longest.seconds else ""

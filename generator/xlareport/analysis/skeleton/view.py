@@ -1,0 +1,64 @@
+"""The skeleton as the page of a module shows it: lines of words, small enough to travel."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.skeleton.folding import fold
+from xlareport.analysis.skeleton.items import Skeleton, every_item
+from xlareport.analysis.skeleton.outline import read_skeleton
+from xlareport.analysis.skeleton.text import line_parts, skeleton_head, time_words
+from xlareport.program import ParsedModule
+
+_MOST_LINES = 120
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonRow:
+    """One line of the outline."""
+
+    depth: int
+    time: str
+    kind: str
+    """Of its items where all are of one; else empty."""
+    before: str
+    name: str
+    """An instruction; empty where the line names none."""
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonView:
+    """The outline of one module."""
+
+    head: tuple[str, ...]
+    """Sentences on the order and the times."""
+    rows: tuple[SkeletonRow, ...]
+    items: int
+    """Before folding."""
+    is_scheduled: bool
+
+
+def outline_skeleton(
+    module: ParsedModule, cost: ModuleCost | None, backend: str | None, options: CostOptions
+) -> SkeletonView | None:
+    """Return the outline of a module's final snapshot; None where nothing could be counted."""
+    if cost is None or module.final is None:
+        return None
+    device, grade = choose_device(module.device_words, backend, options)
+    return view_skeleton(read_skeleton(module, cost, backend, device, grade))
+
+
+def view_skeleton(skeleton: Skeleton) -> SkeletonView:
+    """Return the outline, folded to a few screens."""
+    rows: list[SkeletonRow] = []
+    for line in fold(skeleton.items, _MOST_LINES):
+        kinds = {item.kind for item in line.items}
+        kind = kinds.pop() if len(kinds) == 1 else ""
+        rows.append(SkeletonRow(line.depth, time_words(line), kind, *line_parts(line)))
+    return SkeletonView(
+        head=tuple(skeleton_head(skeleton))[1:],
+        rows=tuple(rows),
+        items=sum(1 for _ in every_item(skeleton.items)),
+        is_scheduled=skeleton.is_scheduled,
+    )

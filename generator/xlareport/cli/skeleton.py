@@ -1,0 +1,73 @@
+"""`xlareport skeleton`: a module in the order in which it runs."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from xlareport.analysis.skeleton.trace import make_trace
+from xlareport.cli.options import limited
+from xlareport.cli.terminal import progress_bar, say
+from xlareport.report import BuildOptions, read_one_module
+from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.limits import Limits
+from xlareport.skeleton import module_skeleton, skeleton_text, skeleton_value
+
+_WIDEST = 160
+
+
+@click.command(name="skeleton")
+@click.argument("dump")
+@click.option("--module", "module_name", metavar="MODULE", help="By key or name; main if none.")
+@click.option("--full", is_flag=True, help="A line for every instruction, nothing folded.")
+@click.option("--json", "as_json", is_flag=True, help="Every item as JSON.")
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="OUT.json",
+    help="Write a trace for Perfetto or chrome://tracing.",
+)
+@limited
+def command(
+    dump: str,
+    *,
+    module_name: str | None,
+    full: bool,
+    as_json: bool,
+    trace: Path | None,
+    limits: Limits,
+) -> None:
+    """Print what a module of DUMP runs, in order.
+
+    Loops have their trip counts, asynchronous collectives what is scheduled beside them, command
+    buffers their members. Times are estimates by the roofline, not measured. Repeated layers are
+    folded so that all fits a screen.
+    """
+    options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
+    wanted = None if module_name == "main" else module_name
+    with progress_bar() as progress:
+        module = read_one_module(dump, wanted, options, progress)
+    skeleton = module_skeleton(module)
+    if trace is not None:
+        _write(trace, json.dumps(make_trace(skeleton)))
+    if as_json:
+        say(json.dumps(skeleton_value(skeleton)))
+    elif trace is not None:
+        say(str(trace))
+    if not as_json and (full or trace is None):
+        say(skeleton_text(skeleton, full=full, width=_width()))
+
+
+def _width() -> int:
+    """Return how wide a line may be: the terminal, or enough for a file."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDEST
+
+
+def _write(place: Path, text: str) -> None:
+    try:
+        place.write_text(text, "utf-8")
+    except OSError as error:
+        raise UnwritableFileError(place, error) from error

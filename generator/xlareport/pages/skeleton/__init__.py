@@ -1,0 +1,1 @@
+"""The page of the static execution skeleton of a module."""

@@ -1,0 +1,37 @@
+"""The page of a module's static execution skeleton: an outline in the order of execution."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.skeleton.view import SkeletonRow, SkeletonView
+from xlareport.pages import words
+from xlareport.pages.tables import PartPage
+from xlareport.records.report import ModuleRecord
+from xlareport.runtime import units
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonPage(PartPage):
+    """Everything on the page."""
+
+    lead: str
+    notes: tuple[str, ...]
+    rows: tuple[SkeletonRow, ...]
+    command: str
+    """How the terminal shows all of it, and writes a trace."""
+
+
+def skeleton_page(record: ModuleRecord, view: SkeletonView) -> SkeletonPage:
+    """Make the page of one module."""
+    folded = len(view.rows) < view.items
+    lines = f" in {units.plural(len(view.rows), 'line')}" if folded else ""
+    return SkeletonPage(
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables={},
+        lead=f"{units.plural(view.items, 'item')} in execution order{lines}."
+        if view.is_scheduled
+        else f"{units.plural(view.items, 'item')} in a topological order{lines}.",
+        notes=view.head,
+        rows=view.rows,
+        command=f"xlareport skeleton DUMP --module {record.key} --trace trace.json",
+    )

@@ -1,0 +1,46 @@
+"""The static execution skeleton of one module, for the command line and other tools."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.modules.origin import find_origin
+from xlareport.analysis.skeleton.folding import SkeletonLine, every_line, fold
+from xlareport.analysis.skeleton.items import Skeleton
+from xlareport.analysis.skeleton.outline import read_skeleton
+from xlareport.analysis.skeleton.text import skeleton_head, text_lines
+from xlareport.program import ParsedModule
+from xlareport.runtime.errors import UnreadableInputError
+
+SCREEN = 50
+"""Lines of a folded skeleton, its head included."""
+
+
+def module_skeleton(module: ParsedModule, options: CostOptions | None = None) -> Skeleton:
+    """Return the skeleton of a module's final snapshot; raises UnreadableInputError."""
+    if module.final is None:
+        raise UnreadableInputError(f"No snapshot of {module.files.key} could be read.")
+    texts = [snapshot.hlo for snapshot in module.snapshots]
+    backend = find_origin(module.files, texts, module.device_words).backend
+    device, grade = choose_device(module.device_words, backend, options or CostOptions())
+    return read_skeleton(module, count_cost(module.final.hlo), backend, device, grade)
+
+
+def skeleton_lines(skeleton: Skeleton, *, full: bool = False) -> Sequence[SkeletonLine]:
+    """Return its lines, folded to a screen unless all are wanted."""
+    if full:
+        return every_line(skeleton.items)
+    return fold(skeleton.items, SCREEN - len(list(skeleton_head(skeleton))))
+
+
+def skeleton_text(skeleton: Skeleton, *, full: bool = False, width: int = 160) -> str:
+    """Return it as text: what it is, then one line for each item or fold of items."""
+    lines = text_lines(skeleton_lines(skeleton, full=full), width)
+    return "\n".join([*skeleton_head(skeleton), *lines])
+
+
+def skeleton_value(skeleton: Skeleton) -> dict[str, Any]:
+    """Return it as a value for JSON, with every item; times in seconds."""
+    return {"times": "estimates", **asdict(skeleton), "seconds": skeleton.seconds}

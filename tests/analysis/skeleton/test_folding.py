@@ -1,0 +1,55 @@
+"""Folding: repeated layers once, nothing lost, nothing reordered."""
+
+from pathlib import Path
+
+import pytest
+from tests.analysis.skeleton.program import parsed, text
+
+from xlareport.analysis.skeleton.folding import SkeletonLine, every_line, fold
+from xlareport.analysis.skeleton.items import every_item, total_seconds
+from xlareport.analysis.skeleton.text import line_parts, text_lines, time_words
+from xlareport.skeleton import module_skeleton
+
+
+def words(lines: tuple[SkeletonLine, ...]) -> list[str]:
+    return ["".join(line_parts(line)) for line in lines]
+
+
+def test_layers_that_repeat_are_shown_once(tmp_path: Path) -> None:
+    items = module_skeleton(parsed(tmp_path, text(layers=12))).items
+    shown = words(fold(items, 24))
+    assert shown[0] == "repeated 12 times (0, 1, \N{HORIZONTAL ELLIPSIS}, 11):"
+    assert shown[1].startswith("forward layer_*/attention (12 different): 12 kernels")
+    assert "while \N{MULTIPLICATION SIGN} 5 loop" in shown
+    assert any("until done, beside 2 kernels" in line for line in shown)
+
+
+@pytest.mark.parametrize("most", [60, 24, 12, 6, 3])
+def test_folding_keeps_every_item_and_its_time(tmp_path: Path, most: int) -> None:
+    items = module_skeleton(parsed(tmp_path, text(layers=12))).items
+    lines = fold(items, most)
+    assert len(lines) <= most
+    top = [line for line in lines if line.depth == 0]
+    below = [item for line in lines for item in line.items]
+    assert {item.name for item in items} <= {item.name for item in below}
+    assert sum(line.seconds for line in top) == pytest.approx(total_seconds(items))
+
+
+def test_unfolded_there_is_a_line_for_each_item(tmp_path: Path) -> None:
+    items = module_skeleton(parsed(tmp_path, text(layers=2))).items
+    lines = every_line(items)
+    assert [line.items[0].name for line in lines] == [item.name for _, item in every_item(items)]
+    assert [line.depth for line in lines] == [depth for depth, _ in every_item(items)]
+
+
+def test_lines_are_cut_at_the_width(tmp_path: Path) -> None:
+    lines = every_line(module_skeleton(parsed(tmp_path, text(layers=2))).items)
+    assert max(map(len, text_lines(lines, 40))) == 40
+
+
+def test_an_unknown_time_is_no_zero(tmp_path: Path) -> None:
+    content = text(layers=1).replace("negate(%r)", 'custom-call(%r), custom_call_target="own"')
+    lines = every_line(module_skeleton(parsed(tmp_path, content)).items)
+    unknown = next(line for line in lines if line.items[0].name == "r.1")
+    waiting = next(line for line in lines if line.items[0].kind == "done")
+    assert (time_words(unknown), time_words(waiting)) == ("?", "")

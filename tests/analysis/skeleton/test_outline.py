@@ -1,0 +1,107 @@
+"""What a skeleton holds: order, loops, spans of asynchronous work, command buffers."""
+
+from pathlib import Path
+
+from tests.analysis.skeleton.program import HEAD, parsed, text
+
+from xlareport.analysis.skeleton.items import SkeletonItem, every_item
+from xlareport.skeleton import module_skeleton, skeleton_text
+
+SEQUENCE = """\
+000: kCommandBuffer [source       | next=003 (1)]
+    001: kCustomKernel [source        | sink] attention_0 grid: [1, 1, 1]
+    002: kCustomKernel [source        | sink] mlp_0 grid: [1, 1, 1]
+003: kAllReduce     [prev=000 (1) | sink] kAllReduce
+"""
+
+
+def items_of(folder: Path, content: str = "", **side_files: str) -> dict[str, SkeletonItem]:
+    skeleton = module_skeleton(parsed(folder, content or text(), **side_files))
+    assert skeleton.problems == ()
+    return {item.name: item for _, item in every_item(skeleton.items)}
+
+
+def test_items_stand_in_the_order_of_the_schedule(tmp_path: Path) -> None:
+    names = list(items_of(tmp_path, text(layers=1)))
+    assert names == [
+        *("attention.0", "mlp.0", "start", "beside.1", "beside.2", "done", "loop"),
+        *("more", "next", "inner", "either", "left", "l.1", "right", "r.1"),
+    ]
+
+
+def test_a_loop_takes_its_rounds_times(tmp_path: Path) -> None:
+    items = items_of(tmp_path)
+    loop, inner = items["loop"], items["inner"]
+    assert loop.trip_count == 5
+    assert loop.seconds is not None
+    assert inner.seconds is not None
+    assert loop.seconds == 5 * sum(child.seconds or 0.0 for child in loop.children)
+    # 4 MiB read and 4 MiB written at 3.35 TB/s
+    assert abs(inner.seconds - 2 * 4 * 1024 * 1024 / 3.35e12) < 1e-9
+
+
+def test_an_unknown_trip_count_is_said(tmp_path: Path) -> None:
+    content = text().replace("%end = s32[] constant(5)", "%end = s32[] partition-id()")
+    loop = items_of(tmp_path, content)["loop"]
+    assert loop.trip_count is None
+    assert loop.note == "trip count not known: counted once"
+
+
+def test_a_collective_names_its_end_and_what_runs_meanwhile(tmp_path: Path) -> None:
+    items = items_of(tmp_path)
+    start = items["start"]
+    assert (start.kind, start.lane, start.done, start.beside) == (
+        *("collective", "collectives"),
+        *("done", 2),
+    )
+    assert start.beside_seconds == 2 * (items["beside.1"].seconds or 0.0)
+    assert items["done"].done == "start"
+
+
+def test_of_a_conditional_the_longest_branch_counts(tmp_path: Path) -> None:
+    items = items_of(tmp_path)
+    either = items["either"]
+    assert [branch.kind for branch in either.children] == ["branch", "branch"]
+    assert either.seconds == max(branch.seconds or 0.0 for branch in either.children)
+
+
+def test_members_of_a_command_buffer_stand_in_it(tmp_path: Path) -> None:
+    items = items_of(tmp_path, thunk_sequence_after_thunk_passes=SEQUENCE)
+    buffer = items["command_buffer_1"]
+    assert buffer.kind == "command buffer"
+    assert [child.name for child in buffer.children] == ["attention.0", "mlp.0"]
+    assert "matched" in buffer.note
+
+
+def test_the_metadata_of_thunks_names_the_members_exactly(tmp_path: Path) -> None:
+    rows = "".join(
+        f'thunk_metadata {{\n  thunk_info {{\n    profile_annotation: "{name}"\n'
+        f'    thunk_id: {number}\n  }}\n  thunk_kind: "kCustomKernel"\n}}\n'
+        for number, name in ((1, "mlp.1"), (2, "attention.2"))
+    )
+    items = items_of(tmp_path, thunk_sequence_after_thunk_passes=SEQUENCE, thunk_metadata=rows)
+    assert [child.name for child in items["command_buffer_1"].children] == [
+        *("mlp.1", "attention.2"),
+    ]
+    assert "metadata" in items["command_buffer_1"].note
+
+
+def test_a_call_of_a_command_buffer_is_one(tmp_path: Path) -> None:
+    content = text().replace("%left (l:", "%command_buffer (l:").replace("=%left,", "=%right,")
+    content = content.replace(
+        "  %start = ",
+        "  %called = f32[1024,1024]{1,0} call(%x), to_apply=%command_buffer\n  %start = ",
+    )
+    assert items_of(tmp_path, content)["called"].kind == "command buffer"
+
+
+def test_without_a_schedule_the_order_is_said_to_be_topological(tmp_path: Path) -> None:
+    head = HEAD.replace("is_scheduled=true, ", "")
+    shown = skeleton_text(module_skeleton(parsed(tmp_path, text(head=head))))
+    assert "Order: topological. The module is not scheduled" in shown
+    assert "Times are estimates" in shown
+
+
+def test_computations_that_go_round_are_a_problem(tmp_path: Path) -> None:
+    content = text().replace("calls=%fused\n  ROOT %state.2", "calls=%body\n  ROOT %state.2")
+    assert module_skeleton(parsed(tmp_path, content)).items == ()
