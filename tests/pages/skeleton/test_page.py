@@ -20,7 +20,7 @@ def view_of(folder: Path, content: str) -> tuple[ModuleRecord, SkeletonView]:
 
 def test_the_page_has_a_line_for_each_row(tmp_path: Path) -> None:
     page = skeleton_page(*view_of(tmp_path, text(layers=80)))
-    assert page.lead.startswith("175 items in execution order in ")
+    assert page.lead.startswith("173 items in execution order in ")
     html = render("skeleton", page, "Skeleton")
     assert html.count("<li ") == len(page.rows)
     assert "repeated 80 times" in html
