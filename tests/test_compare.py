@@ -1,7 +1,7 @@
 """Two dumps with profiles: whose a profile is, what the pages, the JSON and the Markdown say."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +131,31 @@ def test_the_page_of_the_module(tmp_path: Path) -> None:
     assert "1 instruction slower outside noise" in page
     for name in ("times", "time-scopes"):
         assert read_stored_value(out / "site_src", f"m/module_0001.jit_f/{name}")["rows"]
+
+
+def test_the_markdown_of_a_large_regression_is_under_60_lines(tmp_path: Path) -> None:
+    base, head = tmp_path / "base", tmp_path / "head"
+    for folder, size, lines in ((base, 64, 1), (head, 512, 400)):
+        folder.mkdir()
+        for number in range(40):
+            dots = "".join(
+                f"  dot.{line} = f32[{size},{size}]{{1,0}} dot(a, a), lhs_contracting_dims={{1}}, "
+                "rhs_contracting_dims={0}\n"
+                for line in range(lines)
+            )
+            text = (
+                f"HloModule jit_f{number}, is_scheduled=true\n\nENTRY main {{\n"
+                f"  a = f32[{size},{size}]{{1,0}} parameter(0)\n{dots}"
+                f"  ROOT t = f32[{size},{size}]{{1,0}} tanh(dot.0)\n}}\n"
+            )
+            name = f"module_{number:04d}.jit_f{number}"
+            (folder / f"{name}.before_optimizations.txt").write_text(text)
+            (folder / f"{name}.cpu_after_optimizations.txt").write_text(text)
+            flags = "".join(f"xla_flag_{each}: true\n" for each in range(30 * (folder == head) + 1))
+            (folder / f"{name}.debug_options").write_text(flags)
+    view = compared(base, head)
+    broken = check(view, tuple(parse_budget(f"flops > +{each}%") for each in range(1, 30)))
+    lines_of_text = markdown(replace(view, breaches=broken.breaches)).splitlines()
+    assert len(view.causes) > 20
+    assert len(broken.breaches) > 20
+    assert 20 < len(lines_of_text) < 60

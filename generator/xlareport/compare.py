@@ -16,7 +16,7 @@ from xlareport.analysis.compare.comparison import (
     known_figures,
 )
 from xlareport.analysis.compare.divergence import Where
-from xlareport.analysis.compare.pairing import pair_modules
+from xlareport.analysis.compare.pairing import ModulePair, pair_modules
 from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
 from xlareport.analysis.compare.sweep import Member
 from xlareport.analysis.compare.time_changes import (
@@ -26,7 +26,9 @@ from xlareport.analysis.compare.time_changes import (
     time_modules,
     untimed,
 )
+from xlareport.analysis.compare.verdict import judge
 from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, open_source
@@ -130,14 +132,14 @@ def compare_many(
     Raises XlareportError before anything is replaced.
     """
     if not site:
-        return tuple(_member(place, options, progress) for place in places)
+        return _members(places, options, progress)
     folder = Folder(options.out)
     for item in places:
         check_apart(item, folder.out, folder.replaced())
     try:
         with folder.locked():
             folder.prepare()
-            members = tuple(_member(place, options, progress) for place in places)
+            members = _members(places, options, progress)
             files = sweep_files(members)
             write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))
             if options.html:
@@ -147,12 +149,34 @@ def compare_many(
     return members
 
 
-def _member(place: str | Path, options: BuildOptions, progress: ProgressCallback) -> Member:
+def _members(
+    places: Sequence[str | Path], options: BuildOptions, progress: ProgressCallback
+) -> tuple[Member, ...]:
+    """Return what is known of each main program, and what made it another than the first."""
+    mains = [_main_of(place, options, progress) for place in places]
+    return tuple(
+        _member(str(place), main, mains[0] if number else None)
+        for number, (place, main) in enumerate(zip(places, mains, strict=True))
+    )
+
+
+def _main_of(
+    place: str | Path, options: BuildOptions, progress: ProgressCallback
+) -> Sketched | None:
     with _opened(place, options) as source:
         side = _side(source, options, progress)
-    main = next((each for each in side.sketched if each.sketch.key == side.main), None)
-    figures = known_figures(main) if main else {}
-    return Member(str(place), main.sketch.name if main else None, figures)
+    return next((each for each in side.sketched if each.sketch.key == side.main), None)
+
+
+def _member(place: str, main: Sketched | None, first: Sketched | None) -> Member:
+    if main is None or first is None:
+        name = main.sketch.name if main else None
+        return Member(place, name, known_figures(main) if main else {})
+    pair = ModulePair(0, 0, Grade.GUESSED, "main programs")
+    comparison = compare_modules(pair, first, main)
+    causes = find_causes([comparison], comparison)
+    verdict = judge(comparison, None)
+    return Member(place, main.sketch.name, known_figures(main), verdict, causes[:1])
 
 
 @contextmanager

@@ -28,8 +28,10 @@ def test_three_dumps(tmp_path: Path) -> None:
     options = ["--out", str(out), "--markdown", str(comment), "--jobs", "1", "--quiet"]
     done = CliRunner().invoke(command, [*places, *options])
     assert done.exit_code == 0, done.output
-    assert "dump 2 stands out" in done.stdout
+    assert "dump 2 (1) stands out" in done.stdout
     assert "% slower" in done.stdout
     assert len(comment.read_text().splitlines()) == 7
     page = (out / "site/index.html").read_text()
-    assert page.count("xr-figure-chart") >= 2
+    assert page.count("xr-figure-chart") == 1
+    assert page.count('class="xr-odd-row"') == page.count('class="xr-odd"') == 1
+    assert "<circle" in page

@@ -158,7 +158,7 @@ _WORDS = {
     ChangeKind.DONATION: "{head} arguments are donated instead of {base} ({size})",
     ChangeKind.SHARDING: "The sharding is `{head}` instead of `{base}`",
     ChangeKind.OPERATIONS: "The program has other operations",
-    ChangeKind.OTHER: "The program differs in constants or attributes of instructions",
+    ChangeKind.OTHER: "The program differs in constants, attributes or calls",
 }
 
 

@@ -10,6 +10,8 @@ from xlareport.analysis.compare.program import Given, Program
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 
 _NAMES = 4
+_CALL = "call"
+"""A function of the program, of which releases make more or fewer; what it does is inside."""
 _OF_TYPES = frozenset({"convert_element_type", "reduce_precision"})
 """Ops that come and go with types."""
 _OF_SHARDING = frozenset({"sharding_constraint", "psum", "all_gather", "pvary"})
@@ -226,6 +228,7 @@ def _opcodes(program: Program) -> Counter[str]:
     counts = Counter[str]()
     for each in program.operations:
         counts.update(dict(each.opcodes))
+    del counts[_CALL]
     return counts
 
 
@@ -233,10 +236,11 @@ def _counted(program: Program, explained: set[str]) -> Counter[str]:
     """Count the instructions of each op; where the dump has no op_names, of each opcode."""
     counts = Counter[str]()
     for each in program.operations:
-        if each.key.op and all(name == "call" for name, _ in each.opcodes):
-            continue  # a function of the program; what it does is inside
+        if each.key.op and all(name == _CALL for name, _ in each.opcodes):
+            continue
         if each.key.op and each.key.op not in explained:
             counts[each.key.op] += each.count
         elif not each.key.op:
-            counts.update({f"{name} (opcode)": count for name, count in each.opcodes})
+            known = ((name, count) for name, count in each.opcodes if name != _CALL)
+            counts.update({f"{name} (opcode)": count for name, count in known})
     return counts

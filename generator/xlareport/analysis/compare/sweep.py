@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.verdict import NO_VERDICT, Verdict
 
 FIGURES = (
     ESTIMATE,
@@ -33,6 +35,10 @@ class Member:
     """The main program's name; None where none is known."""
     figures: Mapping[str, int]
     """Those that are known."""
+    verdict: Verdict = NO_VERDICT
+    """Against the first dump."""
+    causes: tuple[Cause, ...] = ()
+    """The first cause of what differs from the first dump; empty where nothing does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,19 @@
 """Three dumps or more on one page: a table, how figures grow, the odd one."""
 
 import json
+import os.path
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 
 from markupsafe import Markup
 
 from xlareport.analysis.compare.sweep import FIGURES, Member, find_odd
-from xlareport.analysis.compare.verdict import judge_figures
 from xlareport.pages import words
-from xlareport.pages.charts import Spot, spot_curve
 from xlareport.pages.compare.figures import figure_name, written
 from xlareport.pages.compare.files import File, frame_files
+from xlareport.pages.compare.sweep_plot import Series, sweep_plot
 from xlareport.pages.compare.verdict import verdict_sentence
-from xlareport.pages.rendering.environment import visible
+from xlareport.pages.rendering.environment import prose, visible
 from xlareport.pages.rendering.templates import render
 
 _MOST_NAME = 60
@@ -30,6 +29,8 @@ class SweepRow:
     figures: tuple[str, ...]
     verdict: str
     """Against the first dump; empty for itself."""
+    cause: Markup
+    """The first cause of it."""
     odd: bool
 
 
@@ -40,31 +41,58 @@ class SweepPage:
     lead: str
     labels: tuple[str, ...]
     rows: tuple[SweepRow, ...]
-    charts: tuple[tuple[str, Markup], ...]
-    """(title, curve) of each figure that is known of every dump."""
+    main: str
+    """The main program, where it has one name in all dumps."""
+    has_causes: bool
+    folder: str
+    """What the paths begin with, which the rows leave out; empty for nothing."""
+    plot: Markup
+    """How the figures grow; empty where none changes."""
+    legend: tuple[str, ...]
+    """The figures of the plot."""
 
 
 def sweep_page(members: Sequence[Member]) -> SweepPage:
     """Make the page."""
     odd = find_odd(members)
+    place_of_odd = odd.place if odd else None
+    folder = _folder(members)
     shown = [name for name in FIGURES if any(member.figures.get(name) for member in members)]
     rows = tuple(
         SweepRow(
             number=place + 1,
-            path=member.path[-_MOST_NAME:],
+            path=member.path[len(folder) :][-_MOST_NAME:],
             module=words.short_name(member.module) if member.module else "no main program",
             figures=tuple(written(name, member.figures.get(name)) for name in shown),
-            verdict=_against(members[0], member) if place else "",
-            odd=odd is not None and odd.place == place,
+            verdict=verdict_sentence(member.verdict) if place and member.module else "",
+            cause=prose("".join(each.sentence for each in member.causes)),
+            odd=place == place_of_odd,
         )
         for place, member in enumerate(members)
     )
+    series = tuple(_series(members, shown))
+    plot = sweep_plot(series, place_of_odd)
     return SweepPage(
         lead=_lead(members),
         labels=tuple(map(figure_name, shown)),
         rows=rows,
-        charts=tuple(_charts(members, shown)),
+        main=rows[0].module if len({row.module for row in rows}) == 1 else "",
+        has_causes=any(row.cause for row in rows),
+        folder=folder,
+        plot=Markup(plot),  # noqa: S704 - made by us, escaped there
+        legend=tuple(each.name for each in series) if plot else (),
     )
+
+
+def _folder(members: Sequence[Member]) -> str:
+    """Return the folders with which every path begins, with the slash."""
+    folders = [member.path.rpartition("/")[0] for member in members]
+    common = os.path.commonpath(folders) if all(folders) and _alike(folders) else ""
+    return f"{common}/" if common.strip("/") else ""
+
+
+def _alike(folders: Sequence[str]) -> bool:
+    return len({folder.startswith("/") for folder in folders}) == 1
 
 
 def _lead(members: Sequence[Member]) -> str:
@@ -72,29 +100,20 @@ def _lead(members: Sequence[Member]) -> str:
     if odd is None:
         return f"{len(members)} dumps; none stands out."
     value, middle = written(odd.figure, odd.value), written(odd.figure, round(odd.median))
+    path = members[odd.place].path[len(_folder(members)) :][-_MOST_NAME:]
     return (
-        f"{len(members)} dumps; dump {odd.place + 1} stands out: "
+        f"{len(members)} dumps; dump {odd.place + 1} ({path}) stands out: "
         f"{figure_name(odd.figure)} {value}, median {middle}."
     )
 
 
-def _against(first: Member, other: Member) -> str:
-    return verdict_sentence(judge_figures(first.figures, other.figures))
-
-
-def _charts(members: Sequence[Member], shown: Sequence[str]) -> Iterator[tuple[str, Markup]]:
+def _series(members: Sequence[Member], shown: Sequence[str]) -> Iterator[Series]:
+    """Yield the figures that every dump has."""
     for name in shown:
         values = [member.figures.get(name) for member in members]
-        if None in values:
-            continue
-        spots = [
-            Spot(value, f"dump {place}: {written(name, value)}", is_step=False)
-            for place, value in enumerate(values, 1)
-            if value is not None
-        ]
-        curve = spot_curve(spots, figure_name(name), partial(written, name), "dump")
-        if curve:
-            yield figure_name(name), Markup(curve)  # noqa: S704 - made by us, escaped there
+        known = tuple(value for value in values if value is not None)
+        if len(known) == len(members) and known[0]:
+            yield Series(figure_name(name), known, tuple(written(name, value) for value in known))
 
 
 def sweep_lines(members: Sequence[Member]) -> Iterator[str]:
@@ -108,6 +127,7 @@ def sweep_lines(members: Sequence[Member]) -> Iterator[str]:
         )
         if row.verdict:
             yield f"  against dump 1: {row.verdict}"
+            yield from (f"    {each.sentence}" for each in members[row.number - 1].causes)
 
 
 def sweep_markdown(members: Sequence[Member]) -> str:
