@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from xlareport.analysis.code.unfused_pairs import list_unfused_pairs
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.module import (
     AnalysisOptions,
@@ -42,6 +43,7 @@ from xlareport.pages.steps.figures import step_figures, time_words
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import mentioned, step_payload
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
+from xlareport.pages.steps.unfused import FUSION_STEP, unfused_groups
 from xlareport.pages.texts.page import KeptTexts, kept_texts
 from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.pictures.draw import PictureRequest
@@ -204,7 +206,11 @@ class _ModulePages:
             page = self.steps.pages.get(number)
             if page is not None and overview is not None:
                 figures = step_figures(*overview.growth[number - 1 : number + 1])
-                added = {"figures": figures, "time": time_words(overview.step_times[number])}
+                added = {
+                    "figures": figures,
+                    "time": time_words(overview.step_times[number]),
+                    "groups": [*page.payload["groups"], *self._unfused(number)],
+                }
                 yield make_payload(
                     navigation.module_key(self.slug, f"step-{stage.key}"), page.payload | added
                 )
@@ -214,6 +220,14 @@ class _ModulePages:
         yield make_payload(
             navigation.module_key(self.slug, "steps"), steps_payload(summary, growth)
         )
+
+    def _unfused(self, number: int) -> list[dict[str, Any]]:
+        """Return the pairs that the GPU fusion pass left apart, at its own step."""
+        module = self.analyzed.module
+        snapshot = module.snapshots[number]
+        if snapshot.stage.after != FUSION_STEP or not module.code.decisions:
+            return []
+        return unfused_groups(list_unfused_pairs(snapshot.hlo, module.code.decisions))
 
     def _code(self) -> Iterator[Payload]:
         module, code = self.analyzed.module, self.analyzed.code

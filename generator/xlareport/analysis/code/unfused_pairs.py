@@ -1,0 +1,79 @@
+"""Why two instructions were not fused: the last word of the GPU fusion pass on the producer.
+
+The pass logs what it weighs under the names of the moment. In the snapshot right behind it what was
+not fused has its last name, so that producers are found by name alone.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from xlareport.hlo.model import Computation, HloModule
+from xlareport.readers.fusion_decisions import FusionDecision
+
+_RENAMING = frozenset({"bitcast", "get-tuple-element"})
+_NO_CONSUMER = frozenset({"tuple", "while", "conditional", "call", "parameter"})
+SLOWER = "the pass estimates that fusing does not make it faster"
+_UNDECIDED = "the last estimate speaks for fusing, and the log does not say why it was not done"
+
+
+@dataclass(frozen=True, slots=True)
+class UnfusedPair:
+    """A producer and an instruction that uses its value, which run apart."""
+
+    producer: str
+    consumer: str
+    reason: str
+    """The pass's own words, or what its estimates say."""
+    microseconds_fused: float | None
+    """XLA's estimate for the producer with all of its consumers, launches included."""
+    microseconds_unfused: float | None
+    grade: str
+    """`exact`: the pass says the reason; `matched`: it follows from its estimates."""
+
+
+def list_unfused_pairs(
+    module: HloModule, decisions: Iterable[FusionDecision]
+) -> tuple[UnfusedPair, ...]:
+    """Return the pairs of the snapshot behind the pass whose producer the log has something on."""
+    last = last_decisions(decisions)
+    return tuple(
+        _pair(instruction.name, consumer, last[instruction.name])
+        for computation in module.computations
+        for instruction in computation.instructions
+        if instruction.name in last
+        for consumer in _consumers(computation, instruction.name)
+    )
+
+
+def last_decisions(decisions: Iterable[FusionDecision]) -> Mapping[str, FusionDecision]:
+    """Return the last decision on each producer that was not fused away."""
+    last: dict[str, FusionDecision] = {}
+    for decision in decisions:
+        if decision.kind == "fusion":
+            last.pop(decision.producer, None)
+        elif decision.producer:
+            last[decision.producer] = decision
+    return last
+
+
+def _pair(producer: str, consumer: str, decision: FusionDecision) -> UnfusedPair:
+    fused, apart = decision.microseconds_fused, decision.microseconds_unfused
+    if decision.reason:
+        return UnfusedPair(producer, consumer, decision.reason, fused, apart, "exact")
+    slower = fused is not None and apart is not None and fused >= apart
+    reason = SLOWER if slower else _UNDECIDED
+    return UnfusedPair(producer, consumer, reason, fused, apart, "matched")
+
+
+def _consumers(computation: Computation, name: str) -> Iterator[str]:
+    """Yield the users that are work, those behind a renaming included."""
+    waiting, seen = [name], {name}
+    while waiting:
+        for user in computation.users.get(waiting.pop(), ()):
+            if user.name in seen:
+                continue
+            seen.add(user.name)
+            if user.opcode in _RENAMING:
+                waiting.append(user.name)
+            elif user.opcode not in _NO_CONSUMER:
+                yield user.name

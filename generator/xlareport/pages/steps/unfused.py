@@ -1,0 +1,47 @@
+"""Pairs that the GPU fusion pass left apart, as groups of its step: one group for each reason."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from xlareport.analysis.code.unfused_pairs import UnfusedPair
+
+FUSION_STEP = "priority-fusion"
+_LONGEST = 200
+_MOST = 300
+"""Pairs of one reason that are listed."""
+
+
+def unfused_groups(pairs: Sequence[UnfusedPair]) -> list[dict[str, Any]]:
+    """Return the groups of a step's payload, the most frequent reason first."""
+    by_reason: dict[str, list[UnfusedPair]] = defaultdict(list)
+    for pair in pairs:
+        by_reason[pair.reason].append(pair)
+    return [
+        {
+            "kind": "unfused",
+            "label": "Producers not fused into their consumers",
+            "title": reason[:_LONGEST],
+            "count": len(alike),
+            "grade": alike[0].grade,
+            "examples": [_example(pair) for pair in alike[:_MOST]],
+        }
+        for reason, alike in sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
+    ]
+
+
+def _example(pair: UnfusedPair) -> dict[str, Any]:
+    fused, apart = pair.microseconds_fused, pair.microseconds_unfused
+    estimate = (
+        f"XLA's estimate with all consumers and launches: {fused:,.3g} µs fused, "
+        f"{apart:,.3g} µs apart"
+        if fused is not None and apart is not None
+        else ""
+    )
+    return {
+        "before": f"%{pair.producer}",
+        "after": f"%{pair.consumer}",
+        "scope": "",
+        "reason": estimate,
+        "grade": pair.grade,
+    }

@@ -1,0 +1,87 @@
+"""Why pairs were not fused: the last word of the log on the producer, as the text has it too."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.code.unfused_pairs import SLOWER, list_unfused_pairs
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.hlo.text import TextReader
+from xlareport.program import ParsedModule, read_module
+from xlareport.readers.fusion_decisions import read_fusion_decisions
+
+HLO = b"""HloModule m
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  a = f32[4] add(p, p)
+  b = f32[4] bitcast(a)
+  c = f32[4] negate(b)
+  d = f32[4] multiply(a, c)
+  ROOT t = (f32[4], f32[4]) tuple(d, c)
+}
+"""
+
+
+def log(*steps: str) -> bytes:
+    return "".join(f"fusion_steps {{\n  {step}\n}}\n" for step in steps).encode()
+
+
+def pairs(*steps: str) -> list[tuple[str, str, str, str]]:
+    module = TextReader().read(HLO, "m.txt")
+    assert module is not None
+    decisions, problems = read_fusion_decisions(log(*steps), "log")
+    assert problems == []
+    found = list_unfused_pairs(module, decisions)
+    return [(each.producer, each.consumer, each.reason, each.grade) for each in found]
+
+
+def test_the_last_word_counts() -> None:
+    """A reason after an estimate; users behind a bitcast are users."""
+    weighed = 'update_priority {\n producer_name: "a"\n us_fused: 1.5\n us_unfused: 2.5\n}'
+    refused = 'producer_ineligible {\n producer_name: "a"\n reason: "too many"\n}'
+    wanted = [("a", "d", "too many", "exact"), ("a", "c", "too many", "exact")]
+    assert sorted(pairs(weighed, refused)) == sorted(wanted)
+    assert {reason for *_, reason, _ in pairs(refused, weighed)} != {"too many"}
+
+
+def test_an_estimate_speaks_against_it() -> None:
+    """The pass does not fuse what it expects to become no faster; that is not its own word."""
+    weighed = 'update_priority {\n producer_name: "c"\n us_fused: 3.5\n us_unfused: 2.5\n}'
+    assert pairs(weighed) == [("c", "d", SLOWER, "matched")]
+
+
+def test_what_was_fused_has_no_pair() -> None:
+    """A producer that was fused away, and one that the log does not name."""
+    weighed = 'update_priority {\n producer_name: "c"\n us_fused: 3.5\n us_unfused: 2.5\n}'
+    fused = 'fusion {\n producer_name: "c"\n consumer_name: "d"\n fusion_name: "fusion.1"\n}'
+    assert pairs(weighed, fused) == []
+    assert pairs() == []
+
+
+@pytest.fixture(scope="module", params=["tagged-gpu-mlp", "tagged-gpu-experts", "tagged-gpu-conv"])
+def module(request: pytest.FixtureRequest, unpacked: Callable[[str], Path]) -> ParsedModule:
+    with open_source(unpacked(request.param)) as source:
+        modules = [read_module(files) for files in group(name_files(source)).modules]
+    return max(modules, key=lambda each: len(each.code.decisions))
+
+
+def test_every_pair_in_the_text_of_real_logs(module: ParsedModule) -> None:
+    """The last step of the text that names the producer has the reason, or only estimates."""
+    artifacts = module.files.artifacts
+    artifact = next(each for each in artifacts if "priority_fusion_dump" in each.path)
+    text = artifact.entry.read().decode().replace('\\"', '"')
+    steps = re.split(r"(?=^fusion_steps \{)", text, flags=re.MULTILINE)
+    (snapshot,) = (each for each in module.snapshots if each.stage.after == "priority-fusion")
+    found = list_unfused_pairs(snapshot.hlo, module.code.decisions)
+    assert found
+    for pair in found:
+        last = [step for step in steps if f'producer_name: "{pair.producer}"' in step][-1]
+        if pair.grade == "exact":
+            assert f'reason: "{pair.reason}"' in last
+        else:
+            assert "update_priority" in last
+            assert "reason" not in last
