@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
@@ -21,7 +21,7 @@ def split_products(case: Case) -> Iterator[Finding]:
     """
     result: list[tuple[float, int, Where]] = []
     for computation, instruction, cost in case.scheduled():
-        parts = _parts(case, computation, instruction) if cost.matrix_flops else 0
+        parts = count_parts(case.module, computation, instruction) if cost.matrix_flops else 0
         size = instruction.shape.byte_size or 0
         seconds = case.time_of_bytes(2.0 * size * (1 - 1 / parts)) * cost.counted if parts else 0.0
         if parts and seconds > _whole(case, cost, size, parts) * cost.counted:
@@ -62,32 +62,32 @@ def _whole(case: Case, cost: InstructionCost, size: int, parts: int) -> float:
     return max(least.arithmetic if least else 0.0, case.time_of_bytes(max(0.0, moved)))
 
 
-def _parts(case: Case, computation: Computation, product: Instruction) -> int:
+def count_parts(module: HloModule, computation: Computation, product: Instruction) -> int:
     """Return into how many parts a product is split; 0 where nothing adds them up."""
     dimensions = product.shape.dimensions
     count = dimensions[0] if len(dimensions) > 2 else None
     users = computation.users.get(product.name, ())
     if not count or count < 2 or not users:
         return 0
-    return count if all(_adds_up(case, user, product) for user in users) else 0
+    return count if all(_adds_up(module, user, product) for user in users) else 0
 
 
-def _adds_up(case: Case, user: Instruction, product: Instruction) -> bool:
+def _adds_up(module: HloModule, user: Instruction, product: Instruction) -> bool:
     """Say whether all that a user makes of a value is its sum over the first dimension."""
     if user.opcode == "reduce":
-        return _is_sum(case, user)
-    inside = case.module.by_name.get(user.called[0][1]) if user.opcode == "fusion" else None
+        return _is_sum(module, user)
+    inside = module.by_name.get(user.called[0][1]) if user.opcode == "fusion" else None
     if inside is None or product.name not in user.operand_names:
         return False
     place = user.operand_names.index(product.name)
     if place >= len(inside.parameters):
         return False
     uses = inside.users.get(inside.parameters[place].name, ())
-    return bool(uses) and all(each.opcode == "reduce" and _is_sum(case, each) for each in uses)
+    return bool(uses) and all(each.opcode == "reduce" and _is_sum(module, each) for each in uses)
 
 
-def _is_sum(case: Case, reduce: Instruction) -> bool:
-    called = case.module.by_name.get(reduce.called[0][1]) if reduce.called else None
+def _is_sum(module: HloModule, reduce: Instruction) -> bool:
+    called = module.by_name.get(reduce.called[0][1]) if reduce.called else None
     adds = called is not None and called.root is not None and called.root.opcode == "add"
     first = reduce.attributes.get("dimensions") == "{0}"
     return adds and first and len(reduce.operands) == _OPERANDS_OF_REDUCE

@@ -7,6 +7,8 @@ from xlareport.analysis.code.module import CodeFiles
 from xlareport.analysis.code.units import ModuleCode
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.kernels.card import Card, find_card, known_cards
+from xlareport.analysis.kernels.estimates import read_estimates
+from xlareport.analysis.kernels.gemms import read_gemms
 from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.kernels.resources import KernelEvidence
@@ -68,6 +70,8 @@ def read_kernels(
         multiprocessors_source=card.count_source if card else "",
         is_hypothetical=card.is_hypothetical if card else False,
         compiler=ptxas.label if ptxas else "",
+        gemms=read_gemms(module),
+        estimates=read_estimates(module.final.hlo) if module.final else {},
     )
 
 

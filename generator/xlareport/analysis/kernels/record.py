@@ -1,6 +1,10 @@
 """The records of kernels: what report.json holds of them, and what pages show."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from xlareport.analysis.kernels.estimates import XlaEstimate
+from xlareport.analysis.kernels.gemms import ModuleGemms
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +131,7 @@ class ModuleKernels:
     """Whether the user chose another card than the dump's."""
     compiler: str
     """`ptxas 12.9.86`; empty where none was asked for."""
+    gemms: ModuleGemms | None = None
+    """The matrix products; None where the module has none."""
+    estimates: Mapping[str, tuple[XlaEstimate, ...]] = field(default_factory=dict)
+    """XLA's own, by instruction; empty where the dump has none."""

@@ -17,6 +17,7 @@ from xlareport.pages.cost.tables import cost_tables
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
+from xlareport.pages.kernels.estimates import with_estimates
 from xlareport.pages.tables import PartPage, Table
 from xlareport.pages.tpu.cycles import with_cycles
 from xlareport.records.report import ModuleRecord
@@ -60,9 +61,12 @@ class CostPage(PartPage):
 
 def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> Mapping[str, Table]:
     tables = cost_tables(cost)
-    if module.tpu is None:
-        return tables
-    heaviest = with_cycles(tables["heaviest"], record.slug, module.tpu.programs)
+    heaviest = tables["heaviest"]
+    if module.kernels is not None:
+        runs = {row.heavy.instruction: row.heavy.cost.executions for row in cost.heaviest}
+        heaviest = with_estimates(heaviest, module.kernels, runs)
+    if module.tpu is not None:
+        heaviest = with_cycles(heaviest, record.slug, module.tpu.programs)
     return {**tables, "heaviest": heaviest}
 
 

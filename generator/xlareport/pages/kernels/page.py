@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from xlareport.analysis.kernels.gemms import ModuleGemms
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
@@ -41,6 +42,8 @@ class KernelsPage(PartPage):
     kernels: tuple[KernelView, ...]
     more: int
     """Kernels that are in the table alone."""
+    gemms: str
+    """What holds of all matrix products; empty where there are none."""
 
 
 def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
@@ -49,6 +52,8 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
     tables = {"kernels": _table(record, ranked)}
     if any(kernel.elsewhere for kernel in ranked):
         tables["kernel-cards"] = _cards(ranked, kernels)
+    if kernels.gemms is not None:
+        tables["gemms"] = _gemms(record, kernels.gemms)
     return KernelsPage(
         name=words.short_name(record.name),
         slug=record.slug,
@@ -64,6 +69,7 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
             for each in ranked[:_DESCRIBED]
         ),
         more=max(0, len(ranked) - _DESCRIBED),
+        gemms=_gemm_words(kernels.gemms) if kernels.gemms else "",
     )
 
 
@@ -144,7 +150,11 @@ def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
         Column("Link", "text", "grade of the link with the instructions"),
         Column("Note"),
     )
-    return Table(columns, [_row(record, kernel) for kernel in kernels], (1, "desc"))
+    rows = [_row(record, kernel) for kernel in kernels]
+    kept = [at for at in range(len(columns)) if at <= 1 or any(row[at] is not None for row in rows)]
+    return Table(
+        tuple(columns[at] for at in kept), [[row[at] for at in kept] for row in rows], (1, "desc")
+    )
 
 
 def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
@@ -173,6 +183,64 @@ def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
         kernel.grade,
         kernel.note or None,
     ]
+
+
+def _gemm_words(gemms: ModuleGemms) -> str:
+    """Say how many there are, and whether anything was tuned."""
+    parts = [f"{units.plural(len(gemms.gemms), 'GEMM')}."]
+    if gemms.same_tile:
+        tile = "x".join(map(str, gemms.same_tile))
+        parts.append(f"Every Triton GEMM has the same tile, {tile}, whatever its size.")
+    if gemms.has_tuning_results is False:
+        parts.append(
+            "autotune_results holds no result: nothing was measured, and tiles and algorithms are "
+            "defaults, as when compiling without a device."
+        )
+    elif gemms.has_tuning_results:
+        parts.append("autotune_results holds results of autotuning.")
+    return " ".join(parts)
+
+
+def _gemms(record: ModuleRecord, gemms: ModuleGemms) -> Table:
+    columns = (
+        Column("Instruction", "link", "its code", of="instruction"),
+        Column("Made by", "code", "Triton, or the library function that is called"),
+        Column("Result", "text", "batch and sides"),
+        Column("K", "int", "products added up for one element"),
+        Column("Tile", "text", "of the result"),
+        Column("Split-K", "int", "parts that another kernel adds up"),
+        Column("Operand bytes", "bytes", "of both operands, once"),
+        Column(
+            "Loaded by tiles", "bytes", "every tile loads its rows and columns; caches spare most"
+        ),
+        Column("Partial sums", "bytes", "of split-K, written and read again"),
+        Column("Algorithm", "text", "number that the autotuner chose for a library"),
+        Column("Warps", "int", "of a block"),
+        Column("Stages", "int", "of the software pipeline"),
+    )
+    page = navigation.address(navigation.module_page(record.slug, "code"))
+    rows: list[list[Cell]] = [
+        [
+            [gemm.instruction, f"{page}#unit={quote(gemm.instruction)}"],
+            gemm.made_by,
+            _sizes(gemm.result),
+            gemm.contracted,
+            _sizes(gemm.tile) or None,
+            gemm.split_k,
+            gemm.operand_bytes,
+            gemm.loaded_bytes,
+            gemm.partial_bytes,
+            gemm.algorithm or None,
+            gemm.warps,
+            gemm.stages,
+        ]
+        for gemm in gemms.gemms
+    ]
+    return Table(columns, rows, (7, "desc"))
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return "x".join(map(str, sizes))
 
 
 def _cards(kernels: Sequence[KernelRecord], module: ModuleKernels) -> Table:

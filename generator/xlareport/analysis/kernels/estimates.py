@@ -1,0 +1,62 @@
+"""XLA's own estimates of the time of instructions, as `backend_config` has them.
+
+`reification_cost` is written with `--xla_gpu_collect_cost_model_stats=true`: one entry for each of
+XLA's cost models that knows the instruction. None of them counts the launch of a kernel.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xlareport.hlo.backend_config import read_backend_config
+from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.model import HloModule
+
+LAUNCH_MICROSECONDS = 1.0
+"""What XLA's fusion cost model assumes for the launch of a kernel (kKernelLaunchOverhead)."""
+MAIN_MODEL = "gpu-cost-model"
+"""The model to which XLA gives no name: its GpuPerformanceModel."""
+_MOST = 20_000
+_MOST_MODELS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class XlaEstimate:
+    """What one of XLA's cost models expects of one run of an instruction."""
+
+    model: str
+    """`gpu-cost-model` where XLA gives it no name, `sol`, `indexing-cost-model`, ..."""
+    microseconds: float
+    cycles: float | None
+
+
+def read_estimates(module: HloModule) -> Mapping[str, tuple[XlaEstimate, ...]]:
+    """Return the estimates of each instruction that runs by itself; empty where there are none."""
+    result: dict[str, tuple[XlaEstimate, ...]] = {}
+    fused = find_fused_computations(module)
+    for computation in module.computations:
+        if computation.name in fused:
+            continue
+        for instruction in computation.instructions:
+            if '"reification_cost":[{' in instruction.attributes_text and len(result) < _MOST:
+                estimates = tuple(_estimates(read_backend_config(instruction)))
+                if estimates:
+                    result[instruction.name] = estimates
+    return result
+
+
+def _estimates(config: object) -> Iterator[XlaEstimate]:
+    entries = config.get("reification_cost") if isinstance(config, dict) else None
+    for entry in entries[:_MOST_MODELS] if isinstance(entries, list) else ():
+        if not isinstance(entry, dict):
+            continue
+        time, cycles = _number(entry.get("exec_time_us")), _number(entry.get("end_to_end_cycles"))
+        if time is not None:
+            name = str(entry.get("name") or MAIN_MODEL)[:60]
+            yield XlaEstimate(name, time, cycles or None)
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and value >= 0 else None
