@@ -16,7 +16,7 @@ def test_one_group_for_each_reason() -> None:
     assert [(group["title"], group["count"]) for group in groups] == [("frequent", 2), ("rare", 1)]
     (example,) = groups[1]["examples"]
     assert (example["before"], example["after"], example["grade"]) == ("%a", "%b", "exact")
-    assert "1.25 µs fused, 2 µs apart" in example["reason"]
+    assert "1.25 µs fused, 2 µs unfused" in example["reason"]
     assert groups[0]["examples"][0]["reason"] == ""
     assert {group["kind"] for group in groups} == {"unfused"}
 

@@ -34,7 +34,7 @@ def _example(pair: UnfusedPair) -> dict[str, Any]:
     fused, apart = pair.microseconds_fused, pair.microseconds_unfused
     estimate = (
         f"XLA's estimate with all consumers and launches: {fused:,.3g} µs fused, "
-        f"{apart:,.3g} µs apart"
+        f"{apart:,.3g} µs unfused"
         if fused is not None and apart is not None
         else ""
     )
