@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: walks help report serve test check architecture format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: walks help report serve test test-replay check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -17,7 +17,7 @@ RUN := $(VENV)/bin/
 ENVIRONMENT := pyproject.toml scripts/environment scripts/fetch_pip.py
 
 help:  ## Show this help
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1	\2/p' Makefile | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1	\2/p' Makefile | expand -t 18
 
 report: $(VENV)/.ready  ## Build the report of a real dump (examples/) and say which file to open
 	@$(RUN)xlareport build "$(DUMP)" --out "$(OUT)"
@@ -29,6 +29,9 @@ serve: $(VENV)/.ready  ## Show that report on http://127.0.0.1:8000 and follow i
 test: check browser  ## Check and test everything: sources, pages in a browser, the built wheel
 	$(RUN)python scripts/frontend.py test
 	$(RUN)pytest -n $(WORKERS)
+
+test-replay: $(VENV)/.ready-replay  ## Test what runs programs of a dump; needs jax, which it installs
+	$(RUN)pytest tests/replay tests/cli/test_replay.py
 
 walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
 	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) tests/site tests/hostile tests/benchmarks
@@ -98,6 +101,10 @@ $(VENV)/.ready: $(ENVIRONMENT)
 $(VENV)/.ready-fuzz: $(ENVIRONMENT)
 	@scripts/environment $(VENV) fuzz
 	@touch $@ $(VENV)/.ready
+
+$(VENV)/.ready-replay: $(ENVIRONMENT)
+	@scripts/environment $(VENV) test,replay
+	@touch $@ $(VENV)/.ready $(VENV)/.ready-test
 
 $(VENV)/.ready-test: $(ENVIRONMENT)
 	@scripts/environment $(VENV) test

@@ -25,6 +25,7 @@ _COMMANDS = {
     "main": "xlareport.cli.main_program",
     "nightly": "xlareport.cli.nightly",
     "pack": "xlareport.cli.pack",
+    "replay": "xlareport.cli.replay",
     "skeleton": "xlareport.cli.skeleton",
 }
 """Each module holds a click command called `command`; it is imported when it is asked for."""

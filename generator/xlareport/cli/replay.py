@@ -1,0 +1,235 @@
+"""`xlareport replay`: run a snapshot on the CPU, or find the pass that broke the numbers."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from xlareport.cli.options import limited, size
+from xlareport.cli.terminal import progress_bar, say, say_json
+from xlareport.pages.navigation import step_address
+from xlareport.program import ParsedModule
+from xlareport.replay.bisect import Bisection, FirstStep, Runner, bisect, make_inputs, program_of
+from xlareport.replay.process import Bounds, Child, ReplayError, RunError, default_python
+from xlareport.replay.programs import Program
+from xlareport.replay.verdict import Difference, StageRun
+from xlareport.report import BuildOptions, read_one_module
+from xlareport.runtime import units
+from xlareport.runtime.limits import Limits
+
+_BREACH = 1
+SILENCE = (
+    "Not reproduced on the CPU. That does not clear any pass: TF32, the bf16 passes of TPUs, "
+    "Triton's accumulation, custom kernels and miscompiled machine code do not occur in this run."
+)
+
+
+@click.command(name="replay")
+@click.argument("dump")
+@click.option("--module", metavar="M", help="Key or name; by default the main program.")
+@click.option("--stage", metavar="KEY", help="0017, or a name; by default the first snapshot.")
+@click.option(
+    "--inputs",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="An .npz file with the inputs in order; without it they are random.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--outputs",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the outputs of the snapshot to this .npz file.",
+)
+@click.option(
+    "--bisect",
+    "as_bisection",
+    is_flag=True,
+    help="Run all snapshots and name the first step that changes the outputs.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result of --bisect as JSON.")
+@click.option(
+    "--python",
+    default=default_python(),
+    envvar="XLAREPORT_REPLAY_PYTHON",
+    show_default="the one that runs xlareport",
+    help="The interpreter that runs the program: one that has jax.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=120,
+    show_default=True,
+    help="Maximum time for one snapshot, compilation included.",
+)
+@click.option(
+    "--memory",
+    type=size,
+    default="8GB",
+    show_default=True,
+    help="Maximum memory of the child process.",
+)
+@limited
+def command(
+    dump: str,
+    *,
+    module: str | None,
+    stage: str | None,
+    inputs: Path | None,
+    seed: int,
+    outputs: Path | None,
+    as_bisection: bool,
+    as_json: bool,
+    python: str,
+    seconds: float,
+    memory: int,
+    limits: Limits,
+) -> None:
+    """Run a snapshot of a module of DUMP on the CPU with stock jaxlib, in a child process.
+
+    Fusions become calls, bitcasts become transposes and reshapes, and layouts and notes for the
+    backend are dropped. What cannot run so is refused by name: collectives, custom calls, infeed,
+    outfeed, send and recv. With --bisect the exit code is 1 where a step is named.
+    """
+    if as_bisection and (stage or outputs):
+        raise click.UsageError("--bisect runs all snapshots: it takes no --stage and no --outputs.")
+    if as_json and not as_bisection:
+        raise click.UsageError("--json goes with --bisect.")
+    with child_process(python, seconds, memory) as child:
+        with progress_bar() as progress:
+            options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
+            read = read_one_module(dump, module, options, progress)
+            result = bisect(read, child, seed, inputs, progress) if as_bisection else None
+        if result is None:
+            _run_one(read, child, stage, (seed, inputs), outputs)
+            return
+    if as_json:
+        say_json(bisection_json(result))
+    else:
+        for line in _lines(result, read):
+            say(line)
+    click.get_current_context().exit(_BREACH if result.first else 0)
+
+
+@contextmanager
+def child_process(python: str, seconds: float, memory: int) -> Iterator[Child]:
+    """Start a child with jaxlib in a temporary folder of its own; raises ReplayError."""
+    with (
+        tempfile.TemporaryDirectory(prefix="xlareport-replay-") as folder,
+        Child(python, Path(folder), Bounds(seconds, memory)) as child,
+    ):
+        yield child
+
+
+def _run_one(
+    read: ParsedModule,
+    child: Child,
+    stage: str | None,
+    wanted: tuple[int, Path | None],
+    outputs: Path | None,
+) -> None:
+    snapshot = read.snapshots[0] if stage is None else read.snapshot(stage)
+    program = program_of(snapshot)
+    if not isinstance(program, Program):
+        raise ReplayError(f"{snapshot.stage.label} of {read.files.key} cannot be run: {program}.")
+    say(f"{read.files.key}, {snapshot.stage.label}, on the CPU with jaxlib {child.release}.")
+    for change, count in program.changes.items():
+        say(f"  rewritten: {change} ({count})")
+    try:
+        inputs = make_inputs(child, program, *wanted)
+        for number, each in enumerate(inputs.ranges):
+            say(
+                f"  input {number}: {each.dtype}{list(each.dimensions)} from {each.low:.4g} to "
+                f"{each.high:.4g}, {each.reason}"
+            )
+        path, described = Runner(child, inputs.path).run(program.text())
+    except RunError as error:
+        raise ReplayError(f"{snapshot.stage.label} did not run: {error}.") from error
+    for number, output in enumerate(described):
+        note = "" if output["finite"] else ", not all finite"
+        say(f"  output {number}: {output['dtype']}{output['dimensions']}{note}")
+    if outputs is not None:
+        outputs.write_bytes(path.read_bytes())
+
+
+def bisection_json(result: Bisection) -> dict[str, object]:
+    """Return the document that `--bisect --json` prints."""
+    return {
+        "module": result.module,
+        "jaxlib": result.release,
+        "tolerance": result.tolerance.limit,
+        "stages": [_stage_json(run) for run in result.runs],
+        "first": None if result.first is None else _first_json(result.first),
+        "first_rounding": result.rounding,
+        "verdict": _verdict(result),
+    }
+
+
+def _stage_json(run: StageRun) -> dict[str, object]:
+    difference = run.difference or Difference(None, None)
+    return {
+        "stage": run.stage,
+        "ran": run.ran,
+        "reason": run.reason,
+        "max_relative_error": difference.max_relative_error,
+        "max_ulp": difference.max_ulp,
+    }
+
+
+def _first_json(first: FirstStep) -> dict[str, object]:
+    return {
+        "stage": first.stage,
+        "after": first.after,
+        "change": first.change,
+        "confirmed": first.confirmed,
+    }
+
+
+def _verdict(result: Bisection) -> str:
+    if result.first is None:
+        return SILENCE
+    if not result.first.confirmed:
+        return "A step differed once, and not when both its sides were run again: no verdict."
+    return f"The outputs change at {result.first.stage}, after {result.first.after}."
+
+
+def _lines(result: Bisection, read: ParsedModule) -> Iterator[str]:
+    ran = sum(run.ran for run in result.runs)
+    yield (
+        f"{result.module}: {ran} of {units.plural(len(result.runs), 'snapshot')} ran on the CPU "
+        f"with jaxlib {result.release}."
+    )
+    yield f"Tolerance: relative error {result.tolerance.limit:.2g}, {result.tolerance.reason}."
+    for run in result.runs:
+        yield f"  {_figures(run):<28} {run.label}"
+    if result.uninformative:
+        yield (
+            f"{result.uninformative} of {units.plural(result.outputs, 'output')} of the first "
+            "run are NaN or infinite throughout: no difference shows in them."
+        )
+    if result.rounding is not None:
+        yield f"The last bits first change at {result.rounding}."
+    yield _verdict(result)
+    if result.first is not None:
+        yield from _story(result.first, read)
+
+
+def _figures(run: StageRun) -> str:
+    if run.difference is None:
+        return f"not run: {run.reason}."
+    error, ulp = run.difference.max_relative_error, run.difference.max_ulp
+    shown = "not finite" if error is None else f"{error:.2g}"
+    return shown if ulp is None else f"{shown}, {ulp:,} ULP"
+
+
+def _story(first: FirstStep, read: ParsedModule) -> Iterator[str]:
+    yield f"What changed: {first.change}"
+    usual = first.as_usual
+    if usual is None:
+        yield "With all passes of the CPU compiler the two snapshots did not both run."
+    else:
+        error = usual.max_relative_error
+        shown = "not finite" if error is None else f"{error:.2g}"
+        yield f"With all passes of the CPU compiler the two snapshots differ by {shown}."
+    yield f"In the report: {step_address(read.files.slug, first.stage)}"

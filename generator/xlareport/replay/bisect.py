@@ -1,0 +1,304 @@
+"""Runs the snapshots of a module on the same inputs and names the first that differs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from xlareport.analysis.passes.step_boundaries import find_boundaries
+from xlareport.analysis.steps.step import step
+from xlareport.program import ParsedModule
+from xlareport.replay.inputs import InputRange, input_ranges
+from xlareport.replay.process import Child, ReplayError, RunError
+from xlareport.replay.programs import NotRunnableError, Program, plain_shape
+from xlareport.replay.rewrite import runnable
+from xlareport.replay.verdict import (
+    Departure,
+    Difference,
+    StageRun,
+    Tolerance,
+    choose_tolerance,
+    find_departure,
+    first_rounding,
+)
+from xlareport.replay.wide import widened
+from xlareport.runtime.progress import ProgressCallback, silent
+from xlareport.snapshots import ParsedSnapshot
+
+QUIET: Mapping[str, str] = {
+    "xla_backend_optimization_level": "0",
+    "xla_allow_excess_precision": "false",
+    "xla_disable_hlo_passes": "algsimp,simplify-fp-conversions,constant_folding,reshape-mover,"
+    "tree_reduction_rewriter,convert-mover",
+}
+"""Options under which XLA's CPU compiler leaves the arithmetic of a program as it is written."""
+AS_USUAL: Mapping[str, str] = {"xla_allow_excess_precision": "false"}
+"""Options of the second opinion: all passes of the CPU compiler run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What all runs are given."""
+
+    path: Path
+    ranges: tuple[InputRange, ...]
+    """Empty where the inputs are the user's."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStep:
+    """The step that changed the numbers."""
+
+    stage: str
+    after: str
+    """The pass or passes that ran in it, or may have."""
+    change: str
+    """What changed there, in sentences."""
+    difference: Difference
+    confirmed: bool
+    """Whether a second run of the first snapshot and of this one differed by exactly as much."""
+    as_usual: Difference | None
+    """With all passes of the CPU compiler; None where that did not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """What the runs of a module gave."""
+
+    module: str
+    release: str
+    """Of jaxlib."""
+    runs: tuple[StageRun, ...]
+    tolerance: Tolerance
+    uninformative: int
+    """Outputs of the first run that are NaN or infinite throughout: nothing shows in them."""
+    outputs: int
+    first: FirstStep | None
+    rounding: str | None
+    """The stage of the first difference in the last bits, within the tolerance or not."""
+
+
+class Runner:
+    """Runs programs in a child process; a program that was run before is not run again."""
+
+    def __init__(self, child: Child, inputs: Path, options: Mapping[str, str] = QUIET) -> None:
+        """Take the child and the file of inputs that every program is given."""
+        self._child, self._inputs, self._options = child, inputs, options
+        self._known: dict[str, tuple[Path, list[dict[str, Any]]] | RunError] = {}
+
+    def run(self, text: str, *, wide: bool = False) -> tuple[Path, list[dict[str, Any]]]:
+        """Return the file of the outputs and what they are; raises RunError."""
+        name = sha256(text.encode()).hexdigest()
+        if name not in self._known:
+            try:
+                self._known[name] = self._run(text, name, wide=wide)
+            except RunError as error:
+                self._known[name] = error
+        result = self._known[name]
+        if isinstance(result, RunError):
+            raise result
+        return result
+
+    def _run(self, text: str, name: str, *, wide: bool) -> tuple[Path, list[dict[str, Any]]]:
+        kind = sha256(repr(sorted(self._options.items())).encode()).hexdigest()[:8]
+        source, outputs = (self._child.folder / f"{name}.{kind}.{end}" for end in ("txt", "npz"))
+        source.write_text(text, "utf-8")
+        answer = self._child.ask(
+            "run",
+            text=str(source),
+            inputs=str(self._inputs),
+            outputs=str(outputs),
+            options=dict(self._options),
+            wide=wide,
+        )
+        return outputs, answer["outputs"]
+
+    def compare(self, expected: Path, actual: Path) -> Difference:
+        """Return how far outputs are from others; raises RunError."""
+        outputs = self._child.ask("compare", expected=str(expected), actual=str(actual))["outputs"]
+        if outputs is None:
+            return Difference(None, None)
+        errors = [output["error"] for output in outputs]
+        ulp = [output["ulp"] for output in outputs if output["ulp"] is not None]
+        error = None if None in errors else max(errors, default=0.0)
+        return Difference(error, max(ulp, default=None))
+
+
+def programs_of(module: ParsedModule) -> list[Program | NotRunnableError]:
+    """Return each snapshot as a program, or why it is none."""
+    return [program_of(snapshot) for snapshot in module.snapshots]
+
+
+def program_of(snapshot: ParsedSnapshot) -> Program | NotRunnableError:
+    """Return a snapshot as a program, or why it is none."""
+    if snapshot.read_from.name.kind == "hlo-dot":
+        return NotRunnableError("it was read from a drawing, which leaves out values")
+    try:
+        return runnable(snapshot.hlo)
+    except NotRunnableError as error:
+        return error
+
+
+def make_inputs(child: Child, program: Program, seed: int, given: Path | None = None) -> Inputs:
+    """Return inputs for a program, by seed or a user's; raises ReplayError, RunError."""
+    path = child.folder / f"inputs-{seed}.npz"
+    try:
+        ranges = tuple(input_ranges(program))
+    except NotRunnableError as error:
+        raise ReplayError(f"No inputs can be made: {error}.") from error
+    if given is not None:
+        _check_given(child, given, ranges)
+        return Inputs(given.resolve(), ())
+    child.ask("make_inputs", ranges=[asdict(each) for each in ranges], seed=seed, to=str(path))
+    return Inputs(path, ranges)
+
+
+def _check_given(child: Child, given: Path, ranges: Sequence[InputRange]) -> None:
+    held = child.ask("describe", path=str(given.resolve()))["arrays"]
+    wanted = [[each.dtype, list(each.dimensions)] for each in ranges]
+    if held != wanted:
+        raise ReplayError(
+            f"{given} does not hold the inputs of the program, in order. It holds {held}; the "
+            f"program takes {wanted}."
+        )
+
+
+def bisect(
+    module: ParsedModule,
+    child: Child,
+    seed: int = 0,
+    given: Path | None = None,
+    progress: ProgressCallback = silent,
+) -> Bisection:
+    """Run every snapshot and name the first step that changed the numbers.
+
+    Raises ReplayError where no snapshot can be run.
+    """
+    programs = programs_of(module)
+    first = next((each for each in programs if isinstance(each, Program)), None)
+    if first is None:
+        reason = programs[0] if programs else "it has no snapshots"
+        raise ReplayError(f"No snapshot of {module.files.key} can be run: {reason}.")
+    try:
+        inputs = make_inputs(child, first, seed, given)
+    except RunError as error:
+        raise ReplayError(f"No inputs can be made: {error}.") from error
+    runner = Runner(child, inputs.path)
+    runs, described = _run_all(module, programs, runner, progress)
+    tolerance = choose_tolerance(_float_types(first), _error_of_first(runner, programs, runs))
+    departure = find_departure(runs, tolerance)
+    found = None
+    if departure is not None:
+        before, after = programs[departure.before], programs[departure.place]
+        again = _rerun(child, inputs.path, (first, after), QUIET)
+        usual = _rerun(child, inputs.path, (before, after), AS_USUAL)
+        found = _first_step(module, runs, departure, again, usual)
+    rounding = first_rounding(runs)
+    return Bisection(
+        *(module.files.key, child.release, tuple(runs), tolerance),
+        uninformative=sum(not output["informative"] for output in described),
+        outputs=len(described),
+        first=found,
+        rounding=None if rounding is None else runs[rounding.place].stage,
+    )
+
+
+def _run_all(
+    module: ParsedModule,
+    programs: Sequence[Program | NotRunnableError],
+    runner: Runner,
+    progress: ProgressCallback,
+) -> tuple[list[StageRun], list[dict[str, Any]]]:
+    reference: Path | None = None
+    described: list[dict[str, Any]] = []
+    runs: list[StageRun] = []
+    shapes: list[str] | None = None
+    for snapshot, program in zip(module.snapshots, programs, strict=True):
+        progress("running snapshots", len(runs), len(programs))
+        run = StageRun(snapshot.stage.key, snapshot.stage.label, ran=False, reason=str(program))
+        if isinstance(program, Program):
+            taken = [plain_shape(line.shape) for line in program.parameters()]
+            try:
+                _check_parameters(taken, shapes)
+                outputs, described_now = runner.run(program.text())
+                if reference is None:
+                    reference, described, shapes = outputs, described_now, taken
+                difference = runner.compare(reference, outputs)
+                run = replace(run, ran=True, reason="", difference=difference)
+            except RunError as error:
+                run = replace(run, reason=str(error))
+        runs.append(run)
+    progress("running snapshots", len(programs), len(programs))
+    return runs, described
+
+
+def _check_parameters(taken: Sequence[str], wanted: Sequence[str] | None) -> None:
+    if wanted is not None and taken != wanted:
+        raise RunError("its parameters are not those of the first snapshot")
+
+
+def _float_types(program: Program) -> list[str]:
+    names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+    names |= {"c64": "float32", "c128": "float64"}
+    types = {line.shape.element_type for body in program.bodies for line in body.lines}
+    return sorted(names[each] for each in types if each in names)
+
+
+def _error_of_first(
+    runner: Runner, programs: Sequence[Program | NotRunnableError], runs: Sequence[StageRun]
+) -> float | None:
+    """Return how far the first run is from the same in doubles; None where that does not run."""
+    for program, run in zip(programs, runs, strict=True):
+        if run.ran and isinstance(program, Program):
+            wide = widened(program)
+            if wide is None:
+                return None
+            try:
+                doubles, _ = runner.run(wide.text(), wide=True)
+                narrow, _ = runner.run(program.text())
+                return runner.compare(doubles, narrow).max_relative_error
+            except RunError:
+                return None
+    return None
+
+
+def _first_step(
+    module: ParsedModule,
+    runs: Sequence[StageRun],
+    departure: Departure,
+    again: Difference | None,
+    usual: Difference | None,
+) -> FirstStep:
+    before, after = module.snapshots[departure.before], module.snapshots[departure.place]
+    actors = [
+        boundary.actor
+        for boundary in find_boundaries(module)
+        if departure.before < boundary.number <= departure.place
+    ]
+    change = step(before.hlo, after.hlo)
+    difference = runs[departure.place].difference
+    return FirstStep(
+        stage=runs[departure.place].stage,
+        after=", then ".join(dict.fromkeys(actors)),
+        change=" ".join((change.headline, *change.account)),
+        difference=difference or Difference(None, None),
+        confirmed=again is not None and again == difference,
+        as_usual=usual,
+    )
+
+
+def _rerun(
+    child: Child,
+    inputs: Path,
+    sides: Sequence[Program | NotRunnableError],
+    options: Mapping[str, str],
+) -> Difference | None:
+    """Run both sides of a step in a fresh process; None where one does not run."""
+    child.restart()
+    runner = Runner(child, inputs, options)
+    try:
+        before, after = (runner.run(side.text())[0] for side in sides if isinstance(side, Program))
+        return runner.compare(before, after)
+    except RunError:
+        return None

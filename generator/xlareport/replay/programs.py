@@ -1,0 +1,179 @@
+"""A program to run: the computations of a snapshot as lines that can be changed and written."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.shape import Shape
+
+_NAME = re.compile(r"[A-Za-z_][\w.\-]{0,400}", re.ASCII)
+
+
+class NotRunnableError(Exception):
+    """A snapshot cannot be run on the CPU without changing what it computes; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An instruction of a program; its shape and its attributes have no layouts."""
+
+    name: str
+    opcode: str
+    shape: Shape
+    """As in the snapshot, with its layout: bitcasts depend on it."""
+    operands: tuple[str, ...]
+    argument: str = ""
+    """What the parentheses hold where it is no operand."""
+    attributes: tuple[tuple[str, str], ...] = ()
+    is_root: bool = False
+
+    def text(self) -> str:
+        """Return the line as HLO text."""
+        given = ", ".join(f"%{operand}" for operand in self.operands)
+        attributes = "".join(f", {name}={value}" for name, value in self.attributes)
+        head = "ROOT " if self.is_root else ""
+        shape = plain_shape(self.shape)
+        return f"{head}%{self.name} = {shape} {self.opcode}({given or self.argument}){attributes}"
+
+
+@dataclass(slots=True)
+class Body:
+    """A computation of a program."""
+
+    name: str
+    lines: list[Line]
+    is_entry: bool = False
+
+    def find_root(self) -> Line:
+        """Return the line marked ROOT, else the last one."""
+        return next((line for line in self.lines if line.is_root), self.lines[-1])
+
+
+@dataclass(slots=True)
+class Program:
+    """A module as it is run, callees first."""
+
+    bodies: list[Body]
+    changes: dict[str, int] = field(default_factory=dict)
+    """What was rewritten, by a sentence, and how often."""
+
+    @property
+    def entry(self) -> Body:
+        """The entry computation."""
+        return next(body for body in self.bodies if body.is_entry)
+
+    @property
+    def line_count(self) -> int:
+        """Lines of all computations."""
+        return sum(len(body.lines) for body in self.bodies)
+
+    def parameters(self) -> list[Line]:
+        """Return the parameters of the entry computation, by number."""
+        lines = [line for line in self.entry.lines if line.opcode == "parameter"]
+        return sorted(lines, key=lambda line: int(line.argument))
+
+    def text(self) -> str:
+        """Return the program as the HLO text of a module."""
+        return "\n\n".join(["HloModule replayed", *map(_body_text, self.bodies)]) + "\n"
+
+    def note(self, change: str) -> None:
+        """Count a rewriting."""
+        self.changes[change] = self.changes.get(change, 0) + 1
+
+
+def _body_text(body: Body) -> str:
+    lines = "".join(f"  {line.text()}\n" for line in body.lines)
+    return f"{'ENTRY ' if body.is_entry else ''}%{body.name} {{\n{lines}}}"
+
+
+def plain_shape(shape: Shape) -> str:
+    """Return the text of a shape without layouts."""
+    if shape.element_type == "tuple":
+        return f"({', '.join(map(plain_shape, shape.elements))})"
+    if shape.element_type == "buffer":
+        raise NotRunnableError("it has values of type buffer")
+    if None in shape.dimensions or "<=" in shape.text:
+        raise NotRunnableError("it has dynamic shapes")
+    return f"{shape.element_type}[{','.join(map(str, shape.dimensions))}]"
+
+
+def take_program(module: HloModule) -> Program:
+    """Return what the entry computation reaches, callees first; raises NotRunnableError."""
+    if module.entry is None or module.entry.root is None:
+        raise NotRunnableError("it has no entry computation")
+    order: dict[str, None] = {}
+    _visit(module, module.entry.name, order)
+    bodies = [
+        Body(name, list(_lines(module, name)), is_entry=name == module.entry.name) for name in order
+    ]
+    for body in bodies:
+        for name in (body.name, *(line.name for line in body.lines)):
+            if not _NAME.fullmatch(name):
+                raise NotRunnableError(f"{name[:60]!r} is no name that XLA reads")
+    return Program(bodies)
+
+
+def _visit(module: HloModule, start: str, order: dict[str, None]) -> None:
+    """Add a computation and what it calls, callees first, without recursion."""
+    waiting: list[tuple[str, bool]] = [(start, False)]
+    open_names: set[str] = set()
+    while waiting:
+        name, left = waiting.pop()
+        if left:
+            open_names.discard(name)
+            order.setdefault(name)
+            continue
+        if name in order:
+            continue
+        if name in open_names:
+            raise NotRunnableError("its calls go round")
+        open_names.add(name)
+        waiting.append((name, True))
+        called = (callee for each in module.by_name[name].instructions for _, callee in each.called)
+        for callee in dict.fromkeys(called):
+            if callee not in module.by_name:
+                raise NotRunnableError(f"the computation {callee} is missing")
+            if callee not in order:
+                waiting.append((callee, False))
+
+
+def _lines(module: HloModule, name: str) -> Iterator[Line]:
+    computation = module.by_name[name]
+    known = computation.by_name
+    elements: dict[str, None] = {}
+    for each in computation.instructions:
+        for operand in each.operands:
+            if operand.partition("#")[0] not in known:
+                raise NotRunnableError(f"the operand {operand} of {each.name} is missing")
+            if "#" in operand and operand not in elements:
+                elements[operand] = None
+                yield _element(known, operand)
+        yield replace(_line(each), is_root=each is computation.root)
+
+
+def _element(known: Mapping[str, Instruction], operand: str) -> Line:
+    """Return the get-tuple-element that a compact operand such as `while.6#1` stands for."""
+    name, *places = operand.split("#")
+    shape = known[name].shape
+    if len(places) != 1 or not places[0].isdigit() or int(places[0]) >= len(shape.elements):
+        raise NotRunnableError(f"the operand {operand} is no element of a tuple")
+    return Line(
+        element_name(operand),
+        "get-tuple-element",
+        shape.elements[int(places[0])],
+        (name,),
+        attributes=(("index", places[0]),),
+    )
+
+
+def element_name(operand: str) -> str:
+    """Return the name of the line that stands for a compact operand."""
+    return operand.replace("#", ".element.")
+
+
+def _line(each: Instruction) -> Line:
+    attributes = tuple((name, value) for name, value in each.attributes.items())
+    operands = tuple(element_name(operand) for operand in each.operands)
+    argument = "" if operands else each.argument
+    return Line(each.name, each.opcode, each.shape, operands, argument, attributes)

@@ -1,0 +1,275 @@
+"""Rewrites a snapshot to what stock jaxlib runs on one CPU device, without changing its values.
+
+What is not rewritten and cannot run is refused by name, before anything is compiled.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.shape import ELEMENT_TYPES, Shape, parse_shape
+from xlareport.replay.programs import (
+    Body,
+    Line,
+    NotRunnableError,
+    Program,
+    plain_shape,
+    take_program,
+)
+
+_DROPPED = frozenset(
+    {
+        "metadata",
+        "backend_config",
+        "sharding",
+        "frontend_attributes",
+        "control-predecessors",
+        "origin",
+        "statistics",
+        "outer_dimension_partitions",
+        "parameter_replication",
+        "output_to_operand_aliasing",
+        "async_execution_thread",
+        "schedule",
+    }
+)
+"""Attributes that say how to run an instruction, or where it comes from, not what it computes."""
+_REFUSED = {
+    "infeed": "it reads from the infeed",
+    "outfeed": "it writes to the outfeed",
+    "send": "it sends to another program",
+    "recv": "it receives from another program",
+    "send-done": "it sends to another program",
+    "recv-done": "it receives from another program",
+    "rng": "its random numbers come from a state of the device",
+    "rng-get-and-update-state": "its random numbers come from a state of the device",
+    "async-start": "it runs a computation asynchronously",
+    "async-update": "it runs a computation asynchronously",
+    "async-done": "it runs a computation asynchronously",
+}
+_SAME_VALUE_CALLS = frozenset(
+    {
+        "Sharding",
+        "SPMDFullToShardShape",
+        "SPMDShardToFullShape",
+        "MoveToHost",
+        "MoveToDevice",
+        "annotate_device_placement",
+        "LayoutConstraint",
+    }
+)
+"""Custom calls that return their operand: on one device they only annotate it."""
+_RUN_CALLS = frozenset({"TopK"})
+"""Custom calls that XLA's CPU compiler itself implements."""
+_COLLECTIVES = (
+    *("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute"),
+    *("collective-broadcast", "ragged-all-to-all"),
+)
+_DEVICES = ("replica_count", "num_partitions")
+
+
+def runnable(module: HloModule) -> Program:
+    """Return a snapshot as a program for one CPU device; raises NotRunnableError."""
+    for key in _DEVICES:
+        if module.attributes.get(key, "1") != "1":
+            raise NotRunnableError(f"it runs on several devices: {key}={module.attributes[key]}")
+    program = take_program(module)
+    for body in program.bodies:
+        shapes = {line.name: line.shape for line in body.lines}
+        for shape in shapes.values():
+            plain_shape(shape)
+        body.lines = [new for line in body.lines for new in _rewritten(program, line, shapes)]
+    _flatten_parameters(program)
+    _flatten_root(program)
+    return program
+
+
+def _rewritten(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+    kept = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
+    line = replace(line, attributes=kept)
+    if line.opcode in _REFUSED:
+        raise NotRunnableError(f"{_REFUSED[line.opcode]} ({line.opcode} {line.name})")
+    if line.opcode.startswith(_COLLECTIVES):
+        raise NotRunnableError(f"it has a collective ({line.opcode} {line.name})")
+    rewriting = _REWRITINGS.get(line.opcode)
+    if rewriting is None:
+        yield line
+    else:
+        yield from rewriting(program, line, shapes)
+
+
+def _fusion(program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+    program.note("fusions became calls")
+    kept = dict(line.attributes)
+    yield replace(line, opcode="call", attributes=(("to_apply", kept["calls"]),))
+
+
+def _call(program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+    del program
+    yield replace(line, attributes=(("to_apply", dict(line.attributes)["to_apply"]),))
+
+
+def _constant(_program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+    if "..." in line.argument:
+        raise NotRunnableError(f"the text leaves out the value of the constant {line.name}")
+    yield line
+
+
+def _custom_call(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+    target = dict(line.attributes).get("custom_call_target", "").strip('"')
+    if target in _RUN_CALLS:
+        yield line
+        return
+    same_shape = len(line.operands) == 1 and plain_shape(shapes[line.operands[0]]) == plain_shape(
+        line.shape
+    )
+    if target not in _SAME_VALUE_CALLS or not same_shape:
+        raise NotRunnableError(f"it has the custom call {target[:80]!r} ({line.name})")
+    program.note(f"custom calls {target} became copies")
+    yield replace(line, opcode="copy", attributes=())
+
+
+def _same_value(program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+    program.note(f"{line.opcode} became copy")
+    yield replace(line, opcode="copy", operands=line.operands[:1], attributes=())
+
+
+def _copy_start(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+    """Give what a copy-start gives, a tuple whose first element is the destination."""
+    program.note("copy-start and copy-done became copy")
+    shape = shapes[line.operands[0]]
+    yield replace(line, opcode="copy", shape=shape, attributes=())
+
+
+def _copy_done(program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+    del program
+    yield replace(line, opcode="copy", attributes=())
+
+
+def _bitcast(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+    """Write out what a bitcast does to the logical array, by the layouts of both sides."""
+    before, after = shapes[line.operands[0]], line.shape
+    if _bits(before) != _bits(after) or before.element_count != after.element_count:
+        raise NotRunnableError(f"a bitcast changes the size of the elements ({line.name})")
+    program.note("bitcasts became transposes and reshapes")
+    from_order, to_order = _major_to_minor(before), _major_to_minor(after)
+    flat = _ordered(after, to_order)
+    same_type = parse_shape(flat.text.replace(after.element_type, before.element_type, 1))
+    steps = [
+        ("transpose", _ordered(before, from_order), _dimensions(from_order)),
+        ("reshape", same_type, ()),
+        ("bitcast-convert", flat, ()),
+    ]
+    if before.element_type == after.element_type:
+        steps.pop()
+    operand = line.operands[0]
+    for opcode, shape, attributes in steps:
+        name = f"{line.name}.{opcode}"
+        yield Line(name, opcode, shape, (operand,), "", attributes)
+        operand = name
+    inverse = _dimensions(_inverse(to_order))
+    yield Line(line.name, "transpose", after, (operand,), "", inverse, line.is_root)
+
+
+def _bits(shape: Shape) -> int | None:
+    known = ELEMENT_TYPES.get(shape.element_type)
+    return known.bits if known else None
+
+
+def _major_to_minor(shape: Shape) -> list[int]:
+    written = shape.layout.partition(":")[0]
+    count = len(shape.dimensions)
+    order = [int(place) for place in written.split(",") if place.strip().isdigit()]
+    if sorted(order) != list(range(count)):
+        if order:
+            raise NotRunnableError(f"the layout {shape.layout[:60]} does not fit its shape")
+        return list(range(count))
+    return order[::-1]
+
+
+def _ordered(shape: Shape, order: list[int]) -> Shape:
+    sizes = ",".join(str(shape.dimensions[place]) for place in order)
+    return parse_shape(f"{shape.element_type}[{sizes}]")
+
+
+def _inverse(order: list[int]) -> list[int]:
+    return [order.index(place) for place in range(len(order))]
+
+
+def _dimensions(order: list[int]) -> tuple[tuple[str, str], ...]:
+    return (("dimensions", f"{{{','.join(map(str, order))}}}"),)
+
+
+_Rewriting = Callable[[Program, Line, dict[str, Shape]], Iterator[Line]]
+_REWRITINGS: dict[str, _Rewriting] = {
+    "fusion": _fusion,
+    "call": _call,
+    "constant": _constant,
+    "custom-call": _custom_call,
+    "domain": _same_value,
+    "copy-start": _copy_start,
+    "copy-done": _copy_done,
+    "bitcast": _bitcast,
+}
+
+
+def _flatten_parameters(program: Program) -> None:
+    """Let the entry take arrays: a parameter that is a tuple becomes one for each of them."""
+    number = 0
+    lines: list[Line] = []
+    made: dict[str, list[Line]] = {}
+    for parameter in program.parameters():
+        made[parameter.name] = list(_arrays(parameter, number))
+        number += sum(line.opcode == "parameter" for line in made[parameter.name])
+    for line in program.entry.lines:
+        lines += made[line.name] if line.opcode == "parameter" else [line]
+    program.entry.lines = lines
+
+
+def _arrays(line: Line, number: int) -> Iterator[Line]:
+    """Yield parameters from a number on, and the tuples of them, for one parameter."""
+    if line.shape.element_type == "token":
+        raise NotRunnableError("a parameter is a token")
+    if line.shape.element_type != "tuple":
+        yield replace(line, argument=str(number))
+        return
+    names = []
+    for place, shape in enumerate(line.shape.elements):
+        element = replace(line, name=f"{line.name}.{place}", shape=shape, is_root=False)
+        for new in _arrays(element, number):
+            number += new.opcode == "parameter"
+            yield new
+        names.append(element.name)
+    yield replace(line, opcode="tuple", operands=tuple(names), argument="", attributes=())
+
+
+def _flatten_root(program: Program) -> None:
+    """Let the entry return a flat tuple where it returns nested ones."""
+    root = program.entry.find_root()
+    if not any(shape.element_type == "tuple" for shape in root.shape.elements):
+        return
+    program.entry.lines = [replace(line, is_root=False) for line in program.entry.lines]
+    names = list(_leaves(program.entry, root.name, root.shape))
+    shape = parse_shape(f"({', '.join(plain_shape(leaf) for leaf in _flat(root.shape))})")
+    program.entry.lines.append(
+        Line(f"{root.name}.flat", "tuple", shape, tuple(names), is_root=True)
+    )
+
+
+def _flat(shape: Shape) -> Iterator[Shape]:
+    for element in shape.elements:
+        if element.element_type == "tuple":
+            yield from _flat(element)
+        else:
+            yield element
+
+
+def _leaves(body: Body, name: str, shape: Shape) -> Iterator[str]:
+    for place, element in enumerate(shape.elements):
+        new = f"{name}.leaf.{place}"
+        index = (("index", str(place)),)
+        body.lines.append(Line(new, "get-tuple-element", element, (name,), attributes=index))
+        if element.element_type == "tuple":
+            yield from _leaves(body, new, element)
+        else:
+            yield new

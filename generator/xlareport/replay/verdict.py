@@ -1,0 +1,96 @@
+"""Which step changed the numbers: the first difference beyond a tolerance, confirmed by a rerun."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xlareport.replay.ulp import epsilon
+
+_ROUNDINGS = {"bfloat16": 8, "float16": 8}
+_ROUNDINGS_OTHERWISE = 100
+"""How many roundings of its type an output may be off; sums of low precision are made wider."""
+_OF_REFERENCE = 8
+"""How many times the error of the first snapshot against doubles another may be off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How far the outputs of a snapshot are from those of the first one that ran."""
+
+    max_relative_error: float | None
+    """None where it is not finite, or shapes differ."""
+    max_ulp: int | None
+    """None where no output is a float of the same type."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """A snapshot and what its run gave."""
+
+    stage: str
+    label: str
+    ran: bool
+    reason: str
+    """Why it did not run; empty where it did."""
+    difference: Difference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """The largest relative error that is taken for rounding."""
+
+    limit: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """The first snapshot beyond the tolerance."""
+
+    place: int
+    """Among the runs."""
+    before: int
+    """The last one within it that ran."""
+
+
+def choose_tolerance(dtypes: Sequence[str], of_reference: float | None) -> Tolerance:
+    """Return the tolerance for float types of a program, and its error against doubles if known."""
+    coarsest = max(dtypes, key=epsilon, default="")
+    roundings = _ROUNDINGS.get(coarsest, _ROUNDINGS_OTHERWISE)
+    by_type = roundings * epsilon(coarsest)
+    if of_reference is not None and _OF_REFERENCE * of_reference > by_type:
+        limit = _OF_REFERENCE * of_reference
+        reason = f"{_OF_REFERENCE} times the error of the first snapshot against a run in f64"
+        return Tolerance(limit, reason)
+    if not coarsest:
+        return Tolerance(0.0, "the program has no floats")
+    return Tolerance(by_type, f"{roundings} roundings of {coarsest}")
+
+
+def find_departure(runs: Sequence[StageRun], tolerance: Tolerance) -> Departure | None:
+    """Return the first run beyond the tolerance; None where none is."""
+    before = None
+    for place, run in enumerate(runs):
+        if run.difference is None:
+            continue
+        if before is not None and is_beyond(run.difference, tolerance):
+            return Departure(place, before)
+        before = place
+    return None
+
+
+def is_beyond(difference: Difference, tolerance: Tolerance) -> bool:
+    """Say whether a difference is beyond the tolerance; one that is no number is."""
+    error = difference.max_relative_error
+    return error is None or error > tolerance.limit
+
+
+def first_rounding(runs: Sequence[StageRun]) -> Departure | None:
+    """Return the first run whose difference is not that of the run before it, in the last bits."""
+    before = None
+    for place, run in enumerate(runs):
+        if run.difference is None:
+            continue
+        if before is not None and run.difference != runs[before].difference:
+            return Departure(place, before)
+        before = place
+    return None

@@ -1,0 +1,110 @@
+"""The loop of the child process: a request per line of JSON in, a line of JSON out."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+FAMILIES = {
+    (0, 10): "xlareport.replay.worker.jaxlib_0_10",
+    (0, 11): "xlareport.replay.worker.jaxlib_0_10",
+    (0, 12): "xlareport.replay.worker.jaxlib_0_10",
+}
+"""Adapters by release of jaxlib: other releases have other interfaces."""
+_LONGEST_MESSAGE = 2_000
+
+
+def main() -> None:
+    """Answer requests until the input ends; what an operation raises is its answer."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what jaxlib prints is no answer
+    for line in sys.stdin:
+        answers.write(f"{json.dumps(_answer(json.loads(line)))}\n")
+        answers.flush()
+
+
+def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {"result": _OPERATIONS[request["operation"]](request)}
+    except MemoryError:
+        return {"error": "out of memory"}
+    except Exception as error:  # noqa: BLE001 - jaxlib raises types of its own
+        return {"error": f"{type(error).__name__}: {error}"[:_LONGEST_MESSAGE]}
+
+
+def _hello(_request: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        jaxlib = import_module("jaxlib.version")
+        import_module("jax")
+    except ImportError as error:
+        return {"absent": str(error)}
+    release = str(jaxlib.__version__)
+    known = release_family(release) in FAMILIES
+    if known:
+        _adapter()
+    return {"release": release, "known": known}
+
+
+def release_family(release: str) -> tuple[int, int]:
+    """Return the first two numbers of a release such as `0.10.2`; raises ValueError."""
+    first, second, *_ = release.split(".")
+    return int(first), int(second)
+
+
+def _adapter() -> Any:
+    release = import_module("jaxlib.version").__version__
+    return import_module(FAMILIES[release_family(release)])
+
+
+def _make_inputs(request: Mapping[str, Any]) -> dict[str, Any]:
+    arrays = import_module("xlareport.replay.worker.arrays")
+    arrays.save(Path(request["to"]), arrays.make_inputs(request["ranges"], request["seed"]))
+    return {}
+
+
+def _describe(request: Mapping[str, Any]) -> dict[str, Any]:
+    arrays = import_module("xlareport.replay.worker.arrays")
+    held = arrays.load(Path(request["path"]))
+    return {"arrays": [[array.dtype.name, list(array.shape)] for array in held]}
+
+
+def _run(request: Mapping[str, Any]) -> dict[str, Any]:
+    arrays, adapter = import_module("xlareport.replay.worker.arrays"), _adapter()
+    inputs = arrays.load(Path(request["inputs"]))
+    if request.get("wide"):
+        inputs = [arrays.widened(array) for array in inputs]
+    text = Path(request["text"]).read_text("utf-8")
+    outputs = adapter.execute(adapter.compile_text(text, request["options"]), inputs)
+    arrays.save(Path(request["outputs"]), outputs)
+    return {"outputs": [arrays.describe(output) for output in outputs]}
+
+
+def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
+    arrays = import_module("xlareport.replay.worker.arrays")
+    first, second = (arrays.load(Path(request[side])) for side in ("expected", "actual"))
+    if len(first) != len(second):
+        return {"outputs": None}
+    pairs = zip(first, second, strict=True)
+    return {"outputs": [arrays.difference(*pair) for pair in pairs]}
+
+
+def _optimize(request: Mapping[str, Any]) -> dict[str, Any]:
+    adapter = _adapter()
+    text = Path(request["text"]).read_text("utf-8")
+    Path(request["imported"]).write_text(adapter.imported_text(text), "utf-8")
+    executable = adapter.compile_text(text, request["options"])
+    Path(request["optimized"]).write_text(adapter.optimized_text(executable), "utf-8")
+    return {}
+
+
+_OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "hello": _hello,
+    "make_inputs": _make_inputs,
+    "describe": _describe,
+    "run": _run,
+    "compare": _compare,
+    "optimize": _optimize,
+}
