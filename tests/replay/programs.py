@@ -2,7 +2,7 @@
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.replay.programs import Program
+from xlareport.replay.programs import RunnableProgram
 from xlareport.replay.rewrite import runnable
 
 
@@ -12,7 +12,7 @@ def read(text: str) -> HloModule:
     return module
 
 
-def program(text: str) -> Program:
+def program(text: str) -> RunnableProgram:
     return runnable(read(text))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from xlareport.replay.verdict import (
     Departure,
-    Difference,
+    OutputDifference,
     StageRun,
     Tolerance,
     choose_tolerance,
@@ -17,7 +17,7 @@ def runs(*errors: float | str | None) -> list[StageRun]:
     return [
         StageRun(str(place), "", ran=False, reason=error)
         if isinstance(error, str)
-        else StageRun(str(place), "", ran=True, reason="", difference=Difference(error, 0))
+        else StageRun(str(place), "", ran=True, reason="", difference=OutputDifference(error, 0))
         for place, error in enumerate(errors)
     ]
 

@@ -14,8 +14,8 @@ from xlareport.pages.navigation import step_address
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import Bisection, FirstStep, Runner, bisect, make_inputs, program_of
 from xlareport.replay.process import Bounds, Child, ReplayError, RunError, default_python
-from xlareport.replay.programs import Program
-from xlareport.replay.verdict import Difference, StageRun
+from xlareport.replay.programs import RunnableProgram
+from xlareport.replay.verdict import OutputDifference, StageRun
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime import units
 from xlareport.runtime.limits import Limits
@@ -131,7 +131,7 @@ def _run_one(
 ) -> None:
     snapshot = read.snapshots[0] if stage is None else read.snapshot(stage)
     program = program_of(snapshot)
-    if not isinstance(program, Program):
+    if not isinstance(program, RunnableProgram):
         raise ReplayError(f"{snapshot.stage.label} of {read.files.key} cannot be run: {program}.")
     say(f"{read.files.key}, {snapshot.stage.label}, on the CPU with jaxlib {child.release}.")
     for change, count in program.changes.items():
@@ -167,7 +167,7 @@ def bisection_json(result: Bisection) -> dict[str, object]:
 
 
 def _stage_json(run: StageRun) -> dict[str, object]:
-    difference = run.difference or Difference(None, None)
+    difference = run.difference or OutputDifference(None, None)
     return {
         "stage": run.stage,
         "ran": run.ran,

@@ -11,11 +11,11 @@ from xlareport.analysis.steps.step import step
 from xlareport.program import ParsedModule
 from xlareport.replay.inputs import InputRange, input_ranges
 from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, Program, plain_shape
+from xlareport.replay.programs import NotRunnableError, RunnableProgram, plain_shape
 from xlareport.replay.rewrite import runnable
 from xlareport.replay.verdict import (
     Departure,
-    Difference,
+    OutputDifference,
     StageRun,
     Tolerance,
     choose_tolerance,
@@ -55,10 +55,10 @@ class FirstStep:
     """The pass or passes that ran in it, or may have."""
     change: str
     """What changed there, in sentences."""
-    difference: Difference
+    difference: OutputDifference
     confirmed: bool
     """Whether a second run of the first snapshot and of this one differed by exactly as much."""
-    as_usual: Difference | None
+    as_usual: OutputDifference | None
     """With all passes of the CPU compiler; None where that did not run."""
 
 
@@ -114,23 +114,23 @@ class Runner:
         )
         return outputs, answer["outputs"]
 
-    def compare(self, expected: Path, actual: Path) -> Difference:
+    def compare(self, expected: Path, actual: Path) -> OutputDifference:
         """Return how far outputs are from others; raises RunError."""
         outputs = self._child.ask("compare", expected=str(expected), actual=str(actual))["outputs"]
         if outputs is None:
-            return Difference(None, None)
+            return OutputDifference(None, None)
         errors = [output["error"] for output in outputs]
         ulp = [output["ulp"] for output in outputs if output["ulp"] is not None]
         error = None if None in errors else max(errors, default=0.0)
-        return Difference(error, max(ulp, default=None))
+        return OutputDifference(error, max(ulp, default=None))
 
 
-def programs_of(module: ParsedModule) -> list[Program | NotRunnableError]:
+def programs_of(module: ParsedModule) -> list[RunnableProgram | NotRunnableError]:
     """Return each snapshot as a program, or why it is none."""
     return [program_of(snapshot) for snapshot in module.snapshots]
 
 
-def program_of(snapshot: ParsedSnapshot) -> Program | NotRunnableError:
+def program_of(snapshot: ParsedSnapshot) -> RunnableProgram | NotRunnableError:
     """Return a snapshot as a program, or why it is none."""
     if snapshot.read_from.name.kind == "hlo-dot":
         return NotRunnableError("it was read from a drawing, which leaves out values")
@@ -140,7 +140,9 @@ def program_of(snapshot: ParsedSnapshot) -> Program | NotRunnableError:
         return error
 
 
-def make_inputs(child: Child, program: Program, seed: int, given: Path | None = None) -> Inputs:
+def make_inputs(
+    child: Child, program: RunnableProgram, seed: int, given: Path | None = None
+) -> Inputs:
     """Return inputs for a program, by seed or a user's; raises ReplayError, RunError."""
     path = child.folder / f"inputs-{seed}.npz"
     try:
@@ -176,7 +178,7 @@ def bisect(
     Raises ReplayError where no snapshot can be run.
     """
     programs = programs_of(module)
-    first = next((each for each in programs if isinstance(each, Program)), None)
+    first = next((each for each in programs if isinstance(each, RunnableProgram)), None)
     if first is None:
         reason = programs[0] if programs else "it has no snapshots"
         raise ReplayError(f"No snapshot of {module.files.key} can be run: {reason}.")
@@ -188,25 +190,25 @@ def bisect(
     runs, described = _run_all(module, programs, runner, progress)
     tolerance = choose_tolerance(_float_types(first), _error_of_first(runner, programs, runs))
     departure = find_departure(runs, tolerance)
-    found = None
+    first_step = None
     if departure is not None:
         before, after = programs[departure.before], programs[departure.place]
         again = _rerun(child, inputs.path, (first, after), QUIET)
         usual = _rerun(child, inputs.path, (before, after), AS_USUAL)
-        found = _first_step(module, runs, departure, again, usual)
+        first_step = _first_step(module, runs, departure, again, usual)
     rounding = first_rounding(runs)
     return Bisection(
         *(module.files.key, child.release, tuple(runs), tolerance),
         uninformative=sum(not output["informative"] for output in described),
         outputs=len(described),
-        first=found,
+        first=first_step,
         rounding=None if rounding is None else runs[rounding.place].stage,
     )
 
 
 def _run_all(
     module: ParsedModule,
-    programs: Sequence[Program | NotRunnableError],
+    programs: Sequence[RunnableProgram | NotRunnableError],
     runner: Runner,
     progress: ProgressCallback,
 ) -> tuple[list[StageRun], list[dict[str, Any]]]:
@@ -217,7 +219,7 @@ def _run_all(
     for snapshot, program in zip(module.snapshots, programs, strict=True):
         progress("running snapshots", len(runs), len(programs))
         run = StageRun(snapshot.stage.key, snapshot.stage.label, ran=False, reason=str(program))
-        if isinstance(program, Program):
+        if isinstance(program, RunnableProgram):
             taken = [plain_shape(line.shape) for line in program.parameters()]
             try:
                 _check_parameters(taken, shapes)
@@ -238,7 +240,7 @@ def _check_parameters(taken: Sequence[str], wanted: Sequence[str] | None) -> Non
         raise RunError("its parameters are not those of the first snapshot")
 
 
-def _float_types(program: Program) -> list[str]:
+def _float_types(program: RunnableProgram) -> list[str]:
     names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
     names |= {"c64": "float32", "c128": "float64"}
     types = {line.shape.element_type for body in program.bodies for line in body.lines}
@@ -246,11 +248,11 @@ def _float_types(program: Program) -> list[str]:
 
 
 def _error_of_first(
-    runner: Runner, programs: Sequence[Program | NotRunnableError], runs: Sequence[StageRun]
+    runner: Runner, programs: Sequence[RunnableProgram | NotRunnableError], runs: Sequence[StageRun]
 ) -> float | None:
     """Return how far the first run is from the same in doubles; None where that does not run."""
     for program, run in zip(programs, runs, strict=True):
-        if run.ran and isinstance(program, Program):
+        if run.ran and isinstance(program, RunnableProgram):
             wide = widened(program)
             if wide is None:
                 return None
@@ -267,8 +269,8 @@ def _first_step(
     module: ParsedModule,
     runs: Sequence[StageRun],
     departure: Departure,
-    again: Difference | None,
-    usual: Difference | None,
+    again: OutputDifference | None,
+    usual: OutputDifference | None,
 ) -> FirstStep:
     before, after = module.snapshots[departure.before], module.snapshots[departure.place]
     actors = [
@@ -282,7 +284,7 @@ def _first_step(
         stage=runs[departure.place].stage,
         after=", then ".join(dict.fromkeys(actors)),
         change=" ".join((change.headline, *change.account)),
-        difference=difference or Difference(None, None),
+        difference=difference or OutputDifference(None, None),
         confirmed=again is not None and again == difference,
         as_usual=usual,
     )
@@ -291,14 +293,16 @@ def _first_step(
 def _rerun(
     child: Child,
     inputs: Path,
-    sides: Sequence[Program | NotRunnableError],
+    sides: Sequence[RunnableProgram | NotRunnableError],
     options: Mapping[str, str],
-) -> Difference | None:
+) -> OutputDifference | None:
     """Run both sides of a step in a fresh process; None where one does not run."""
     child.restart()
     runner = Runner(child, inputs, options)
     try:
-        before, after = (runner.run(side.text())[0] for side in sides if isinstance(side, Program))
+        before, after = (
+            runner.run(side.text())[0] for side in sides if isinstance(side, RunnableProgram)
+        )
         return runner.compare(before, after)
     except RunError:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.shape import Shape
-from xlareport.replay.programs import Line, NotRunnableError, Program
+from xlareport.replay.programs import Line, NotRunnableError, RunnableProgram
 
 _DTYPES = {
     "pred": "bool",
@@ -55,7 +55,7 @@ class _Use:
     shapes: Mapping[str, Shape]
 
 
-def input_ranges(program: Program) -> list[InputRange]:
+def input_ranges(program: RunnableProgram) -> list[InputRange]:
     """Return the range of each parameter of the entry; raises NotRunnableError."""
     uses = _UseFinder(program)
     return [_range(line.shape, list(uses.of(line.name))) for line in program.parameters()]
@@ -163,7 +163,7 @@ _Place = tuple[str, str, tuple[int, ...], bool]
 class _UseFinder:
     """Follows values through a program: tuples, calls, loops, and what only moves or reshapes."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: RunnableProgram) -> None:
         self._bodies = {body.name: body for body in program.bodies}
         self._entry = program.entry
         self._shapes = {

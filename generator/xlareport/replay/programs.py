@@ -51,7 +51,7 @@ class Body:
 
 
 @dataclass(slots=True)
-class Program:
+class RunnableProgram:
     """A module as it is run, callees first."""
 
     bodies: list[Body]
@@ -98,7 +98,7 @@ def plain_shape(shape: Shape) -> str:
     return f"{shape.element_type}[{','.join(map(str, shape.dimensions))}]"
 
 
-def take_program(module: HloModule) -> Program:
+def take_program(module: HloModule) -> RunnableProgram:
     """Return what the entry computation reaches, callees first; raises NotRunnableError."""
     if module.entry is None or module.entry.root is None:
         raise NotRunnableError("it has no entry computation")
@@ -111,7 +111,7 @@ def take_program(module: HloModule) -> Program:
         for name in (body.name, *(line.name for line in body.lines)):
             if not _NAME.fullmatch(name):
                 raise NotRunnableError(f"{name[:60]!r} is no name that XLA reads")
-    return Program(bodies)
+    return RunnableProgram(bodies)
 
 
 def _visit(module: HloModule, start: str, order: dict[str, None]) -> None:

@@ -12,7 +12,7 @@ from xlareport.replay.programs import (
     Body,
     Line,
     NotRunnableError,
-    Program,
+    RunnableProgram,
     plain_shape,
     take_program,
 )
@@ -68,7 +68,7 @@ _COLLECTIVES = (
 _DEVICES = ("replica_count", "num_partitions")
 
 
-def runnable(module: HloModule) -> Program:
+def runnable(module: HloModule) -> RunnableProgram:
     """Return a snapshot as a program for one CPU device; raises NotRunnableError."""
     for key in _DEVICES:
         if module.attributes.get(key, "1") != "1":
@@ -84,7 +84,7 @@ def runnable(module: HloModule) -> Program:
     return program
 
 
-def _rewritten(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+def _rewritten(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
     kept = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
     line = replace(line, attributes=kept)
     if line.opcode in _REFUSED:
@@ -98,24 +98,24 @@ def _rewritten(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterat
         yield from rewriting(program, line, shapes)
 
 
-def _fusion(program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+def _fusion(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
     program.note("fusions became calls")
     kept = dict(line.attributes)
     yield replace(line, opcode="call", attributes=(("to_apply", kept["calls"]),))
 
 
-def _call(program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+def _call(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
     del program
     yield replace(line, attributes=(("to_apply", dict(line.attributes)["to_apply"]),))
 
 
-def _constant(_program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+def _constant(_program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
     if "..." in line.argument:
         raise NotRunnableError(f"the text leaves out the value of the constant {line.name}")
     yield line
 
 
-def _custom_call(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+def _custom_call(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
     target = dict(line.attributes).get("custom_call_target", "").strip('"')
     if target in _RUN_CALLS:
         yield line
@@ -129,24 +129,24 @@ def _custom_call(program: Program, line: Line, shapes: dict[str, Shape]) -> Iter
     yield replace(line, opcode="copy", attributes=())
 
 
-def _same_value(program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+def _same_value(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
     program.note(f"{line.opcode} became copy")
     yield replace(line, opcode="copy", operands=line.operands[:1], attributes=())
 
 
-def _copy_start(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+def _copy_start(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
     """Give what a copy-start gives, a tuple whose first element is the destination."""
     program.note("copy-start and copy-done became copy")
     shape = shapes[line.operands[0]]
     yield replace(line, opcode="copy", shape=shape, attributes=())
 
 
-def _copy_done(program: Program, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+def _copy_done(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
     del program
     yield replace(line, opcode="copy", attributes=())
 
 
-def _bitcast(program: Program, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+def _bitcast(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
     """Write out what a bitcast does to the logical array, by the layouts of both sides."""
     before, after = shapes[line.operands[0]], line.shape
     if _bits(before) != _bits(after) or before.element_count != after.element_count:
@@ -200,7 +200,7 @@ def _dimensions(order: list[int]) -> tuple[tuple[str, str], ...]:
     return (("dimensions", f"{{{','.join(map(str, order))}}}"),)
 
 
-_Rewriting = Callable[[Program, Line, dict[str, Shape]], Iterator[Line]]
+_Rewriting = Callable[[RunnableProgram, Line, dict[str, Shape]], Iterator[Line]]
 _REWRITINGS: dict[str, _Rewriting] = {
     "fusion": _fusion,
     "call": _call,
@@ -213,16 +213,16 @@ _REWRITINGS: dict[str, _Rewriting] = {
 }
 
 
-def _flatten_parameters(program: Program) -> None:
+def _flatten_parameters(program: RunnableProgram) -> None:
     """Let the entry take arrays: a parameter that is a tuple becomes one for each of them."""
     number = 0
     lines: list[Line] = []
-    made: dict[str, list[Line]] = {}
+    arrays_of: dict[str, list[Line]] = {}
     for parameter in program.parameters():
-        made[parameter.name] = list(_arrays(parameter, number))
-        number += sum(line.opcode == "parameter" for line in made[parameter.name])
+        arrays_of[parameter.name] = list(_arrays(parameter, number))
+        number += sum(line.opcode == "parameter" for line in arrays_of[parameter.name])
     for line in program.entry.lines:
-        lines += made[line.name] if line.opcode == "parameter" else [line]
+        lines += arrays_of[line.name] if line.opcode == "parameter" else [line]
     program.entry.lines = lines
 
 
@@ -243,7 +243,7 @@ def _arrays(line: Line, number: int) -> Iterator[Line]:
     yield replace(line, opcode="tuple", operands=tuple(names), argument="", attributes=())
 
 
-def _flatten_root(program: Program) -> None:
+def _flatten_root(program: RunnableProgram) -> None:
     """Let the entry return a flat tuple where it returns nested ones."""
     root = program.entry.find_root()
     if not any(shape.element_type == "tuple" for shape in root.shape.elements):

@@ -13,7 +13,7 @@ _OF_REFERENCE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class OutputDifference:
     """How far the outputs of a snapshot are from those of the first one that ran."""
 
     max_relative_error: float | None
@@ -31,7 +31,7 @@ class StageRun:
     ran: bool
     reason: str
     """Why it did not run; empty where it did."""
-    difference: Difference | None = None
+    difference: OutputDifference | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def find_departure(runs: Sequence[StageRun], tolerance: Tolerance) -> Departure 
     return None
 
 
-def is_beyond(difference: Difference, tolerance: Tolerance) -> bool:
+def is_beyond(difference: OutputDifference, tolerance: Tolerance) -> bool:
     """Say whether a difference is beyond the tolerance; one that is no number is."""
     error = difference.max_relative_error
     return error is None or error > tolerance.limit

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from xlareport.hlo.shape import parse_shape
-from xlareport.replay.programs import Body, Line, Program, plain_shape
+from xlareport.replay.programs import Body, Line, RunnableProgram, plain_shape
 
 _FLOATS = re.compile(r"\b(?:bf16|f16|f32)\[")
 _COMPLEX = re.compile(r"\bc64\[")
@@ -12,7 +12,7 @@ _BITS = frozenset({"bitcast-convert", "reduce-precision", "custom-call"})
 """Opcodes that depend on the width of their floats."""
 
 
-def widened(program: Program) -> Program | None:
+def widened(program: RunnableProgram) -> RunnableProgram | None:
     """Return the program with all floats as f64; None where it depends on their widths."""
     if any(line.opcode in _BITS for body in program.bodies for line in body.lines):
         return None
@@ -20,7 +20,7 @@ def widened(program: Program) -> Program | None:
         Body(body.name, [_wide(line) for line in body.lines], body.is_entry)
         for body in program.bodies
     ]
-    return Program(bodies)
+    return RunnableProgram(bodies)
 
 
 def _wide(line: Line) -> Line:
