@@ -36,7 +36,7 @@ SNAPSHOT_FILES = {
 }
 
 DETAILS: dict[str, dict[str, Any]] = {
-    "ReportRecord.schema": {"const": 2},
+    "ReportRecord.schema": {"const": 3},
     "ReportRecord.files": FILES | {"description": "Those that belong to no module."},
     "ReportRecord.processes": COUNT,
     "DumpRecord.files": COUNT,

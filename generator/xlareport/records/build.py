@@ -35,8 +35,9 @@ from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
 
-_SCHEMA = 2
-"""Raised when something changes its meaning or goes; 1 named each file three times."""
+_SCHEMA = 3
+"""Raised when something changes its meaning or goes: 1 named each file three times, 2 had less
+of collectives, below `expense`."""
 _DECIDED = 0.99
 """Confidence where only one module contains the user's marker."""
 

@@ -7,6 +7,7 @@ import pytest
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.hlo.model import HloModule
+from xlareport.runtime.resources import PACKAGE
 
 ReadText = Callable[[str], HloModule]
 Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
@@ -79,3 +80,8 @@ def test_the_worked_example_of_the_guide(rows_of: Rows) -> None:
     }
     found = {name: (row.figures.data_bytes, row.figures.wire_bytes) for name, row in rows.items()}
     assert found == expected
+    guide = (PACKAGE.parents[1] / "site_src" / "guide" / "cost-and-memory.md").read_text("utf-8")
+    for data, wire in expected.values():
+        assert f"{data:,} |" in guide or f"| {data:,}" in guide
+        assert f"= {wire:,} |" in guide
+    assert rows["all-gather-start"].figures.time.seconds == pytest.approx(0.87e-6, rel=0.01)
