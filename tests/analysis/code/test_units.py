@@ -105,6 +105,21 @@ ENTRY e {
     assert [one.missing for one in other.units] == [defines, defines, nothing]
 
 
+def test_a_library_call_without_a_thunk_says_so() -> None:
+    """Older thunk sequences name no instruction of `kGemm`."""
+    text = b"""HloModule m
+
+ENTRY e {
+  a = f32[4,4] parameter(0)
+  ROOT b = f32[4,4] custom-call(a, a), custom_call_target="__cublas$gemm"
+}
+"""
+    module = TextReader().read(text, "m.txt")
+    assert module is not None
+    (unit,) = join_code(module, [CodeFile("m.ptx", "ptx", "", "", ("x",), 9)], CodeNotes()).units
+    assert unit.missing == "It calls a library (__cublas$gemm), whose code no dump holds."
+
+
 def test_a_cpu_program_names_its_kernels_in_its_files(unpacked: Callable[[str], Path]) -> None:
     code = code_of(unpacked("jax-cpu-train-allformats"), "train_step")
     assert not code.unlinked

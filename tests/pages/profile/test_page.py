@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from xlareport.analysis.kernels.command_buffers import CommandBuffer
+from xlareport.analysis.profile.measured import join_profile
 from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.pages.profile.page import timeline_payload
+from xlareport.pages.profile.page import _behind_events, timeline_payload
 from xlareport.readers.op_events import OpEvent
 from xlareport.storage.payloads import decode_payload
 
@@ -63,3 +65,14 @@ def test_the_median_and_the_slowest(module: HloModule) -> None:
 def test_runs_that_are_not_told_apart(module: HloModule) -> None:
     value = made(module, ran("d", 0, 1, ""))
     assert value["steps"][0]["title"] == "all that the profiler saw, 1 µs"
+
+
+def test_ops_behind_the_event_of_a_command_buffer(module: HloModule) -> None:
+    """Members with events of their own are not hidden; without command buffers nothing is said."""
+    measured = join_profile(sum_times([ran("d", 10, 4)])["m"], module, {})
+    buffers = (CommandBuffer(1, ("d", "e", "f"), 2, 3),)
+    (figure,) = _behind_events(measured, buffers)
+    assert (figure.label, figure.value) == ("In command buffers", "2")
+    assert "1 command buffer" in figure.note
+    assert list(_behind_events(measured, ())) == []
+    assert list(_behind_events(measured, (CommandBuffer(1, ("d",), 1, 1),))) == []

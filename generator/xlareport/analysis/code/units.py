@@ -13,6 +13,7 @@ from xlareport.analysis.code.links import (
     KernelIndex,
     noted_kernels,
 )
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule, Instruction
@@ -31,6 +32,8 @@ _CHOICES = (
 )
 """Settings of `backend_config` that say how, and not what, is computed."""
 _DEEPEST = 8
+_LIBRARIES = ("__cublas$", "__cudnn$")
+"""How targets of calls into NVIDIA's libraries begin."""
 _LAUNCHING = ("fusion", "custom-call")
 
 
@@ -138,7 +141,7 @@ def _units(
         computation = module.by_name.get(place[0])
         instruction = computation.by_name.get(place[1]) if computation else None
         own_thunks = [thunks[at] for at in runs.get(place, ())]
-        missing = "" if place in files else _missing([run.thunk for run in own_thunks])
+        missing = "" if place in files else _missing([run.thunk for run in own_thunks], instruction)
         least = _least_certain(place, files.get(place, ()), own_thunks, missing)
         yield CodeUnit(
             place=place,
@@ -163,8 +166,11 @@ def launching_places(module: HloModule) -> Iterator[Where]:
                     yield computation.name, instruction.name
 
 
-def _missing(thunks: Sequence[Thunk]) -> str:
-    """Say why an instruction has no file of code, by the thunks that run it."""
+def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
+    """Say why an instruction has no file of code, by what it calls and the thunks that run it."""
+    target = name_target(instruction) if instruction and instruction.opcode == "custom-call" else ""
+    if not thunks and target.startswith(_LIBRARIES):
+        return f"It calls a library ({target[:60]}), whose code no dump holds."
     if not thunks:
         return "No file of code and no thunk has its name."
     kernels = [thunk.name for thunk in thunks if "Kernel" in thunk.kind and thunk.name]

@@ -7,6 +7,7 @@ from xlareport.analysis.code.module import CodeFiles
 from xlareport.analysis.code.units import ModuleCode
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.kernels.card import Card, find_card, known_cards
+from xlareport.analysis.kernels.command_buffers import list_command_buffers
 from xlareport.analysis.kernels.estimates import read_estimates
 from xlareport.analysis.kernels.gemms import read_gemms
 from xlareport.analysis.kernels.kernel import kernel_record
@@ -71,6 +72,7 @@ def read_kernels(
         is_hypothetical=card.is_hypothetical if card else False,
         compiler=ptxas.label if ptxas else "",
         gemms=read_gemms(module),
+        command_buffers=list_command_buffers(code.code.thunks),
         estimates=read_estimates(module.final.hlo) if module.final else {},
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.estimates import XlaEstimate
 from xlareport.analysis.kernels.gemms import ModuleGemms
 
@@ -135,3 +136,4 @@ class ModuleKernels:
     """The matrix products; None where the module has none."""
     estimates: Mapping[str, tuple[XlaEstimate, ...]] = field(default_factory=dict)
     """XLA's own, by instruction; empty where the dump has none."""
+    command_buffers: tuple[CommandBuffer, ...] = ()

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.gemms import ModuleGemms
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
 from xlareport.pages import navigation, words
@@ -52,6 +53,8 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
     tables = {"kernels": _table(record, ranked)}
     if any(kernel.elsewhere for kernel in ranked):
         tables["kernel-cards"] = _cards(ranked, kernels)
+    if kernels.command_buffers:
+        tables["command-buffers"] = _command_buffers(kernels.command_buffers)
     if kernels.gemms is not None:
         tables["gemms"] = _gemms(record, kernels.gemms)
     return KernelsPage(
@@ -183,6 +186,19 @@ def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
         kernel.grade,
         kernel.note or None,
     ]
+
+
+def _command_buffers(buffers: Sequence[CommandBuffer]) -> Table:
+    columns = (
+        Column("Command buffer", "int", "in the order of the thunk sequence"),
+        Column("Members", "int", "ops behind one launch"),
+        Column("Kernels", "int", "members that launch a kernel"),
+        Column("Instructions", "text", "in order"),
+    )
+    rows: list[list[Cell]] = [
+        [each.number, each.total, each.kernels, " ".join(each.members)] for each in buffers
+    ]
+    return Table(columns, rows)
 
 
 def _gemm_words(gemms: ModuleGemms) -> str:

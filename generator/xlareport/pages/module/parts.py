@@ -50,6 +50,7 @@ def module_parts(
     """Yield the parts of a module that there are, in the order of their tabs."""
     profile, costs = module.profile, {*cost_parts(record)}
     summary, overview = module.summary, module.overview
+    buffers = module.kernels.command_buffers if module.kernels else ()
     yield ModulePart("graph", lambda: graph_page(record, pictures), wide=True)
     if record.steps:
         yield ModulePart("steps", lambda: steps_page(record), wide=True)
@@ -61,7 +62,7 @@ def module_parts(
     if has_texts(module.summary.files):
         yield ModulePart("texts", lambda: texts_page(record), wide=True)
     if profile and "time" in costs:
-        yield ModulePart("time", lambda: profile_page(record, profile))
+        yield ModulePart("time", lambda: profile_page(record, profile, buffers))
     yield ModulePart("files", lambda: files_page(record, summary))
 
 

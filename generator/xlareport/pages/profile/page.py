@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum, index_instructions
 from xlareport.analysis.profile.timeline import Bar, Timeline
 from xlareport.analysis.profile.times import ModuleTimes, OpTime
@@ -51,8 +52,10 @@ class ProfilePage(PartPage):
     unknown: str
 
 
-def profile_page(module: ModuleRecord, measured: Measured) -> ProfilePage:
-    """Make the page of one module."""
+def profile_page(
+    module: ModuleRecord, measured: Measured, command_buffers: Sequence[CommandBuffer] = ()
+) -> ProfilePage:
+    """Make the page of one module; the members of its command buffers may have no events."""
     return ProfilePage(
         name=words.short_name(module.name),
         slug=module.slug,
@@ -60,7 +63,7 @@ def profile_page(module: ModuleRecord, measured: Measured) -> ProfilePage:
         module=module.name,
         lead=_lead(measured),
         doubt=_doubt(measured),
-        figures=tuple(_figures(measured)),
+        figures=(*_figures(measured), *_behind_events(measured, command_buffers)),
         left_out=measured.left_out,
         unknown=_unknown(measured),
     )
@@ -130,6 +133,16 @@ def _figures(measured: Measured) -> list[Figure]:
     joined = f"{units.count(measured.joined)} of {units.count(measured.events)}"
     shown.append(Figure("Events joined", joined, "to instructions of the final snapshot, by name"))
     return shown
+
+
+def _behind_events(measured: Measured, buffers: Sequence[CommandBuffer]) -> Iterator[Figure]:
+    """Yield how many ops are behind the event of a command buffer."""
+    seen = {row.time.name for row in measured.rows}
+    hidden = sum(name not in seen for each in buffers for name in each.members)
+    if hidden:
+        many = units.plural(len(buffers), "command buffer")
+        note = f"ops without events of their own, behind one event for each of {many}"
+        yield Figure("In command buffers", units.count(hidden), note)
 
 
 def _unknown(measured: Measured) -> str:

@@ -1,0 +1,57 @@
+"""Command buffers of a GPU module: thunks that are recorded once and replayed by one launch.
+
+A profiler may show such a replay as one event, with nothing of its members.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.code.units import RunThunk
+
+_KIND = "kCommandBuffer"
+MOST_MEMBERS = 5_000
+"""Members of one command buffer that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandBuffer:
+    """One command buffer, with its members in order."""
+
+    number: int
+    """From 1, in the order of the thunk sequence."""
+    members: tuple[str, ...]
+    """Instructions, or what the thunk names where its instruction is not known."""
+    kernels: int
+    """Members that launch a kernel."""
+    total: int
+    """All members, those that are not listed included."""
+
+
+def list_command_buffers(thunks: Sequence[RunThunk]) -> tuple[CommandBuffer, ...]:
+    """Return the command buffers of a sequence; its thunks stand deeper than the command itself."""
+    buffers: list[list[RunThunk]] = []
+    depth: int | None = None
+    for run in thunks:
+        if depth is not None and run.thunk.depth > depth:
+            buffers[-1].append(run)
+        elif run.thunk.kind == _KIND:
+            depth = run.thunk.depth
+            buffers.append([])
+        else:
+            depth = None
+    return tuple(_buffer(number, members) for number, members in enumerate(buffers, 1))
+
+
+def _buffer(number: int, members: Sequence[RunThunk]) -> CommandBuffer:
+    return CommandBuffer(
+        number=number,
+        members=tuple(map(_name, members[:MOST_MEMBERS])),
+        kernels=sum("Kernel" in run.thunk.kind for run in members),
+        total=len(members),
+    )
+
+
+def _name(run: RunThunk) -> str:
+    if run.place is not None and run.place.instruction:
+        return run.place.instruction
+    return run.thunk.name or run.thunk.kind
