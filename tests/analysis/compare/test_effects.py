@@ -58,7 +58,7 @@ def test_words_of_an_effect() -> None:
     effect = Effect(-2e-6, 3 << 20, 0, 4, "convert")
     assert effect_words(effect) == (
         "+3.0 MiB bytes accessed, \N{MINUS SIGN}2 µs estimated time, +4 kernels, "
-        "in convert outside of fusions"
+        "in kernels of opcode convert"
     )
     assert not UNKNOWN.is_known
     assert effect.is_known

@@ -251,7 +251,7 @@ def _shown_at(cause: Cause, member: ComparedRecord) -> str:
 def effect_words(effect: Effect) -> str:
     """Say what a cause costs in a run of the main program, the largest figure first."""
     figures = list(_effects(effect))
-    of = f", in {effect.opcode} outside of fusions" if effect.opcode and figures else ""
+    of = f", in kernels of opcode {effect.opcode}" if effect.opcode and figures else ""
     return ", ".join(figures) + of
 
 
