@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from xlareport.analysis.collectives.figures import measure_collectives
 from xlareport.analysis.cost.roofline import estimate_time
-from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost.work import InstructionKey, ModuleCost
 from xlareport.analysis.skeleton.command_buffers import in_command_buffers
 from xlareport.analysis.skeleton.items import (
     ItemKind,
@@ -33,6 +34,8 @@ _FREE = frozenset(
 _HOST = frozenset({"infeed", "outfeed", "send", "recv"})
 _MOVES = frozenset({"copy", "slice", "dynamic-slice", "dynamic-update-slice"})
 _TO_HOST = "S(5)"
+_AMONG_KERNELS = "async fusions"
+"""The form of a collective that runs in pieces, each inside of a kernel that computes."""
 _MOST_ITEMS = 200_000
 _LONGEST_SHAPE = 60
 
@@ -44,16 +47,17 @@ class _Estimates:
     module: HloModule
     cost: ModuleCost
     device: Device
+    collectives: Mapping[InstructionKey, float | None]
+    """The modeled time of what begins a collective; None where it is not known."""
 
     def seconds(self, computation: Computation, instruction: Instruction) -> float | None:
-        """Return the least time of one execution; of a collective that on the links, if known."""
-        counted = self.cost.instructions.get((computation.name, instruction.name))
+        """Return the least time of one execution, of a collective the modeled one, if known."""
+        key = computation.name, instruction.name
+        if key in self.collectives:
+            return self.collectives[key]
+        counted = self.cost.instructions.get(key)
         least = None if counted is None else estimate_time(counted, self.device)
-        if least is None:
-            return None
-        if instruction.opcode.removesuffix("-start") in opcode_work().collectives:
-            return least.interconnect or None
-        return least.seconds
+        return None if least is None else least.seconds
 
 
 def read_skeleton(
@@ -62,7 +66,8 @@ def read_skeleton(
     """Return the skeleton of a module's final snapshot, which it has to have."""
     final = module.final
     assert final is not None, "read_skeleton is for modules with a snapshot"  # noqa: S101
-    outline = _Outline(_Estimates(final.hlo, cost, device), module.code)
+    times = _collective_times(final.hlo, cost, device, module.device_words)
+    outline = _Outline(_Estimates(final.hlo, cost, device, times), module.code)
     items = outline.of_entry()
     every = [item for _, item in every_item(items)]
     return Skeleton(
@@ -78,6 +83,17 @@ def read_skeleton(
         unknown=sum(item.seconds is None and item.kind != "done" for item in every),
         problems=tuple(outline.problems),
     )
+
+
+def _collective_times(
+    module: HloModule, cost: ModuleCost, device: Device, words: str
+) -> Mapping[InstructionKey, float | None]:
+    """Return the modeled time of collectives that one instruction carries out, or begins."""
+    return {
+        figures.collective.key: figures.time.seconds
+        for figures in measure_collectives(module, cost, device, words)
+        if figures.collective.form != _AMONG_KERNELS
+    }
 
 
 @dataclass(slots=True)
@@ -127,6 +143,8 @@ class _Outline:
         op_name = op_name_of(instruction, module)
         children, trip_count = self._children(computation, instruction)
         kind, lane = self._kind(instruction)
+        if (computation.name, instruction.name) in self.estimates.collectives:
+            kind, lane = "collective", "collectives"
         seconds = self._seconds(computation, instruction, children)
         if kind == "loop":
             seconds = total_seconds(children) * (1 if trip_count is None else trip_count)
@@ -214,6 +232,8 @@ class _Outline:
     ) -> float | None:
         if instruction.opcode == "conditional":
             return max((child.seconds or 0.0 for child in children), default=0.0)
+        if (computation.name, instruction.name) in self.estimates.collectives:
+            return self.estimates.seconds(computation, instruction)
         if children:
             return total_seconds(tuple(children))
         return self.estimates.seconds(computation, instruction)
