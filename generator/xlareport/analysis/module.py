@@ -222,7 +222,7 @@ def place_of(files: ModuleFiles) -> str:
 
 def unreadable_module(files: ModuleFiles, reason: str) -> ModuleAnalysis:
     """Return the analysis of a module of which nothing could be read."""
-    problem = Problem(place_of(files), None, f"{files.key} could not be analysed: {reason}.")
+    problem = Problem(place_of(files), None, f"{files.key} could not be analyzed: {reason}.")
     return ModuleAnalysis(summarize_module(unread(files, problem), [], None))
 
 

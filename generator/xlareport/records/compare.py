@@ -79,11 +79,11 @@ class ComparedRecord:
     divergence: DivergenceRecord
     figures: tuple[Quantity, ...]
     opcodes: tuple[tuple[str, int, int], ...]
-    """Counts in the optimised modules that differ: base, head."""
+    """Counts in the optimized modules that differ: base, head."""
     collectives: tuple[tuple[str, int, int], ...]
     options: tuple[OptionChange, ...]
     ports: tuple[PortChange, ...]
-    """Where the entry signatures of the optimised modules differ."""
+    """Where the entry signatures of the optimized modules differ."""
     only_base: tuple[str, ...]
     only_head: tuple[str, ...]
     contrasts: tuple[ContrastRecord, ...]

@@ -145,7 +145,7 @@ class MemoryRecord:
     donated: tuple[int, ...]
     """Numbers of arguments that may be written over."""
     could_be_donated: tuple[int, ...]
-    rematerialised: tuple[str, ...]
+    rematerialized: tuple[str, ...]
     stacked: tuple[StackedBuffer, ...]
     """The largest buffers into which loops write slice by slice, as scans do."""
     host_transfers: tuple[HostTransfer, ...]
@@ -286,8 +286,8 @@ def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
         could_be_donated=tuple(
             donation.parameter for donation in memory.donations if not donation.donated
         ),
-        rematerialised=tuple(
-            rematerialised.instruction for rematerialised in memory.rematerialised[:_MOST]
+        rematerialized=tuple(
+            rematerialized.instruction for rematerialized in memory.rematerialized[:_MOST]
         ),
         stacked=memory.stacked[:_MOST],
         host_transfers=memory.host_transfers[:_MOST],

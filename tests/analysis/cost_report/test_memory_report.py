@@ -148,7 +148,7 @@ def test_what_lives_at_an_estimated_peak_says_until_when() -> None:
 
 def test_layers_that_xla_computes_again(unpacked: Unpack) -> None:
     for name, least in (("tpu-v5e-remat", 2), ("tpu-v5e-oom", 20)):
-        again = memory_in(unpacked(name), "jit_loss_of").rematerialised
+        again = memory_in(unpacked(name), "jit_loss_of").rematerialized
         assert len(again) >= least
         assert {one.by for one in again} == {"XLA"}
         assert any(one.original for one in again)

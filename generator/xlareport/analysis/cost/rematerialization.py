@@ -12,7 +12,7 @@ _BY_FRAMEWORK = "rematted_computation"
 
 
 @dataclass(frozen=True, slots=True)
-class Rematerialised:
+class Rematerialized:
     """One instruction that does again what was done before, to save memory."""
 
     computation: str
@@ -24,9 +24,9 @@ class Rematerialised:
     cost: InstructionCost
 
 
-def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerialised, ...]:
+def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerialized, ...]:
     """Return what is computed again, in the order of the module; fused parts on their own."""
-    rematerialiseds = []
+    found_rematerialized = []
     for computation in module.computations:
         for instruction in computation.instructions:
             known = cost.instructions.get((computation.name, instruction.name))
@@ -38,12 +38,12 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
             ):
                 original = _BY_XLA.sub("", instruction.name)
                 there = by == "XLA" and original in computation.by_name
-                rematerialiseds.append(
-                    Rematerialised(
+                found_rematerialized.append(
+                    Rematerialized(
                         computation.name, instruction.name, by, original if there else "", known
                     )
                 )
-    return tuple(rematerialiseds)
+    return tuple(found_rematerialized)
 
 
 def count_recomputed(module: HloModule, cost: ModuleCost) -> int:

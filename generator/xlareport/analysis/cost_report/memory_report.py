@@ -17,7 +17,7 @@ from xlareport.analysis.cost.memory import (
 )
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
 from xlareport.analysis.cost.occupancy import BufferKey, Fill, Occupancy, measure_occupancy
-from xlareport.analysis.cost.rematerialization import Rematerialised, find_rematerialized
+from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
@@ -139,7 +139,7 @@ class MemoryReport:
     fills: tuple[Fill, ...] = ()
     donations: tuple[DonationRow, ...] = ()
     layout_spaces: tuple[LayoutSpace, ...] = ()
-    rematerialised: tuple[Rematerialised, ...] = ()
+    rematerialized: tuple[Rematerialized, ...] = ()
     stacked: tuple[StackedBuffer, ...] = ()
     host_transfers: tuple[HostTransfer, ...] = ()
     """Between the device's memory and the host's, the largest first."""
@@ -186,7 +186,7 @@ class _ReportBuilder:
             marked_position=files.live.peak_position if files.live else None,
             donations=tuple(_donations(find_donations(self._module), self._module)),
             layout_spaces=sum_layout_spaces(self._module),
-            rematerialised=find_rematerialized(self._module, cost)[:MOST_ROWS],
+            rematerialized=find_rematerialized(self._module, cost)[:MOST_ROWS],
             host_transfers=find_host_transfers(self._module, cost),
             stacked=find_stacked_buffers(self._module, cost.trip_counts)[:MOST_ROWS],
             reported={usage.color: (usage.name, usage.total_bytes) for usage in files.usage},

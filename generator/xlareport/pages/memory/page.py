@@ -280,15 +280,15 @@ def _donation(memory: MemoryReport) -> str:
 
 
 def _remat(memory: MemoryReport) -> str:
-    if not memory.rematerialised:
+    if not memory.rematerialized:
         return (
             "No rematerialization: neither by XLA (`.remat`) nor by jax.checkpoint "
             "(`rematted_computation`)."
         )
-    by_xla = sum(rematerialised.by == "XLA" for rematerialised in memory.rematerialised)
-    asked = len(memory.rematerialised) - by_xla
+    by_xla = sum(rematerialized.by == "XLA" for rematerialized in memory.rematerialized)
+    asked = len(memory.rematerialized) - by_xla
     return (
-        f"{units.plural(len(memory.rematerialised), 'rematerialized instruction')}: {by_xla:,} by "
+        f"{units.plural(len(memory.rematerialized), 'rematerialized instruction')}: {by_xla:,} by "
         f"XLA (`.remat` in the name), {asked:,} by jax.checkpoint (`rematted_computation` in the "
         "scope). An instruction that was merged with its original keeps the mark."
     )

@@ -120,13 +120,13 @@ def _remats(memory: MemoryReport) -> Table:
     )
     rows: list[list[Cell]] = [
         [
-            rematerialised.instruction,
-            rematerialised.by,
-            rematerialised.original,
-            rematerialised.cost.of_all_runs(rematerialised.cost.flops),
-            rematerialised.cost.of_all_runs(rematerialised.cost.bytes_accessed),
+            rematerialized.instruction,
+            rematerialized.by,
+            rematerialized.original,
+            rematerialized.cost.of_all_runs(rematerialized.cost.flops),
+            rematerialized.cost.of_all_runs(rematerialized.cost.bytes_accessed),
         ]
-        for rematerialised in memory.rematerialised
+        for rematerialized in memory.rematerialized
     ]
     return Table(columns, rows)
 
