@@ -18,7 +18,7 @@ from xlareport.pages.modules import page as modules_page
 from xlareport.pages.names.page import instruction_names, names_page
 from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
 from xlareport.pages.pictures.levels import picture_look
-from xlareport.pages.program.page import LINKS_TABLE, links_table, program_page
+from xlareport.pages.program.page import LINKS_TABLE, program_page
 from xlareport.pages.program.ranks import RANKS_TABLE, ranks_table
 from xlareport.pages.rendering.templates import compiled, page_files, render
 from xlareport.pages.search.payload import search_front
@@ -154,7 +154,7 @@ def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterato
 
 def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     table = modules_page.modules_table(report, dump.sizes)
-    yield navigation.MODULES, render("modules", modules_page.modules_page(report), "Modules")
+    yield navigation.MODULES, render("modules", modules_page.modules_page(report, table), "Modules")
     yield table_file("modules", table)
 
 
@@ -177,7 +177,7 @@ def _program(
 ) -> Iterator[File]:
     program = program_page(report, dump.graphs, dump.reasons, picture)
     yield navigation.PROGRAM, render("program", program, "Execution graph")
-    yield table_file(LINKS_TABLE, links_table(report))
+    yield table_file(LINKS_TABLE, program.link_table)
     if len(report.ranks) > 1:
         yield table_file(RANKS_TABLE, ranks_table(report))
 
@@ -189,8 +189,8 @@ def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)
     yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)
-    yield table_file(coverage.FILES_TABLE, coverage.files_table(artifacts, report, uses))
-    yield table_file(coverage.PROBLEMS_TABLE, coverage.problems_table(report.problems))
+    yield table_file(coverage.FILES_TABLE, covered.files)
+    yield table_file(coverage.PROBLEMS_TABLE, covered.problems)
 
 
 def _glances(dump: AnalyzedDump) -> Iterator[Overview]:

@@ -12,6 +12,8 @@ from xlareport.storage.payloads import Payload, make_payload, make_payload_file
 COLUMNS = "columns"
 """The payload key of the columns of the tables of all modules, by their names."""
 
+_FIRST_ROWS, _FIRST_COLUMNS = 10, 7
+"""Of a table before its script runs."""
 Cell = str | int | float | list[str] | NameCell | None
 """A plain value; `[text, address]` in a link column, `[text, class]` in a chip column."""
 
@@ -45,6 +47,16 @@ class Table:
     meanings: Sequence[Meaning] = ()
     """What the parts of names mean, see `NameCells`."""
 
+    def first_rows(self) -> "Table":
+        """Return its beginning, for the page itself: what there is before a script runs."""
+        rows = list(self.rows)
+        if self.sort is not None:
+            place, order = self.sort
+            rows.sort(key=lambda row: _sorted_by(row[place]), reverse=order == "desc")
+        return Table(
+            self.columns[:_FIRST_COLUMNS], [row[:_FIRST_COLUMNS] for row in rows[:_FIRST_ROWS]]
+        )
+
     def heads(self) -> list[dict[str, str]]:
         """Return the columns as they go into a payload."""
         columns = map(asdict, self.columns)
@@ -62,6 +74,13 @@ class Table:
         if self.meanings:
             value["meanings"] = list(self.meanings)
         return value
+
+
+def _sorted_by(cell: Cell) -> tuple[bool, float, str]:
+    """Return by what a cell is sorted: numbers first, by size."""
+    if isinstance(cell, int | float):
+        return False, cell, ""
+    return True, 0.0, str(cell[0] if isinstance(cell, list) and cell else cell or "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class FlagRow:
 
 @dataclass(frozen=True, slots=True)
 class CoveragePage:
-    """Everything on the page beside its tables."""
+    """Everything on the page."""
 
     lead: str
     kinds: tuple[FileKindRow, ...]
@@ -75,7 +75,8 @@ class CoveragePage:
     advice: tuple[Advice, ...]
     more: tuple[FlagRow, ...]
     """Flags that would add kinds of file which this dump does not have."""
-    problems_total: int
+    problems: Table
+    files: Table
 
 
 def coverage_page(
@@ -100,7 +101,8 @@ def coverage_page(
         passes=prose(passes),
         advice=tuple(_advice(report, present)),
         more=tuple(_flag_rows(report, present)),
-        problems_total=len(report.problems),
+        problems=problems_table(report.problems),
+        files=files_table(artifacts, report, uses),
     )
 
 

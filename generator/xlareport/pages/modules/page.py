@@ -16,14 +16,15 @@ TABLE = "modules"
 
 @dataclass(frozen=True, slots=True)
 class ModulesPage:
-    """Everything on the page beside the table."""
+    """Everything on the page."""
 
     lead: Markup
+    table: Table
 
 
-def modules_page(report: ReportRecord) -> ModulesPage:
-    """Make the page from the report's records."""
-    return ModulesPage(prose(f"{words.lead(report)} {words.many(report)}"))
+def modules_page(report: ReportRecord, table: Table) -> ModulesPage:
+    """Make the page from the report's records and its table."""
+    return ModulesPage(prose(f"{words.lead(report)} {words.many(report)}"), table)
 
 
 def modules_table(report: ReportRecord, sizes: dict[str, int]) -> Table:

@@ -40,7 +40,7 @@ class DifferenceTable:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPage:
-    """Everything on the page beside its table."""
+    """Everything on the page beside the table of ranks."""
 
     lead: Markup
     wrapping: tuple[Markup, ...]
@@ -51,7 +51,7 @@ class ProgramPage:
     links: str
     chain: Markup
     """Which modules follow one another; empty where no two are linked."""
-    has_links: bool
+    link_table: Table
     retraced: tuple[DifferenceTable, ...]
     not_retraced: str
     """What stands in place of an empty `retraced`: that nothing was, or that nobody looked."""
@@ -81,7 +81,7 @@ def program_page(
         notes=drawing.notes if drawing else (),
         links=_links_words(report),
         chain=prose(_chain_words(report)),
-        has_links=bool(report.links),
+        link_table=links_table(report),
         retraced=_retraced(report),
         not_retraced=_not_retraced(report),
         repeated=_repeated(report),

@@ -7,7 +7,7 @@ for. That happens to each printed value unless it is `Markup`; no template has t
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -132,7 +132,27 @@ def front_matter(*, title: str, search: bool = True, wide: bool = False) -> Mark
     return Markup("\n".join([*lines, "---", ""]))  # noqa: S704
 
 
+def _link(value: Sequence[str] | None) -> Markup:
+    """Return the link `[text, address]`."""
+    if value is None:
+        return UNKNOWN
+    return Markup('<a href="{}">{}</a>').format(href(value[1]), text(value[0]))
+
+
+def _chip(value: Sequence[str] | None) -> Markup:
+    """Return the words of `[words, class]`; without the script they have no color."""
+    return known(value[0] if value else None)
+
+
+def _dump_name(value: Sequence[str] | None) -> Markup:
+    """Return a name without what its parts mean, which the script adds."""
+    return UNKNOWN if value is None else code(value[0])
+
+
 _CELLS: Mapping[str, Callable[..., Markup]] = {
+    "link": _link,
+    "chip": _chip,
+    "name": _dump_name,
     "code": code,
     "int": count,
     "bytes": byte_size,
