@@ -36,6 +36,7 @@ from xlareport.analysis.profile.measured import (
     join_profile,
 )
 from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
+from xlareport.analysis.shardings.report import ShardingReport, report_shardings
 from xlareport.analysis.skeleton.view import SkeletonView, outline_skeleton
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.effect import effect_of
@@ -187,6 +188,8 @@ class ModuleAnalysis:
     """What its instructions run as on a TPU; None where the dump has no such files."""
     skeleton: SkeletonView | None = None
     """What it runs, in order; None where nothing of it could be counted."""
+    shardings: ShardingReport | None = None
+    """Which device holds which part; None for one partition."""
     same_as: ModuleFiles | None = None
     """The earlier module that this one duplicates byte for byte; its analysis is reused."""
 
@@ -306,6 +309,11 @@ def analyze_module(
                     boundaries,
                 )
             ),
+            None,
+        ),
+        shardings=faults.attempt(
+            "Its shardings",
+            lambda: report_shardings([snapshot.hlo for snapshot in module.snapshots]),
             None,
         ),
         code=code.summary,

@@ -12,6 +12,7 @@ Part = Literal[
     "skeleton",
     "cost",
     "collectives",
+    "shardings",
     "memory",
     "source",
     "code",

@@ -31,6 +31,7 @@ from xlareport.records.report import (
     RunRecord,
     SnapshotRecord,
 )
+from xlareport.records.shardings import shardings_record
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
@@ -95,6 +96,7 @@ def _with_parts(
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
         expense=attempt(f"The cost {of}", lambda: cost_record(cost, backend), None),
+        shardings=attempt(f"The shardings {of}", lambda: shardings_record(module.shardings), None),
         measured=attempt(f"The measured time {of}", lambda: profile_record(profile), None),
         findings=attempt(
             f"The findings {of}",

@@ -22,6 +22,7 @@ from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.cost import CostRecord
 from xlareport.records.profile import ProfileRecord
+from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
 
 
@@ -166,6 +167,8 @@ class ModuleRecord:
     """Which of several processes compiled it, from 1; None where that cannot be told."""
     ranks: str = ""
     """All processes that compiled it, with the same contents, as ranges: `1-16,18`."""
+    shardings: ShardingsRecord | None = None
+    """Which device holds which part; None for a module of one partition."""
     expense: CostRecord | None = None
     """What it costs; None where no snapshot could be counted."""
     measured: ProfileRecord | None = None

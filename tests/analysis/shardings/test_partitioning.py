@@ -53,3 +53,16 @@ ENTRY e {
     module = TextReader().read(text.encode(), "m.txt")
     assert module is not None
     assert [is_sharded(each) for each in module.instructions] == [False, True]
+
+
+def test_propagation_is_over_where_nothing_waits_for_it() -> None:
+    first, second, last = read("main"), read("main.1"), read("main_spmd")
+    sdy = read("main", ', num_partitions=2, frontend_attributes={xla.sdy.meshes={m = "x"}}')
+    over = find_partitioning([first, second, last])
+    alone, waiting = find_partitioning([first, last]), find_partitioning([first, sdy, last])
+    assert over is not None
+    assert over.is_propagated
+    assert alone is not None
+    assert waiting is not None
+    assert not alone.is_propagated
+    assert not waiting.is_propagated

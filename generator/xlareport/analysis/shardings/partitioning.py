@@ -19,6 +19,9 @@ class Partitioning:
     """Shapes are those of whole arrays. With every pass dumped, instructions have shardings."""
     after: HloModule
     """Shapes are those of one device's part."""
+    is_propagated: bool = False
+    """Whether sharding propagation is over in `before`: what has no sharding then is replicated,
+    as the partitioner takes it (`PreprocessSharding`)."""
 
     @property
     def is_fresh(self) -> bool:
@@ -33,8 +36,17 @@ def find_partitioning(modules: Sequence[HloModule]) -> Partitioning | None:
     """
     for before, after in pairwise(modules):
         if is_partitioned(after) and not is_partitioned(before):
-            return Partitioning(before, after)
+            is_propagated = before is not modules[0] and not _waits_for_propagation(before)
+            return Partitioning(before, after, is_propagated)
     return None
+
+
+def _waits_for_propagation(module: HloModule) -> bool:
+    """Tell whether a module has Shardy's meshes, or constraints, which propagation removes."""
+    return "xla.sdy." in module.header or any(
+        instruction.opcode == "custom-call" and '"Sharding"' in instruction.attributes_text
+        for instruction in module.instructions
+    )
 
 
 def is_partitioned(module: HloModule) -> bool:

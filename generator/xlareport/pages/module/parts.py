@@ -16,6 +16,7 @@ from xlareport.pages.module.graph import graph_page
 from xlareport.pages.module.overview import passes_page
 from xlareport.pages.pictures.requests import PictureView
 from xlareport.pages.profile.page import profile_page
+from xlareport.pages.shardings.page import shardings_page
 from xlareport.pages.skeleton.page import skeleton_page
 from xlareport.pages.source.page import source_page
 from xlareport.pages.steps.page import steps_page
@@ -72,6 +73,9 @@ def _cost_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[Module
         yield ModulePart("cost", lambda: cost_page(record, module, cost))
     if collectives:
         yield ModulePart("collectives", lambda: collectives_page(record, collectives), wide=True)
+    shardings = record.shardings
+    if shardings:
+        yield ModulePart("shardings", lambda: shardings_page(record, shardings), wide=True)
     if cost and "memory" in costs:
         yield ModulePart("memory", lambda: memory_page(record, cost))
     if cost and "source" in costs:

@@ -1,0 +1,171 @@
+"""Where a value changes its sharding: the points at which the partitioner has to move data."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.wire import KINDS
+from xlareport.analysis.shardings.moved import count_received
+from xlareport.analysis.shardings.partitioning import Partitioning
+from xlareport.analysis.source.locations import place_of
+from xlareport.hlo import quoting
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import Shape
+from xlareport.hlo.shardings.sharding import place_alike
+from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.knowledge.opcodes import opcode_work
+
+MOST = 2_000
+"""Changes of one module."""
+_COLLECTIVES = 8
+REPLICATED = "{replicated}"
+"""What the partitioner takes an instruction for that has no sharding (`PreprocessSharding`)."""
+_ANYWHERE = frozenset({"constant", "broadcast", "iota"})
+"""Each device makes its own part of these."""
+_SAME_PLACES = opcode_work().elementwise | {"copy", "tuple", "optimization-barrier"}
+"""Opcodes whose result has each element where the operand has it: any other opcode may compute on
+other places, so that its operands' shardings differ for a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingChange:
+    """One op whose operand has another sharding than its result."""
+
+    computation: str
+    instruction: str
+    """In the snapshot before the partitioner."""
+    opcode: str
+    operands: tuple[str, ...]
+    """Those of one sharding."""
+    shape: str
+    bytes: int | None
+    """Of the whole array."""
+    from_sharding: str
+    to_sharding: str
+    received_bytes: int | None
+    """What one device must receive at the least, of one operand; None where it cannot be told."""
+    received_by_all: int | None
+    op_name: str
+    source: str
+    """`train.py:12`; empty where the dump does not tell."""
+    collectives: tuple[str, ...]
+    """Those that the partitioner made for the same op_name and line, with their opcodes."""
+
+
+def find_changes(partitioning: Partitioning, devices: int) -> tuple[ShardingChange, ...]:
+    """Return the changes in the order of the module.
+
+    Sharding propagation must be over: an instruction without a sharding counts as replicated.
+    """
+    collectives = _collectives(partitioning.after)
+    result: list[ShardingChange] = []
+    for computation in partitioning.before.computations:
+        for instruction in computation.instructions:
+            if instruction.opcode in _SAME_PLACES:
+                result += _changes(
+                    partitioning.before, computation, instruction, devices, collectives
+                )
+            if len(result) >= MOST:
+                return tuple(result[:MOST])
+    return tuple(result)
+
+
+_Key = tuple[str, str]
+"""(op_name, line)"""
+
+
+def _key(module: HloModule, instruction: Instruction) -> _Key:
+    place = place_of(instruction, module)
+    return instruction.metadata.op_name, place.text if place is not None else ""
+
+
+def _collectives(module: HloModule) -> dict[_Key, list[str]]:
+    result: dict[_Key, list[str]] = {}
+    for instruction in module.instructions:
+        if instruction.opcode.removesuffix("-start") in KINDS and instruction.metadata.op_name:
+            words = f"{instruction.name} ({instruction.opcode})"
+            result.setdefault(_key(module, instruction), []).append(words)
+    return result
+
+
+def _changes(
+    module: HloModule,
+    computation: Computation,
+    instruction: Instruction,
+    devices: int,
+    collectives: dict[_Key, list[str]],
+) -> Iterator[ShardingChange]:
+    pairs: dict[tuple[str, str, str], list[tuple[Instruction, Shape]]] = {}
+    for operand, shape, wanted in _wanted(computation, instruction):
+        written = operand.attributes.get("sharding", REPLICATED)
+        old, new = parse_sharding(written), parse_sharding(wanted)
+        if old is not None and new is not None and place_alike(old, new) is False:
+            pairs.setdefault((written, wanted, shape.text), []).append((operand, shape))
+    op_name = instruction.metadata.op_name
+    place = place_of(instruction, module) if pairs else None
+    for (written, wanted, _), operands in pairs.items():
+        shape = operands[0][1]
+        received = _received(shape, written, wanted, devices)
+        yield ShardingChange(
+            computation=computation.name,
+            instruction=instruction.name,
+            opcode=instruction.opcode,
+            operands=tuple(operand.name for operand, _ in operands),
+            shape=_plain(shape),
+            bytes=shape.byte_size,
+            from_sharding=written,
+            to_sharding=wanted,
+            received_bytes=received[0] if received else None,
+            received_by_all=received[1] if received else None,
+            op_name=op_name,
+            source=place.short if place is not None else "",
+            collectives=tuple(collectives.get(_key(module, instruction), ())[:_COLLECTIVES]),
+        )
+
+
+def _wanted(
+    computation: Computation, instruction: Instruction
+) -> Iterator[tuple[Instruction, Shape, str]]:
+    """Yield each operand with its shape and the sharding that the op has for it."""
+    written = instruction.attributes.get("sharding", REPLICATED)
+    sharding = parse_sharding(written)
+    if sharding is None:
+        return
+    wanted = [written] * len(instruction.operands)
+    if sharding.elements or instruction.opcode == "tuple":
+        wanted = list(split_tuple(written))
+    for name, each in zip(instruction.operand_names, wanted, strict=False):
+        operand = computation.by_name.get(name)
+        if operand is None or operand.shape.elements or not operand.shape.dimensions:
+            continue
+        if operand.opcode in _ANYWHERE:
+            continue
+        if (
+            instruction.opcode == "tuple"
+            or operand.shape.dimensions == instruction.shape.dimensions
+        ):
+            yield operand, operand.shape, each
+
+
+def split_tuple(text: str) -> tuple[str, ...]:
+    """Return the shardings of the members of a tuple, as written."""
+    body = quoting.COMMENT.sub("", text).strip()[1:-1].strip()
+    if not body.startswith("{"):
+        return ()
+    return tuple(word.strip() for word in quoting.split_at_commas(body))
+
+
+def _received(shape: Shape, written: str, wanted: str, devices: int) -> tuple[int, int] | None:
+    old, new = parse_sharding(written), parse_sharding(wanted)
+    count = shape.element_count
+    if old is None or new is None or not count or shape.byte_size is None:
+        return None
+    sizes = [size or 0 for size in shape.dimensions]
+    received = count_received(old, new, sizes, devices)
+    if received is None:
+        return None
+    most, everyone = received
+    return most * shape.byte_size // count, everyone * shape.byte_size // count
+
+
+def _plain(shape: Shape) -> str:
+    return f"{shape.element_type}[{','.join(str(size or '?') for size in shape.dimensions)}]"

@@ -1,0 +1,68 @@
+"""How many bytes each device needs of others when a value changes its sharding, at the least."""
+
+from collections.abc import Sequence
+from math import prod
+
+from xlareport.hlo.shardings.sharding import Sharding, ShardingKind, Tile, tiles_of_devices
+
+MOST_DEVICES = 4096
+Box = tuple[tuple[int, int], ...]
+"""First and last but one index along each dimension."""
+
+
+def count_received(
+    before: Sharding, after: Sharding, dimensions: Sequence[int], devices: int
+) -> tuple[int, int] | None:
+    """Return elements that one device must receive at most, and all devices together.
+
+    That is what its new part has and its old part has not, by the shardings alone: no way of
+    resharding needs less. None for partial sums, manual and unknown shardings, and many devices.
+    """
+    held = [_boxes(sharding, dimensions, devices) for sharding in (before, after)]
+    if held[0] is None or held[1] is None:
+        return None
+    missing = [
+        _size(new) - _size(_overlap(held[0][device], new)) for device, new in held[1].items()
+    ]
+    return max(missing, default=0), sum(missing)
+
+
+def _boxes(sharding: Sharding, dimensions: Sequence[int], devices: int) -> dict[int, Box] | None:
+    """Return which part of the array each device holds."""
+    whole = tuple((0, size) for size in dimensions)
+    if devices > MOST_DEVICES:
+        return None
+    if sharding.kind == ShardingKind.REPLICATED:
+        return dict.fromkeys(range(devices), whole)
+    if sharding.kind == ShardingKind.MAXIMAL:
+        listed = sharding.devices.devices() if sharding.devices is not None else None
+        nothing = tuple((0, 0) for _ in dimensions)
+        holder = listed[0] if listed else None
+        return {device: whole if device == holder else nothing for device in range(devices)}
+    partial = any(kind != ShardingKind.REPLICATED for kind, _ in sharding.subgroups)
+    if sharding.kind != ShardingKind.TILED or partial or len(sharding.tiles) != len(dimensions):
+        return None
+    tiles = tiles_of_devices(sharding)
+    if tiles is None or set(tiles) != set(range(devices)):
+        return None
+    return {device: _box(tile, sharding.tiles, dimensions) for device, tile in tiles.items()}
+
+
+def _box(tile: Tile, tiles: Sequence[int], dimensions: Sequence[int]) -> Box:
+    """Return a part: equal ones as large as the first, the last may be less."""
+    result = []
+    for number, count, size in zip(tile, tiles, dimensions, strict=True):
+        each = -(-size // count)
+        result.append((min(size, number * each), min(size, (number + 1) * each)))
+    return tuple(result)
+
+
+def _overlap(first: Box, second: Box) -> Box:
+    return tuple(
+        (max(begin, start), min(end, stop))
+        for (begin, end), (start, stop) in zip(first, second, strict=True)
+    )
+
+
+def _size(box: Box) -> int:
+    return prod(max(0, end - begin) for begin, end in box)

@@ -1,0 +1,161 @@
+"""The shardings of a module, as its page tells them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.wire import read_partition_count
+from xlareport.analysis.shardings.changes import ShardingChange, find_changes, split_tuple
+from xlareport.analysis.shardings.meshes import ModuleMesh, find_mesh
+from xlareport.analysis.shardings.partitioning import Partitioning, find_partitioning, is_sharded
+from xlareport.analysis.shardings.rematerializations import (
+    Rematerialization,
+    find_rematerializations,
+)
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.shape import Shape
+
+_MOST_VALUES = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class EntryValue:
+    """A parameter or a result of the entry computation."""
+
+    number: int
+    name: str
+    label: str
+    """What the framework calls it; of a result, what makes it."""
+    shape: str
+    """Of the whole array."""
+    bytes: int | None
+    """Of the whole array."""
+    part_bytes: int | None
+    """On each device."""
+    sharding: str
+    """As the snapshot writes it; empty where it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingReport:
+    """What is known of the shardings of a module of several partitions."""
+
+    partitions: int
+    mesh: ModuleMesh | None
+    partitioner: str
+    """`Shardy` or `GSPMD`, which propagated the shardings; empty where neither shows."""
+    parameters: tuple[EntryValue, ...]
+    results: tuple[EntryValue, ...]
+    uses: tuple[tuple[str, int], ...]
+    """Every sharding with the number of instructions that have it, before the partitioner; of the
+    parameters alone where the dump has no such snapshot."""
+    changes: tuple[ShardingChange, ...] | None
+    """None where the dump lacks the snapshot with the shardings of instructions."""
+    rematerializations: tuple[Rematerialization, ...] | None
+    """None where the dump lacks what the partitioner left."""
+
+
+def report_shardings(modules: Sequence[HloModule]) -> ShardingReport | None:
+    """Return the shardings of a module by its snapshots; None for one that is not partitioned."""
+    last = modules[-1] if modules else None
+    partitions = read_partition_count(last) if last is not None else 1
+    if last is None or partitions < 2:
+        return None
+    partitioning = find_partitioning(modules)
+    whole = partitioning.before if partitioning else modules[0]
+    part = partitioning.after if partitioning else last
+    parameters = tuple(_parameters(whole, part))
+    propagated = partitioning is not None and partitioning.is_propagated
+    return ShardingReport(
+        partitions=partitions,
+        mesh=find_mesh(list(dict.fromkeys([modules[0], whole, part])), partitions),
+        partitioner=_partitioner(modules, partitioning),
+        parameters=parameters,
+        results=tuple(_results(whole, part)),
+        uses=_uses(whole) if propagated else _count(parameters),
+        changes=_changes(partitioning, partitions),
+        rematerializations=find_rematerializations(partitioning),
+    )
+
+
+def _changes(
+    partitioning: Partitioning | None, partitions: int
+) -> tuple[ShardingChange, ...] | None:
+    if partitioning is None or not partitioning.is_propagated:
+        return None
+    return find_changes(partitioning, partitions)
+
+
+def _partitioner(modules: Sequence[HloModule], partitioning: Partitioning | None) -> str:
+    if any("xla.sdy." in module.header for module in modules):
+        return "Shardy"
+    sharded = partitioning is not None and any(map(is_sharded, partitioning.before.instructions))
+    return "GSPMD" if sharded else ""
+
+
+def _parameters(whole: HloModule, part: HloModule) -> Iterator[EntryValue]:
+    before = whole.entry.parameters if whole.entry is not None else ()
+    after = part.entry.parameters if part.entry is not None else ()
+    if len(before) != len(after):
+        after = before if len(before) > 0 else after
+    for number, (old, new) in enumerate(list(zip(before, after, strict=False))[:_MOST_VALUES]):
+        written = old.attributes.get("sharding", "") or new.attributes.get("sharding", "")
+        label = old.metadata.op_name or old.name
+        yield _value(number, old.name, label, (old.shape, new.shape), written)
+
+
+def _results(whole: HloModule, part: HloModule) -> Iterator[EntryValue]:
+    roots = [module.entry.root if module.entry else None for module in (whole, part)]
+    if roots[0] is None or roots[1] is None:
+        return
+    old, new = _members(roots[0].shape), _members(roots[1].shape)
+    if len(old) != len(new):
+        return
+    written = roots[0].attributes.get("sharding", "")
+    shardings = split_tuple(written) or (written,) * len(old)
+    names = _makers(roots[0], len(old))
+    for number, shapes in enumerate(list(zip(old, new, strict=True))[:_MOST_VALUES]):
+        sharding = shardings[number] if number < len(shardings) else ""
+        yield _value(number, names[number], names[number], shapes, sharding)
+
+
+def _makers(root: Instruction, count: int) -> Sequence[str]:
+    names = root.operand_names if root.opcode == "tuple" else (root.name,)
+    return names if len(names) == count else [root.name] * count
+
+
+def _members(shape: Shape) -> Sequence[Shape]:
+    return shape.elements if shape.element_type == "tuple" else (shape,)
+
+
+def _value(
+    number: int, name: str, label: str, shapes: tuple[Shape, Shape], sharding: str
+) -> EntryValue:
+    whole, part = shapes
+    sizes = ",".join("?" if size is None else str(size) for size in whole.dimensions)
+    return EntryValue(
+        number=number,
+        name=name,
+        label=label,
+        shape=f"{whole.element_type}[{sizes}]",
+        bytes=whole.byte_size,
+        part_bytes=part.byte_size,
+        sharding=sharding,
+    )
+
+
+def _count(values: Sequence[EntryValue]) -> tuple[tuple[str, int], ...]:
+    return tuple(Counter(value.sharding for value in values if value.sharding).most_common())
+
+
+def _uses(module: HloModule) -> tuple[tuple[str, int], ...]:
+    counts: Counter[str] = Counter()
+    for instruction in module.instructions:
+        written = (
+            instruction.attributes.get("sharding", "")
+            if "sharding=" in instruction.attributes_text
+            else ""
+        )
+        if written:
+            counts.update(split_tuple(written) or (written,))
+    return tuple(counts.most_common())

@@ -1,0 +1,102 @@
+"""The mesh and shardings as small tables: cells with the ids of devices."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+
+from markupsafe import Markup
+
+from xlareport.records.shardings import MeshRecord, ShardingRecord
+
+_HUES = 6
+_MOST_NAMED = 16
+"""Devices that one cell names."""
+_MOST_CELLS = 64
+"""Rows, and columns, of one drawing."""
+Place = tuple[int, ...]
+
+
+def draw_mesh(mesh: MeshRecord) -> Markup:
+    """Draw the devices of a mesh: the last axis across, the others down; empty if too many."""
+    sizes = [axis.size for axis in mesh.axes]
+    if not mesh.devices or not sizes or sizes[-1] > _MOST_CELLS:
+        return Markup()
+    *down, across = mesh.axes
+    outer = list(product(*(range(axis.size) for axis in down)))
+    if len(outer) > _MOST_CELLS:
+        return Markup()
+    heads = [
+        " ".join(f"{axis.name}={step}" for axis, step in zip(down, place, strict=True))
+        for place in outer
+    ]
+    columns = [f"{across.name}={step}" for step in range(across.size)]
+    width = across.size
+    rows = [
+        [(str(device), -1) for device in mesh.devices[number * width : (number + 1) * width]]
+        for number in range(len(outer))
+    ]
+    return _table(heads, columns, rows)
+
+
+def draw_holders(sharding: ShardingRecord) -> Markup:
+    """Draw the parts of an array with the devices that hold each; empty if nothing is cut.
+
+    Of the dimensions that are cut, the last goes across and the others down.
+    """
+    cut = [number for number, count in enumerate(sharding.tiles) if count > 1]
+    if not sharding.holders or not cut:
+        return Markup()
+    *down, across = cut
+    rows = prod(sharding.tiles[number] for number in down)
+    if rows > _MOST_CELLS or sharding.tiles[across] > _MOST_CELLS:
+        return Markup()
+    holders = {holder.tile: holder.devices for holder in sharding.holders}
+    heads, cells = [], []
+    for place in product(*(range(sharding.tiles[number]) for number in down)):
+        heads.append(
+            " ".join(f"d{number}:{step}" for number, step in zip(down, place, strict=True))
+        )
+        fixed = dict(zip(down, place, strict=True))
+        cells.append(list(_cells(sharding.tiles, across, fixed, holders)))
+    columns = [f"d{across}:{step}" for step in range(sharding.tiles[across])]
+    return _table(heads, columns, cells)
+
+
+def _cells(
+    tiles: Sequence[int],
+    across: int,
+    fixed: Mapping[int, int],
+    holders: Mapping[Place, tuple[int, ...]],
+) -> Iterator[tuple[str, int]]:
+    for step in range(tiles[across]):
+        place = tuple(
+            step if number == across else fixed.get(number, 0) for number in range(len(tiles))
+        )
+        devices = holders.get(place, ())
+        more = len(devices) - _MOST_NAMED
+        shown = ", ".join(map(str, devices[:_MOST_NAMED]))
+        yield f"{shown} and {more:,} more" if more > 0 else shown, min(devices, default=0) % _HUES
+
+
+def _cell(text: str, hue: int) -> Markup:
+    """Return a cell, colored unless its hue is negative."""
+    if hue < 0:
+        return Markup("<td>{}</td>").format(text)
+    return Markup('<td class="xr-holds-{}">{}</td>').format(hue, text)
+
+
+def _table(
+    heads: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[tuple[str, int]]]
+) -> Markup:
+    corner = Markup("<th></th>") if any(heads) else Markup()
+    top = Markup().join(Markup("<th>{}</th>").format(column) for column in columns)
+    body = Markup().join(
+        Markup("<tr>{}{}</tr>").format(
+            Markup('<th scope="row">{}</th>').format(head) if any(heads) else Markup(),
+            Markup().join(_cell(text, hue) for text, hue in row),
+        )
+        for head, row in zip(heads, rows, strict=True)
+    )
+    return Markup(
+        '<table class="xr-holders"><thead><tr>{}{}</tr></thead><tbody>{}</tbody></table>'
+    ).format(corner, top, body)

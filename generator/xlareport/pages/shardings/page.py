@@ -1,0 +1,112 @@
+"""The page on shardings: the mesh, who holds which part, where values change their sharding."""
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.pages import words
+from xlareport.pages.shardings.drawings import draw_holders, draw_mesh
+from xlareport.pages.shardings.tables import sharding_tables
+from xlareport.pages.tables import PartPage
+from xlareport.records.report import ModuleRecord
+from xlareport.records.shardings import MeshRecord, ShardingRecord, ShardingsRecord
+from xlareport.runtime import units
+
+_MOST_DRAWN = 24
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingFigure:
+    """One sharding with its drawing."""
+
+    words: str
+    written: str
+    count: str
+    drawing: Markup
+    """Empty where nothing is cut, or it is too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingsPage(PartPage):
+    """Everything on the page."""
+
+    lead: str
+    mesh_words: str
+    mesh: Markup
+    """The devices drawn; empty where the mesh is unknown or too large."""
+    figures: tuple[ShardingFigure, ...]
+    more_figures: str
+    changes: str
+    rematerializations: str
+
+
+def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPage:
+    """Make the page of one module."""
+    more = len(record.shardings) - _MOST_DRAWN
+    return ShardingsPage(
+        name=words.short_name(module.name),
+        slug=module.slug,
+        tables=sharding_tables(record),
+        lead=_lead(record),
+        mesh_words=_mesh_words(record.mesh),
+        mesh=draw_mesh(record.mesh) if record.mesh is not None else Markup(),
+        figures=tuple(map(_figure, record.shardings[:_MOST_DRAWN])),
+        more_figures=f"{more:,} more are in the tables." if more > 0 else "",
+        changes=_changes(record),
+        rematerializations=_rematerializations(record),
+    )
+
+
+def _lead(record: ShardingsRecord) -> str:
+    by = f", sharding propagation by {record.partitioner}" if record.partitioner else ""
+    held = [(value.bytes, value.part_bytes) for value in record.parameters]
+    whole = sum(size or 0 for size, _ in held)
+    part = sum(size or 0 for _, size in held)
+    sums = (
+        f" Parameters: {units.byte_size(whole)} in all, {units.byte_size(part)} on each device."
+        if whole
+        else ""
+    )
+    return f"{record.partitions:,} partitions{by}.{sums}"
+
+
+def _mesh_words(mesh: MeshRecord | None) -> str:
+    if mesh is None:
+        return "No snapshot tells the mesh: no sharding names axes or reshapes the devices."
+    axes = ", ".join(f"{axis.name}={axis.size:,}" for axis in mesh.axes)
+    named = "" if mesh.named else " The dump does not tell the names of the axes."
+    return f"{axes}, from {mesh.source}.{named} Numbers are partition ids."
+
+
+def _figure(sharding: ShardingRecord) -> ShardingFigure:
+    return ShardingFigure(
+        words=sharding.words,
+        written=sharding.sharding,
+        count=units.plural(sharding.instructions, "instruction"),
+        drawing=draw_holders(sharding),
+    )
+
+
+def _changes(record: ShardingsRecord) -> str:
+    if record.changes is None:
+        return f"Not checked: {record.changes_reason}."
+    if not record.changes:
+        return "No elementwise op, copy or tuple has an operand of another sharding than its own."
+    known = [
+        change.received_bytes for change in record.changes if change.received_bytes is not None
+    ]
+    total = f" {units.byte_size(sum(known))} received per device, at the least." if known else ""
+    return (
+        f"{units.plural(len(record.changes), 'change')} of sharding at elementwise ops, copies "
+        f"and tuples.{total} Received bytes are what the new part has and the old part has not, by "
+        "the shardings alone; loops count once. Collectives are matched by op_name and line."
+    )
+
+
+def _rematerializations(record: ShardingsRecord) -> str:
+    values = record.rematerializations
+    if values is None:
+        return f"Not checked: {record.rematerializations_reason}."
+    if not values:
+        return "None: no value is gathered whole and then sliced by partition id."
+    return f"{units.plural(len(values), 'value')} gathered whole and then sliced by partition id."

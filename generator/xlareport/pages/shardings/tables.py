@@ -1,0 +1,119 @@
+"""The tables of the page on shardings."""
+
+from collections.abc import Mapping, Sequence
+
+from xlareport.pages.tables import Cell, Column, Table
+from xlareport.records.shardings import (
+    RematerializationRecord,
+    ShardedValueRecord,
+    ShardingChangeRecord,
+    ShardingsRecord,
+)
+
+
+def sharding_tables(record: ShardingsRecord) -> Mapping[str, Table]:
+    """Return the tables of the page by their names; those without rows are not there."""
+    tables = {
+        "sharded-parameters": _values("Parameter", record.parameters),
+        "sharded-results": _values("Result", record.results),
+        "sharding-changes": _changes(record.changes or ()),
+        "full-rematerializations": _rematerializations(record.rematerializations or ()),
+    }
+    return {name: table for name, table in tables.items() if table.rows}
+
+
+def _values(title: str, values: Sequence[ShardedValueRecord]) -> Table:
+    columns = (
+        Column("Number", "int"),
+        Column(title, "code"),
+        Column("Sharding", "text", "in words"),
+        Column("Bytes per device", "bytes"),
+        Column("Shape", "code", "of the whole array", of="shape"),
+        Column("Bytes", "bytes", "of the whole array"),
+        Column("As written", "code"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            value.number,
+            value.label,
+            value.words,
+            value.part_bytes,
+            value.shape,
+            value.bytes,
+            value.sharding,
+        ]
+        for value in values
+    ]
+    return Table(columns, rows)
+
+
+def _changes(changes: Sequence[ShardingChangeRecord]) -> Table:
+    columns = (
+        Column("Instruction", "code", "before SPMD partitioning"),
+        Column("From"),
+        Column("To"),
+        Column("Received per device", "bytes", "at the least, of one operand, by one device"),
+        Column("Op name", "code"),
+        Column("Source"),
+        Column("Operands", "code"),
+        Column("Shape", "code", "of the whole array", of="shape"),
+        Column("Bytes", "bytes", "of the whole array"),
+        Column("Received by all", "bytes", "by all devices together"),
+        Column("Collectives", "code", "made for the same op_name"),
+        Column("From, as written", "code"),
+        Column("To, as written", "code"),
+        Column("Computation", "code"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            change.instruction,
+            change.from_words,
+            change.to_words,
+            change.received_bytes,
+            change.op_name,
+            change.source,
+            ", ".join(change.operands),
+            change.shape,
+            change.bytes,
+            change.received_by_all,
+            ", ".join(change.collectives),
+            change.from_sharding,
+            change.to_sharding,
+            change.computation,
+        ]
+        for change in changes
+    ]
+    return Table(columns, rows, sort=(3, "desc"))
+
+
+def _rematerializations(values: Sequence[RematerializationRecord]) -> Table:
+    columns = (
+        Column("Value", "code"),
+        Column("From"),
+        Column("To"),
+        Column("Gathered per device", "bytes", "the whole, on each device"),
+        Column("Kept", "bytes", "of the whole, by each device"),
+        Column("Op name", "code"),
+        Column("Grade"),
+        Column("Shape", "code", of="shape"),
+        Column("All-gathers", "code"),
+        Column("Slice", "code"),
+        Column("Computation", "code"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            value.value,
+            value.from_words,
+            value.to_words,
+            value.bytes,
+            value.part_bytes,
+            value.op_name,
+            value.grade,
+            value.shape,
+            ", ".join(value.gathers),
+            value.slice,
+            value.computation,
+        ]
+        for value in values
+    ]
+    return Table(columns, rows, sort=(3, "desc"))

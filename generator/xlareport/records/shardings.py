@@ -1,0 +1,273 @@
+"""The shardings of a module, in report.json and on its page."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.shardings.changes import ShardingChange
+from xlareport.analysis.shardings.meshes import ModuleMesh
+from xlareport.analysis.shardings.rematerializations import Rematerialization
+from xlareport.analysis.shardings.report import EntryValue, ShardingReport
+from xlareport.analysis.shardings.words import describe_sharding, describe_tiles
+from xlareport.hlo.shardings.mesh import Mesh
+from xlareport.hlo.shardings.sharding import Sharding, tiles_of_devices
+from xlareport.hlo.shardings.written import parse_sharding
+
+_MOST = 1_000
+"""Parameters, results and changes."""
+_MOST_SHARDINGS = 100
+MOST_DEVICES = 256
+"""Devices of which each is listed with what it holds."""
+_NO_STEP = "the dump lacks the snapshot after sharding propagation (--xla_dump_hlo_pass_re=.*)"
+_NO_AFTER = "the dump lacks the snapshot right after SPMD partitioning (--xla_dump_hlo_pass_re=.*)"
+
+
+@dataclass(frozen=True, slots=True)
+class AxisRecord:
+    """One axis of the mesh."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeshRecord:
+    """The device mesh."""
+
+    axes: tuple[AxisRecord, ...]
+    """The slowest first."""
+    devices: tuple[int, ...]
+    """Partition ids in the order of the mesh; empty for more than 256."""
+    source: str
+    named: bool
+    """Whether the framework named the axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class HolderRecord:
+    """One part of an array, with the devices that hold it."""
+
+    tile: tuple[int, ...]
+    """Its number along each dimension."""
+    devices: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingRecord:
+    """One sharding."""
+
+    sharding: str
+    """As the snapshot writes it."""
+    words: str
+    instructions: int
+    """That have it, before SPMD partitioning."""
+    tiles: tuple[int, ...]
+    """In how many parts each dimension is cut; empty where none is."""
+    holders: tuple[HolderRecord, ...]
+    """Empty for more than 256 devices, and where nothing is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedValueRecord:
+    """A parameter or a result of the entry computation."""
+
+    number: int
+    name: str
+    label: str
+    shape: str
+    """Of the whole array."""
+    bytes: int | None
+    """Of the whole array."""
+    part_bytes: int | None
+    """On each device."""
+    sharding: str
+    """Empty where no snapshot writes it."""
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingChangeRecord:
+    """One op whose operands have another sharding than itself."""
+
+    computation: str
+    instruction: str
+    operands: tuple[str, ...]
+    shape: str
+    bytes: int | None
+    from_sharding: str
+    from_words: str
+    to_sharding: str
+    to_words: str
+    received_bytes: int | None
+    """What one device must receive at the least, of one operand."""
+    received_by_all: int | None
+    op_name: str
+    source: str
+    collectives: tuple[str, ...]
+    """What the partitioner made for the same op_name and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class RematerializationRecord:
+    """An involuntary full rematerialization."""
+
+    computation: str
+    value: str
+    gathers: tuple[str, ...]
+    slice: str
+    shape: str
+    bytes: int
+    """Of the whole, on each device."""
+    part_bytes: int
+    from_sharding: str
+    """Empty where it is not known."""
+    from_words: str
+    to_sharding: str
+    to_words: str
+    op_name: str
+    grade: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingsRecord:
+    """The shardings of a module of several partitions."""
+
+    partitions: int
+    partitioner: str
+    """`Shardy` or `GSPMD`; empty where neither shows."""
+    mesh: MeshRecord | None
+    shardings: tuple[ShardingRecord, ...]
+    parameters: tuple[ShardedValueRecord, ...]
+    results: tuple[ShardedValueRecord, ...]
+    changes: tuple[ShardingChangeRecord, ...] | None
+    """Where a value changes its sharding; None where that was not checked."""
+    changes_reason: str
+    """Why it was not."""
+    rematerializations: tuple[RematerializationRecord, ...] | None
+    """None where that was not checked."""
+    rematerializations_reason: str
+
+
+def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
+    """Return the record; None for a module of one partition."""
+    if report is None:
+        return None
+    mesh = report.mesh.mesh if report.mesh is not None else None
+    changes, values = report.changes, report.rematerializations
+    return ShardingsRecord(
+        partitions=report.partitions,
+        partitioner=report.partitioner,
+        mesh=_mesh(report.mesh) if report.mesh is not None else None,
+        shardings=tuple(_shardings(report.uses[:_MOST_SHARDINGS], mesh)),
+        parameters=tuple(_value(value, mesh) for value in report.parameters[:_MOST]),
+        results=tuple(_value(value, mesh) for value in report.results[:_MOST]),
+        changes=None
+        if changes is None
+        else tuple(_change(change, mesh) for change in changes[:_MOST]),
+        changes_reason=_NO_STEP if changes is None else "",
+        rematerializations=None
+        if values is None
+        else tuple(_rematerialization(value, mesh) for value in values[:_MOST]),
+        rematerializations_reason=_NO_AFTER if values is None else "",
+    )
+
+
+def _mesh(mesh: ModuleMesh) -> MeshRecord:
+    devices = mesh.mesh.devices
+    return MeshRecord(
+        axes=tuple(AxisRecord(name, size) for name, size in mesh.mesh.axes),
+        devices=(devices.devices() or ()) if devices.count <= MOST_DEVICES else (),
+        source=mesh.source,
+        named=mesh.is_named,
+    )
+
+
+def _shardings(uses: Sequence[tuple[str, int]], mesh: Mesh | None) -> Iterator[ShardingRecord]:
+    for text, count in uses:
+        sharding = parse_sharding(text)
+        if sharding is not None:
+            yield ShardingRecord(
+                sharding=text,
+                words=describe_sharding(sharding, mesh),
+                instructions=count,
+                tiles=sharding.tiles,
+                holders=tuple(_holders(sharding)),
+            )
+
+
+def _holders(sharding: Sharding) -> Iterator[HolderRecord]:
+    if (sharding.device_count or 0) > MOST_DEVICES:
+        return
+    holders: dict[tuple[int, ...], list[int]] = {}
+    for device, tile in (tiles_of_devices(sharding) or {}).items():
+        holders.setdefault(tile, []).append(device)
+    for tile, devices in sorted(holders.items()):
+        yield HolderRecord(tile, tuple(sorted(devices)))
+
+
+def _value(value: EntryValue, mesh: Mesh | None) -> ShardedValueRecord:
+    return ShardedValueRecord(
+        number=value.number,
+        name=value.name,
+        label=value.label,
+        shape=value.shape,
+        bytes=value.bytes,
+        part_bytes=value.part_bytes,
+        sharding=value.sharding,
+        words=_words(value.sharding, mesh) if value.sharding else _by_size(value),
+    )
+
+
+def _by_size(value: EntryValue) -> str:
+    """Say of a value without a written sharding what its sizes tell."""
+    if value.bytes is None or not value.part_bytes:
+        return ""
+    if value.bytes == value.part_bytes:
+        return "whole on each device, by its shape"
+    parts = value.bytes / value.part_bytes
+    return f"1/{round(parts):,} on each device, by its shape"
+
+
+def _words(text: str, mesh: Mesh | None) -> str:
+    sharding = parse_sharding(text)
+    return describe_sharding(sharding, mesh) if sharding is not None else "not read"
+
+
+def _change(change: ShardingChange, mesh: Mesh | None) -> ShardingChangeRecord:
+    return ShardingChangeRecord(
+        computation=change.computation,
+        instruction=change.instruction,
+        operands=change.operands,
+        shape=change.shape,
+        bytes=change.bytes,
+        from_sharding=change.from_sharding,
+        from_words=_words(change.from_sharding, mesh),
+        to_sharding=change.to_sharding,
+        to_words=_words(change.to_sharding, mesh),
+        received_bytes=change.received_bytes,
+        received_by_all=change.received_by_all,
+        op_name=change.op_name,
+        source=change.source,
+        collectives=change.collectives,
+    )
+
+
+def _rematerialization(value: Rematerialization, mesh: Mesh | None) -> RematerializationRecord:
+    return RematerializationRecord(
+        computation=value.computation,
+        value=value.value,
+        gathers=value.gathers,
+        slice=value.slice,
+        shape=value.shape,
+        bytes=value.whole_bytes,
+        part_bytes=value.part_bytes,
+        from_sharding=value.from_sharding,
+        from_words=_cut_words(value.from_sharding, value.from_tiles, mesh),
+        to_sharding=value.to_sharding,
+        to_words=_cut_words(value.to_sharding, value.to_tiles, mesh),
+        op_name=value.op_name,
+        grade=value.grade,
+    )
+
+
+def _cut_words(text: str, tiles: tuple[int, ...], mesh: Mesh | None) -> str:
+    return _words(text, mesh) if text else describe_tiles(tiles)

@@ -1,0 +1,64 @@
+"""The part of a module's page on shardings."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.pages.cost_of_dumps import worked_out
+
+from xlareport.analysis.shardings.report import report_shardings
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.pages.shardings.page import shardings_page
+from xlareport.program import read_snapshots
+from xlareport.records.report import ModuleRecord
+from xlareport.records.shardings import ShardingsRecord, shardings_record
+
+Unpack = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def module(unpacked: Unpack) -> ModuleRecord:
+    folder = unpacked("resharded") / "rematerialized"
+    record, _ = worked_out(folder, "jit_rematerialized", "cpu")
+    with open_source(folder) as source:
+        (files,) = group(name_files(source)).modules
+        report = report_shardings([snapshot.hlo for snapshot in read_snapshots(files)])
+    return replace(record, shardings=shardings_record(report))
+
+
+def shardings(module: ModuleRecord) -> ShardingsRecord:
+    assert module.shardings is not None
+    return module.shardings
+
+
+def test_the_page(module: ModuleRecord) -> None:
+    page = shardings_page(module, shardings(module))
+    assert page.lead.startswith("8 partitions, sharding propagation by Shardy. Parameters: 48.0")
+    assert page.mesh_words.startswith("x=4, y=2, from Shardy's meshes")
+    assert list(page.tables) == [
+        "sharded-parameters",
+        "sharded-results",
+        "sharding-changes",
+        "full-rematerializations",
+    ]
+    assert page.rematerializations.startswith("1 value gathered whole")
+    assert page.changes.startswith("1 change of sharding")
+    assert all(figure.drawing for figure in page.figures)
+
+
+def test_what_was_not_checked_is_said(module: ModuleRecord) -> None:
+    bare = replace(shardings(module), changes=None, rematerializations=None, mesh=None)
+    page = shardings_page(module, bare)
+    assert page.changes.startswith("Not checked: ")
+    assert page.rematerializations.startswith("Not checked: ")
+    assert page.mesh_words.startswith("No snapshot tells the mesh")
+    assert not page.mesh
+    assert "sharding-changes" not in page.tables
+
+
+def test_nothing_to_report_is_said(module: ModuleRecord) -> None:
+    page = shardings_page(module, replace(shardings(module), changes=(), rematerializations=()))
+    assert page.changes.startswith("No elementwise op")
+    assert page.rematerializations.startswith("None:")

@@ -1,0 +1,76 @@
+"""The record of shardings, of compiled programs."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.shardings.report import ShardingReport, report_shardings
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.program import read_snapshots
+from xlareport.records.shardings import shardings_record
+
+
+@pytest.fixture(scope="module")
+def report(unpacked: Callable[[str], Path]) -> ShardingReport:
+    with open_source(unpacked("resharded") / "rematerialized") as source:
+        (module,) = group(name_files(source)).modules
+        report = report_shardings([snapshot.hlo for snapshot in read_snapshots(module)])
+    assert report is not None
+    return report
+
+
+def test_who_holds_what(report: ShardingReport) -> None:
+    record = shardings_record(report)
+    assert record is not None
+    assert record.mesh is not None
+    assert [(axis.name, axis.size) for axis in record.mesh.axes] == [("x", 4), ("y", 2)]
+    assert record.mesh.devices == tuple(range(8))
+    first, second = record.shardings
+    assert first.words == "dimension 1 in 8 parts along x, y"
+    assert [(each.tile, each.devices) for each in second.holders] == [
+        ((0, 0, 0), (0,)),
+        ((0, 0, 1), (2,)),
+        ((0, 0, 2), (4,)),
+        ((0, 0, 3), (6,)),
+        ((1, 0, 0), (1,)),
+        ((1, 0, 1), (3,)),
+        ((1, 0, 2), (5,)),
+        ((1, 0, 3), (7,)),
+    ]
+
+
+def test_the_rematerialization(report: ShardingReport) -> None:
+    record = shardings_record(report)
+    assert record is not None
+    assert record.rematerializations is not None
+    (value,) = record.rematerializations
+    assert (value.bytes, value.part_bytes, value.grade) == (16384, 2048, "exact")
+    assert value.from_words == "dimension 0 in 2 parts along y, dimension 2 in 4 parts along x"
+    assert record.rematerializations_reason == ""
+
+
+def test_what_was_not_checked_has_a_reason(report: ShardingReport) -> None:
+    record = shardings_record(replace(report, changes=None, rematerializations=None))
+    assert record is not None
+    assert record.changes is record.rematerializations is None
+    assert "after sharding propagation" in record.changes_reason
+    assert "right after SPMD partitioning" in record.rematerializations_reason
+
+
+def test_a_value_without_a_sharding_is_told_by_its_size(report: ShardingReport) -> None:
+    bare = tuple(replace(value, sharding="") for value in report.parameters)
+    whole = (replace(bare[0], part_bytes=bare[0].bytes), *bare[1:])
+    record = shardings_record(replace(report, parameters=whole))
+    assert record is not None
+    assert [value.words for value in record.parameters] == [
+        "whole on each device, by its shape",
+        "1/8 on each device, by its shape",
+        "1/8 on each device, by its shape",
+    ]
+
+
+def test_one_partition() -> None:
+    assert shardings_record(None) is None
