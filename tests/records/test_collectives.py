@@ -83,3 +83,4 @@ def test_without_passes_the_reason_says_so(unpacked: Callable[[str], Path], tmp_
         if record["origin"]["cause"] != "written by the user":
             assert record["origin"]["after"] is None
             assert record["origin"]["after_reason"]
+            assert record["origin"]["grade"] != "exact"

@@ -38,6 +38,7 @@ class CollectiveOriginRecord:
     operands: tuple[ShardedValue, ...]
     """Operands of the op that needs it, with their shardings before partitioning."""
     grade: str | None
+    grade_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +285,7 @@ def origin_record(origin: CollectiveOrigin) -> CollectiveOriginRecord:
         detail=origin.detail,
         operands=origin.operands,
         grade=origin.grade,
+        grade_reason=None if origin.grade else origin.cause_reason,
     )
 
 

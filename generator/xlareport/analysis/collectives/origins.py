@@ -178,11 +178,15 @@ class Origins:
         )
 
     def _grade(self, stage: int, cause: CollectiveCause, trail: Trail) -> Grade:
-        """Return how sure an origin is: exact where no collective stands in the snapshot before."""
+        """Return how sure an origin is.
+
+        It is exact where the snapshot right before partitioning has no collective, and shardings.
+        """
         if trail.grade is Grade.GUESSED or cause.grade is Grade.GUESSED:
             return Grade.GUESSED
         absent = self._trails is not None and not self._trails.at(stage - 1)
-        return Grade.EXACT if absent and cause.grade is Grade.EXACT else Grade.MATCHED
+        shown = absent and self._is_propagated(stage - 1)
+        return Grade.EXACT if shown and cause.grade is Grade.EXACT else Grade.MATCHED
 
     def _made(
         self,

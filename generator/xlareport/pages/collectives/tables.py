@@ -72,13 +72,13 @@ def _microseconds(seconds: float | None) -> float | None:
 def _origins(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
-        Column("CollectiveCause"),
+        Column("Cause"),
         Column("Why"),
         Column("Value", "code", "before partitioning"),
         Column("Sharding before", "code", "of a partial sum those of the operands"),
         Column("Sharding after", "code"),
-        Column("First in", "text", "the first snapshot that has it"),
         Column("Grade", "text", "exact if the snapshots show it"),
+        Column("First in", "text", "the first snapshot that has it"),
     )
     return Table(columns, [_origin_cells(row) for row in rows])
 
@@ -92,8 +92,8 @@ def _origin_cells(row: CollectiveRow) -> list[Cell]:
         pair.value if pair else None,
         pair.before if pair else f"({row.sharding_reason})",
         (pair.after or "(does not follow)") if pair else None,
-        origin.stage or f"({origin.stage_reason})",
         origin.grade,
+        origin.stage or f"({origin.stage_reason})",
     ]
 
 
@@ -129,10 +129,10 @@ def _events(rows: Sequence[CollectiveRow]) -> Table:
 def _members(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
-        Column("CollectiveMember", "code", "in the snapshot that first has it"),
+        Column("Member", "code", "in the snapshot that first has it"),
         Column("Shape", "code", of="shape"),
         Column("Bytes", "bytes"),
-        Column("CollectiveCause"),
+        Column("Cause"),
         Column("Why"),
         Column("op_name"),
         Column("Source"),
