@@ -11,6 +11,10 @@ from xlareport.cli.options import limited
 from xlareport.cli.terminal import printable, progress_bar, say
 from xlareport.extract import extract_texts
 from xlareport.hlo.model import HloModule
+from xlareport.program import ParsedModule
+from xlareport.replay.bisect import bisect
+from xlareport.replay.process import Bounds, ReplayError, child_process, default_python
+from xlareport.replay.reproducer import reproduce, write_reproducer
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError, UnwritableFileError
@@ -39,6 +43,20 @@ from xlareport.runtime.limits import Limits
     show_default=True,
     help="How many levels of operands to include.",
 )
+@click.option(
+    "--runnable",
+    is_flag=True,
+    help="Write a folder that shows with jax alone what changed in the step to --stage.",
+)
+@click.option("--minimize", is_flag=True, help="With --runnable: shrink it while it differs.")
+@click.option(
+    "--python",
+    default=default_python(),
+    envvar="XLAREPORT_REPLAY_PYTHON",
+    show_default="the one that runs xlareport",
+    help="With --runnable: an interpreter that has jax.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="With --runnable: of inputs.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @limited
 def command(
@@ -50,6 +68,10 @@ def command(
     computation: str | None,
     instruction: str | None,
     radius: int,
+    runnable: bool,
+    minimize: bool,
+    python: str,
+    seed: int,
     jobs: int,
     limits: Limits,
 ) -> None:
@@ -58,7 +80,18 @@ def command(
     Without --computation and --instruction every text of the dump is written below --out, byte for
     byte as XLA wrote it. With one of them the piece is a module of its own that XLA can parse: the
     smallest thing to attach to a bug report.
+
+    With --runnable both sides of the step to --stage, by default the step that `xlareport replay
+    --bisect` names, are written with inputs and a script that needs nothing but jax.
     """
+    if minimize and not runnable:
+        raise click.UsageError("--minimize goes with --runnable.")
+    if runnable:
+        if out is None or computation or instruction:
+            raise click.UsageError("--runnable needs a folder, --out, and takes no piece.")
+        read = read_one_module(source, module, BuildOptions(jobs=jobs, limits=limits))
+        _reproducer(read, stage, out, (python, seed), minimize=minimize)
+        return
     if computation is None and instruction is None:
         _texts(source, out, limits)
         return
@@ -70,6 +103,27 @@ def command(
     else:
         text = _instruction(hlo, computation, instruction, radius)
     _write(text, out)
+
+
+def _reproducer(
+    read: ParsedModule, stage: str | None, out: Path, run_by: tuple[str, int], *, minimize: bool
+) -> None:
+    python, seed = run_by
+    with child_process(python, Bounds()) as child, progress_bar() as progress:
+        if stage is None:
+            named = bisect(read, child, seed, progress=progress).first
+            if named is None:
+                raise ReplayError("No step changes the outputs on the CPU. Name one with --stage.")
+            stage = named.stage
+        result = reproduce(read, stage, child, seed, minimize=minimize)
+        write_reproducer(result, out)
+    error = result.difference.max_relative_error
+    sides = zip(result.stages, result.instructions, result.line_counts, strict=True)
+    for label, count, written in sides:
+        say(f"{label}: {count:,} instructions, {written:,} written")
+    say(
+        f"Relative error {'not finite' if error is None else f'{error:.2g}'}. Run {out / 'run.py'}."
+    )
 
 
 def _texts(source: str, out: Path | None, limits: Limits) -> None:

@@ -1,9 +1,7 @@
 """`xlareport replay`: run a snapshot on the CPU, or find the pass that broke the numbers."""
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -13,7 +11,14 @@ from xlareport.cli.terminal import progress_bar, say, say_json
 from xlareport.pages.navigation import step_address
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import Bisection, FirstStep, Runner, bisect, make_inputs, program_of
-from xlareport.replay.process import Bounds, Child, ReplayError, RunError, default_python
+from xlareport.replay.process import (
+    Bounds,
+    Child,
+    ReplayError,
+    RunError,
+    child_process,
+    default_python,
+)
 from xlareport.replay.programs import RunnableProgram
 from xlareport.replay.verdict import OutputDifference, StageRun
 from xlareport.report import BuildOptions, read_one_module
@@ -96,7 +101,7 @@ def command(
         raise click.UsageError("--bisect runs all snapshots: it takes no --stage and no --outputs.")
     if as_json and not as_bisection:
         raise click.UsageError("--json goes with --bisect.")
-    with child_process(python, seconds, memory) as child:
+    with child_process(python, Bounds(seconds, memory)) as child:
         with progress_bar() as progress:
             options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
             read = read_one_module(dump, module, options, progress)
@@ -110,16 +115,6 @@ def command(
         for line in _lines(result, read):
             say(line)
     click.get_current_context().exit(_BREACH if result.first else 0)
-
-
-@contextmanager
-def child_process(python: str, seconds: float, memory: int) -> Iterator[Child]:
-    """Start a child with jaxlib in a temporary folder of its own; raises ReplayError."""
-    with (
-        tempfile.TemporaryDirectory(prefix="xlareport-replay-") as folder,
-        Child(python, Path(folder), Bounds(seconds, memory)) as child,
-    ):
-        yield child
 
 
 def _run_one(

@@ -188,7 +188,7 @@ def bisect(
         raise ReplayError(f"No inputs can be made: {error}.") from error
     runner = Runner(child, inputs.path)
     runs, described = _run_all(module, programs, runner, progress)
-    tolerance = choose_tolerance(_float_types(first), _error_of_first(runner, programs, runs))
+    tolerance = choose_tolerance(first.float_types(), _error_of_first(runner, programs, runs))
     departure = find_departure(runs, tolerance)
     first_step = None
     if departure is not None:
@@ -238,13 +238,6 @@ def _run_all(
 def _check_parameters(taken: Sequence[str], wanted: Sequence[str] | None) -> None:
     if wanted is not None and taken != wanted:
         raise RunError("its parameters are not those of the first snapshot")
-
-
-def _float_types(program: RunnableProgram) -> list[str]:
-    names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
-    names |= {"c64": "float32", "c128": "float64"}
-    types = {line.shape.element_type for body in program.bodies for line in body.lines}
-    return sorted(names[each] for each in types if each in names)
 
 
 def _error_of_first(

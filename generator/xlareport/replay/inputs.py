@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.shape import Shape
 from xlareport.replay.programs import Line, NotRunnableError, RunnableProgram
 
@@ -173,7 +172,7 @@ class _UseFinder:
         self._callers: dict[str, list[tuple[str, Line]]] = {}
         for body in program.bodies:
             for line in body.lines:
-                for callee in _callees(line):
+                for callee in line.callees():
                     self._callers.setdefault(callee, []).append((body.name, line))
 
     def of(self, parameter: str) -> Iterator[_Use]:
@@ -211,7 +210,7 @@ class _UseFinder:
     def _through_call(
         self, body: str, line: Line, operand: int, path: tuple[int, ...], *, exact: bool
     ) -> Iterator[_Place]:
-        callees = _callees(line)
+        callees = line.callees()
         if line.opcode == "while":
             yield from self._out(body, line, path, exact=exact)
         if line.opcode == "conditional":
@@ -245,22 +244,3 @@ def _users(lines: list[Line]) -> dict[str, list[tuple[Line, int]]]:
         for place, operand in enumerate(line.operands):
             users.setdefault(operand, []).append((line, place))
     return users
-
-
-_CALLING = (
-    "to_apply",
-    "body",
-    "condition",
-    "branch_computations",
-    "true_computation",
-    "false_computation",
-)
-
-
-def _callees(line: Line) -> list[str]:
-    return [
-        name
-        for key, value in line.attributes
-        if key in _CALLING
-        for name in computation_names(value)
-    ]

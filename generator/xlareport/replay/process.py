@@ -6,9 +6,10 @@ import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -206,6 +207,16 @@ class Child:
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
+
+
+@contextmanager
+def child_process(python: str, bounds: Bounds) -> Iterator[Child]:
+    """Start a child with jaxlib in a temporary folder of its own; raises ReplayError."""
+    with (
+        tempfile.TemporaryDirectory(prefix="xlareport-replay-") as folder,
+        Child(python, Path(folder), bounds) as child,
+    ):
+        yield child
 
 
 def _ended(code: int | None) -> str:

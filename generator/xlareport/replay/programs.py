@@ -4,9 +4,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from xlareport.hlo.attributes import CALLING, computation_names
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 
+_FLOATS = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "c64": "float32",
+    "c128": "float64",
+}
 _NAME = re.compile(r"[A-Za-z_][\w.\-]{0,400}", re.ASCII)
 
 
@@ -27,6 +36,15 @@ class Line:
     """What the parentheses hold where it is no operand."""
     attributes: tuple[tuple[str, str], ...] = ()
     is_root: bool = False
+
+    def callees(self) -> list[str]:
+        """Return the names of the computations that it calls, in order."""
+        return [
+            name
+            for key, value in self.attributes
+            if key in CALLING
+            for name in computation_names(value)
+        ]
 
     def text(self) -> str:
         """Return the line as HLO text."""
@@ -76,6 +94,11 @@ class RunnableProgram:
     def text(self) -> str:
         """Return the program as the HLO text of a module."""
         return "\n\n".join(["HloModule replayed", *map(_body_text, self.bodies)]) + "\n"
+
+    def float_types(self) -> list[str]:
+        """Return the float types of its instructions, by numpy's names; parts of complex ones."""
+        types = {line.shape.element_type for body in self.bodies for line in body.lines}
+        return sorted({_FLOATS[each] for each in types if each in _FLOATS})
 
     def note(self, change: str) -> None:
         """Count a rewriting."""

@@ -79,9 +79,14 @@ def runnable(module: HloModule) -> RunnableProgram:
         for shape in shapes.values():
             plain_shape(shape)
         body.lines = [new for line in body.lines for new in _rewritten(program, line, shapes)]
+    flatten(program)
+    return program
+
+
+def flatten(program: RunnableProgram) -> None:
+    """Let the entry take arrays and return arrays, in place of nested tuples of them."""
     _flatten_parameters(program)
     _flatten_root(program)
-    return program
 
 
 def _rewritten(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:

@@ -1,0 +1,178 @@
+"""A folder that shows a fault with jax alone: texts, inputs, a script, the expected difference."""
+
+import errno
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from xlareport.program import ParsedModule
+from xlareport.replay.bisect import QUIET, Runner, make_inputs, program_of
+from xlareport.replay.cutting import cut, inlined, shared_names
+from xlareport.replay.delta import minimized
+from xlareport.replay.process import Child, ReplayError, RunError
+from xlareport.replay.programs import NotRunnableError, RunnableProgram, plain_shape
+from xlareport.replay.rewrite import flatten
+from xlareport.replay.verdict import OutputDifference, Tolerance, choose_tolerance, is_beyond
+from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.resources import PACKAGE
+from xlareport.snapshots import ParsedSnapshot
+
+_MOST_TESTS = 400
+_SCRIPT = PACKAGE / "replay" / "run_reproducer.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Reproducer:
+    """Two programs that ought to give the same, and do not."""
+
+    stages: tuple[str, str]
+    """The labels of both snapshots."""
+    programs: tuple[RunnableProgram, RunnableProgram]
+    inputs: Path
+    difference: OutputDifference
+    tolerance: Tolerance
+    instructions: tuple[int, int]
+    """Of both programs, before they were minimized."""
+
+    @property
+    def line_counts(self) -> tuple[int, int]:
+        """Instructions of both programs now."""
+        return self.programs[0].line_count, self.programs[1].line_count
+
+
+def step_programs(
+    module: ParsedModule, stage: str
+) -> tuple[ParsedSnapshot, ParsedSnapshot, RunnableProgram, RunnableProgram]:
+    """Return a snapshot and the last one before it that can be run; raises ReplayError."""
+    after = module.snapshot(stage)
+    program = program_of(after)
+    if not isinstance(program, RunnableProgram):
+        raise ReplayError(f"{after.stage.label} cannot be run: {program}.")
+    place = module.snapshots.index(after)
+    for before in reversed(module.snapshots[:place]):
+        earlier = program_of(before)
+        if isinstance(earlier, RunnableProgram) and _parameters(earlier) == _parameters(program):
+            return before, after, earlier, program
+    raise ReplayError(f"No snapshot before {after.stage.label} can be run on the same inputs.")
+
+
+def _parameters(program: RunnableProgram) -> list[str]:
+    return [plain_shape(line.shape) for line in program.parameters()]
+
+
+def reproduce(
+    module: ParsedModule, stage: str, child: Child, seed: int, *, minimize: bool
+) -> Reproducer:
+    """Return the programs of a step with inputs under which they differ; raises ReplayError."""
+    before, after, *programs = step_programs(module, stage)
+    case = _Case(child, seed, choose_tolerance(_types(programs), None))
+    inputs, difference = case.measure(programs)
+    if difference is None:
+        raise ReplayError(f"The step to {after.stage.label} did not run: {case.reason}.")
+    counts = (programs[0].line_count, programs[1].line_count)
+    if minimize:
+        if not is_beyond(difference, case.tolerance):
+            raise ReplayError(
+                f"The outputs do not change at {after.stage.label} beyond the tolerance of "
+                f"{case.tolerance.limit:.2g}: there is nothing to minimize."
+            )
+        programs = case.minimize(programs, difference)
+        inputs, difference = case.measure(programs)
+    if difference is None:
+        raise ReplayError("The minimized programs ran once and not again.")
+    labels = (before.stage.label, after.stage.label)
+    pair = (programs[0], programs[1])
+    return Reproducer(labels, pair, inputs, difference, case.tolerance, counts)
+
+
+def _types(programs: Sequence[RunnableProgram]) -> list[str]:
+    return sorted({name for program in programs for name in program.float_types()})
+
+
+class _Case:
+    """Two programs that differ, and what still differs of them."""
+
+    def __init__(self, child: Child, seed: int, tolerance: Tolerance) -> None:
+        self.tolerance = tolerance
+        self.reason = ""
+        """Why the last programs did not run."""
+        self._child, self._seed = child, seed
+        self._is_finite = True
+
+    def measure(self, programs: Sequence[RunnableProgram]) -> tuple[Path, OutputDifference | None]:
+        """Run programs on the same inputs; None where one does not run."""
+        try:
+            inputs = make_inputs(self._child, programs[0], self._seed)
+            runner = Runner(self._child, inputs.path)
+            first, second = (runner.run(program.text())[0] for program in programs)
+            return inputs.path, runner.compare(first, second)
+        except (RunError, ReplayError) as error:
+            self.reason = str(error)
+            return self._child.folder, None
+
+    def minimize(
+        self, programs: Sequence[RunnableProgram], difference: OutputDifference
+    ) -> list[RunnableProgram]:
+        """Return the smallest parts that still differ, in a finite number if the whole does."""
+        self._is_finite = difference.max_relative_error is not None
+        try:
+            whole = [inlined(program) for program in programs]
+        except NotRunnableError:
+            return list(programs)
+        shared = shared_names(whole)
+        names = frozenset(shared)
+        if self._parts(whole, shared, names) is None:
+            return list(programs)
+        kept = minimized(
+            shared, lambda some: self._parts(whole, some, names) is not None, _MOST_TESTS
+        )
+        return self._parts(whole, kept, names) or list(programs)
+
+    def _parts(
+        self,
+        whole: Sequence[RunnableProgram],
+        kept: Collection[str],
+        shared: Collection[str],
+    ) -> list[RunnableProgram] | None:
+        """Return the parts of both programs where they differ, else None."""
+        try:
+            parts = cut(whole, frozenset(kept), shared)
+            for part in parts:
+                flatten(part)
+        except NotRunnableError:
+            return None
+        _, difference = self.measure(parts)
+        if difference is None:
+            return None
+        if difference.max_relative_error is None and self._is_finite:
+            return None
+        return parts if is_beyond(difference, self.tolerance) else None
+
+
+def write_reproducer(reproducer: Reproducer, out: Path) -> None:
+    """Write the folder, new or empty; raises UnwritableFileError."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
+        for name, program in zip(("before", "after"), reproducer.programs, strict=True):
+            titled = replace(program).text().replace("replayed", name, 1)
+            (out / f"{name}.hlo").write_text(titled, "utf-8")
+        (out / "inputs.npz").write_bytes(reproducer.inputs.read_bytes())
+        (out / "run.py").write_text(_SCRIPT.read_text("utf-8"), "utf-8")
+        (out / "expected.json").write_text(_expected(reproducer), "utf-8")
+    except OSError as error:
+        raise UnwritableFileError(out, error) from error
+
+
+def _expected(reproducer: Reproducer) -> str:
+    document = {
+        "before": reproducer.stages[0],
+        "after": reproducer.stages[1],
+        "max_relative_error": reproducer.difference.max_relative_error,
+        "max_ulp": reproducer.difference.max_ulp,
+        "tolerance": reproducer.tolerance.limit,
+        "options": dict(QUIET),
+    }
+    return json.dumps(document, indent=2) + "\n"
