@@ -84,6 +84,41 @@ def test_names_and_notes_are_harmless(
     assert found.step == "0002 fusion: after fusion, before dce"
 
 
+DECISIONS = """fusion_steps {
+  fusion {
+    fusion_name: "fusion.1"
+    producer_name: "call"
+    consumer_name: "reduce"
+  }
+}
+"""
+
+
+def with_decisions(root: Path, edit: Edit, *stages: str) -> RankDifference:
+    write_ranks(root, 4, {2: dict.fromkeys(stages, edit)})
+    for rank in range(4):
+        place = root / f"rank_{rank}" / f"{KEY}.priority_fusion_dump.txt"
+        place.write_text(edit(DECISIONS) if rank == 2 else DECISIONS)
+    found = only_group(read_report(root, BuildOptions())).first
+    assert found is not None
+    return found
+
+
+def test_a_name_that_other_files_have_as_well_is_harmless(tmp_path: Path) -> None:
+    def edit(text: str) -> str:
+        return text.replace("%call", "%call.7").replace('"call"', '"call.7"')
+
+    renamed = with_decisions(tmp_path, edit, *STAGES)
+    assert (renamed.verdict, renamed.kind, renamed.instruction) == ("harmless", "names", "call.7")
+    assert renamed.decision == ""
+
+
+def test_a_decision_of_the_fusion_pass_alone_is_told(tmp_path: Path) -> None:
+    found = with_decisions(tmp_path, lambda text: text.replace('"call"', '"gather"'))
+    assert (found.verdict, found.kind, found.instruction) == ("numbers", "fusion", "gather")
+    assert found.decision.startswith("decision 1: fusion of gather into reduce; most ranks:")
+
+
 def test_a_constant_of_a_rank_is_device_local(tmp_path: Path) -> None:
     found = difference(tmp_path, replaced("constant(3)", "constant(5)"), *STAGES)
     assert (found.verdict, found.instruction, found.value) == ("device-local", "rank", "5")

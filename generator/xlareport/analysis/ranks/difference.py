@@ -48,11 +48,12 @@ class _Moment:
 
 def compare_rank_pair(pair: RankPair) -> RankDifference:
     """Return the first difference of the gravest kind; raises OSError where a file is gone."""
-    differences = list(_of_snapshots(pair))
-    decision = compare_decisions(pair.reference, pair.module)
+    renamed: dict[str, str] = {}
+    differences = list(_of_snapshots(pair, renamed))
+    decision = compare_decisions(pair.reference, pair.module, renamed)
     gravest = _gravest(differences)
     if gravest is None or gravest.verdict is RankVerdict.HARMLESS:
-        differences += compare_side_files(pair.reference, pair.module)
+        differences += compare_side_files(pair.reference, pair.module, renamed)
         gravest = _gravest(differences)
     if gravest is None:
         gravest = _difference(pair, "files", "")
@@ -67,8 +68,11 @@ def _gravest(differences: Iterable[RankDifference]) -> RankDifference | None:
     return result
 
 
-def _of_snapshots(pair: RankPair) -> Iterator[RankDifference]:
-    """Yield the first difference of each kind, in the order of the snapshots."""
+def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDifference]:
+    """Yield the first difference of each kind, in the order of the snapshots.
+
+    `renamed` takes the names of instructions and what they are in the other module.
+    """
     moments = list(_moments(pair))
     if moments and _is_stage(moments[0], moments[-1]):
         yield _difference(pair, "stage", moments[0].stage.label)
@@ -81,6 +85,8 @@ def _of_snapshots(pair: RankPair) -> Iterator[RankDifference]:
             yield _of_order(pair, moment, order)
             return
         for difference in list_differences(moment.base, moment.other):
+            if difference.kind == "names" and difference.attribute == "name":
+                renamed[difference.value] = difference.other_value
             kind = _in_place(difference, moment)
             if kind not in known:
                 known.add(kind)

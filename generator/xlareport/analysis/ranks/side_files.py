@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import zip_longest
 
 from xlareport import reader_table
+from xlareport.analysis.code.links import name_kernel
 from xlareport.analysis.ranks.verdicts import REASONS, VERDICTS, DifferenceKind, RankDifference
 from xlareport.dump.contents import content_digest
 from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles
@@ -13,30 +15,53 @@ from xlareport.readers.fusion_decisions import FusionDecision
 _PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
 _CODE = ("llvm-ir", "ptx", "assembly", "object", "mlir", "mlir-log")
 _LINE = 200
+_NAME = re.compile(rb"[\w.\-]{1,1000}")
 _DRAWN = ("hlo-html", "hlo-url")
 
 
-def compare_side_files(base: ModuleFiles, other: ModuleFiles) -> Iterator[RankDifference]:
-    """Yield the first file of each kind that differs; raises OSError."""
+def compare_side_files(
+    base: ModuleFiles, other: ModuleFiles, renamed: Mapping[str, str]
+) -> Iterator[RankDifference]:
+    """Yield the first file of each kind that differs; raises OSError.
+
+    `renamed` are instructions of the base that have another name in the other module: files in
+    which nothing but these names differs are the same.
+    """
     ours, theirs = _files(base), _files(other)
     kinds: set[DifferenceKind] = set()
     for ending in dict.fromkeys([*ours, *theirs]):
         file, counterpart = ours.get(ending), theirs.get(ending)
-        if file and counterpart and _is_same(file, counterpart):
+        if file and counterpart and _is_same(file, counterpart, renamed):
             continue
         kind = _kind(file or theirs[ending])
         if kind not in kinds:
             kinds.add(kind)
-            yield _of_files(base, other, file, counterpart, kind)
+            difference = _of_files(base, other, file, counterpart, kind)
+            decision = compare_decisions(base, other, renamed) if kind == "fusion" else ""
+            instruction = _producer(decision)
+            yield replace(difference, decision=decision, instruction=instruction)
 
 
-def compare_decisions(base: ModuleFiles, other: ModuleFiles) -> str:
-    """Return the first decision of the GPU fusion pass that differs; empty where none does."""
-    rows = zip_longest(_decisions(base), _decisions(other))
+def compare_decisions(base: ModuleFiles, other: ModuleFiles, renamed: Mapping[str, str]) -> str:
+    """Return the first decision of the GPU fusion pass that differs; empty where none does.
+
+    Instructions of the base that are `renamed` go by their names in the other module.
+    """
+    ours_renamed = (_with_names(decision, renamed) for decision in _decisions(base))
+    rows = zip_longest(ours_renamed, _decisions(other))
     for number, (ours, theirs) in enumerate(rows, 1):
         if ours != theirs:
             return f"decision {number:,}: {_words(theirs)}; most ranks: {_words(ours)}"
     return ""
+
+
+def _with_names(decision: FusionDecision, renamed: Mapping[str, str]) -> FusionDecision:
+    return replace(
+        decision,
+        producer=renamed.get(decision.producer, decision.producer),
+        consumers=tuple(renamed.get(name, name) for name in decision.consumers),
+        fusion=renamed.get(decision.fusion, decision.fusion),
+    )
 
 
 def _decisions(files: ModuleFiles) -> tuple[FusionDecision, ...]:
@@ -77,10 +102,23 @@ def _kind(file: Artifact) -> DifferenceKind:
     return "code" if name.kind in _CODE else "files"
 
 
-def _is_same(file: Artifact, other: Artifact) -> bool:
+def _is_same(file: Artifact, other: Artifact, renamed: Mapping[str, str]) -> bool:
     if file.name.kind == "hlo-text":  # compared as a snapshot
         return True
-    return content_digest(file.entry) == content_digest(other.entry)
+    if content_digest(file.entry) == content_digest(other.entry):
+        return True
+    if not renamed:
+        return False
+    kernels = {name_kernel(old): name_kernel(new) for old, new in renamed.items()}
+    content, expected = file.entry.read(), other.entry.read()
+    both = (kernels | dict(renamed), dict(renamed) | kernels)
+    return any(_with_new_names(content, names) == expected for names in both)
+
+
+def _with_new_names(content: bytes, renamed: Mapping[str, str]) -> bytes:
+    """Return a text with other names of instructions, or of their kernels."""
+    names = {old.encode(): new.encode() for old, new in renamed.items()}
+    return _NAME.sub(lambda match: names.get(match[0], match[0]), content)
 
 
 def _of_files(
@@ -95,19 +133,16 @@ def _of_files(
     number, line, other_line = _first_lines(*contents)
     if ours is None or theirs is None:
         number, line, other_line = 0, _whether(ours), _whether(theirs)
-    decision = compare_decisions(base, other) if kind == "fusion" else ""
     return RankDifference(
         module=other.key,
         reference=base.key,
         verdict=VERDICTS[kind],
         kind=kind,
         step=(theirs or ours).path,  # type: ignore[union-attr]
-        instruction=_producer(decision),
         attribute=f"line {number}" if number else "file",
         value=other_line,
         reference_value=line,
         reason=REASONS[kind],
-        decision=decision,
     )
 
 
