@@ -40,9 +40,9 @@ def test_every_question_has_its_sentence() -> None:
     text = words(kernel(13_200, 128, 46))
     assert "Launched by `fusion.1`: 13,200 blocks of 128 threads." in text
     assert "46 registers a thread, 0 B of shared memory a block, no spills, by ptxas" in text
-    assert "Occupancy 62.5%" in text or "Occupancy 62%" in text or "Occupancy 63%" in text
+    assert "Occupancy 62.5%: 10 blocks on a multiprocessor at once." in text
     assert "threads 16, blocks 32, registers 10" in text
-    assert "With at most 40 registers one more block fits: 75%." in text
+    assert "With at most 40 registers occupancy would be 75%." in text
     assert "10.0 waves; the last, partial one matters little." in text
     assert "NVIDIA A100 SXM4 80 GB" in text
 

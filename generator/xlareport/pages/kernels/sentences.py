@@ -7,15 +7,21 @@ from xlareport.runtime import units
 
 _NAMED = 5
 _FEW_WAVES = 4
+_SMALL = 0.001
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage of three digits: halves of a percent are common here."""
+    return f"{share * 100:.3g}%" if share >= _SMALL else units.share(share)
 
 
 def occupancy_words(kernel: KernelRecord) -> str:
     """Return the occupancy of a kernel in a few words."""
     if kernel.occupancy is not None:
         by = " and ".join(kernel.limited_by) if kernel.occupancy < 1 else ""
-        return f"{units.share(kernel.occupancy)}{f' by {by}' if by else ''}"
+        return f"{percent(kernel.occupancy)}{f' by {by}' if by else ''}"
     if kernel.occupancy_at_least is not None and kernel.occupancy_at_most is not None:
-        least, most = units.share(kernel.occupancy_at_least), units.share(kernel.occupancy_at_most)
+        least, most = percent(kernel.occupancy_at_least), percent(kernel.occupancy_at_most)
         return f"{least} to {most}"
     return "occupancy not known"
 
@@ -75,18 +81,18 @@ def _occupancy(kernel: KernelRecord) -> Iterator[str]:
     rooms = ", ".join(f"{limit.resource} {limit.blocks}" for limit in kernel.limits)
     blocks = units.plural(kernel.resident_blocks, "block")
     yield (
-        f"Occupancy {units.share(kernel.occupancy)}: {blocks} on a multiprocessor at once. "
+        f"Occupancy {percent(kernel.occupancy)}: {blocks} on a multiprocessor at once. "
         f"Blocks that each resource allows: {rooms}."
     )
 
 
 def _changes(kernel: KernelRecord) -> Iterator[str]:
     if kernel.registers_for_next is not None and kernel.occupancy_of_next is not None:
-        then = units.share(kernel.occupancy_of_next)
-        yield f"With at most {kernel.registers_for_next} registers one more block fits: {then}."
+        then = percent(kernel.occupancy_of_next)
+        yield f"With at most {kernel.registers_for_next} registers occupancy would be {then}."
     sizes = [size for size in kernel.block_sizes if size.occupancy != kernel.occupancy]
     if sizes:
-        named = ", ".join(f"{each.threads} threads {units.share(each.occupancy)}" for each in sizes)
+        named = ", ".join(f"{each.threads} threads {percent(each.occupancy)}" for each in sizes)
         yield f"With other block sizes and the same registers and shared memory: {named}."
 
 
@@ -95,12 +101,12 @@ def _waves(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
     if waves is None or efficiency is None or kernel.blocks is None:
         return
     if waves < 1:
-        held = units.share(waves)
+        held = percent(waves)
         yield f"{units.plural(kernel.blocks, 'block')} fill {held} of the card: one wave."
         if module.multiprocessors and kernel.blocks < module.multiprocessors:
             yield f"{module.multiprocessors - kernel.blocks} multiprocessors get no block."
     elif waves < _FEW_WAVES:
-        full = units.share(efficiency)
+        full = percent(efficiency)
         yield f"{waves:.2f} waves: over all of them {full} of the card holds a block."
     else:
         yield f"{waves:.1f} waves; the last, partial one matters little."
@@ -108,5 +114,5 @@ def _waves(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
 
 def _elsewhere(kernel: KernelRecord) -> Iterator[str]:
     if kernel.elsewhere:
-        named = ", ".join(f"{each.name} {units.share(each.occupancy)}" for each in kernel.elsewhere)
+        named = ", ".join(f"{each.name} {percent(each.occupancy)}" for each in kernel.elsewhere)
         yield f"The same launch with the same registers elsewhere, hypothetical: {named}."
