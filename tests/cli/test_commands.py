@@ -105,3 +105,27 @@ def test_a_dump_without_modules_says_what_it_holds_and_what_is_missing(tmp_path:
 
     assert "1 file of StableHLO or MLIR" in done.stderr
     assert done.returncode == 1
+
+
+def test_ptxas_runs_only_when_asked(unpacked: Unpack, tmp_path: Path) -> None:
+    """`--ptxas` takes no path but behind `=`; its messages are kept below the output folder."""
+    kernels, calls = unpacked("gpu-kernels") / "sm_90", tmp_path / "calls"
+    made = tmp_path / "ptxas"
+    version = "Cuda compilation tools, release 12.9, V12.9.86"
+    made.write_text(
+        f"#!{sys.executable}\nimport sys\nopen({str(calls)!r}, 'a').write('x')\n"
+        f"print({version!r}) if '--version' in sys.argv else sys.exit(1)\n"
+    )
+    made.chmod(0o755)
+    plain = run("build", kernels, "--no-html", "--pictures", "none", cwd=tmp_path)
+    assert plain.returncode == 0
+    assert not calls.exists()
+    asked = ("build", f"--ptxas={made}", kernels, "--no-html", "--pictures", "none")
+    assert run(*asked, cwd=tmp_path).returncode == 0
+    assert len(calls.read_text()) > 1
+    assert list((tmp_path / ".cache/xlareport/ptxas").iterdir())
+    missing = run("build", f"--ptxas={tmp_path / 'none'}", kernels, cwd=tmp_path)
+    assert missing.returncode == 2
+    assert "does not run" in missing.stderr
+    bare = run("build", "--ptxas", kernels, "--no-html", "--pictures", "none", cwd=tmp_path)
+    assert bare.returncode == 0 or "no ptxas: pip install" in bare.stderr
