@@ -73,3 +73,27 @@ def test_a_value_goes_on_behind_the_collective_that_sends_it(read: Read) -> None
     ).replace("  %sine.5", "  %c = f32[8]{0} negate(%b)\n  %sine.5")
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "sine.1")) == Place("main", "sine.5")
+
+
+def test_a_transpose_does_not_become_a_copy_to_another_memory(read: Read) -> None:
+    """The dot gives the transposed result itself; the copy only brings it where it is read."""
+    head = """
+HloModule m
+ENTRY %main (x: f32[8,4], y: f32[4,8]) -> f32[8,8] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %y = f32[4,8]{1,0} parameter(1)
+"""
+    before = f"""{head}  %sort = f32[8,8]{{1,0}} custom-call(%x, %y), custom_call_target="mine"
+  %transpose = f32[8,8]{{0,1}} transpose(%sort), dimensions={{1,0}}
+  ROOT %tanh = f32[8,8]{{1,0}} tanh(%transpose)
+}}
+"""
+    after = f"""{head}  %other = f32[8,8]{{1,0}} custom-call(%y, %x), custom_call_target="theirs"
+  %start = (f32[8,8]{{1,0:S(1)}}, f32[8,8]{{1,0}}, u32[]) copy-start(%other)
+  %done = f32[8,8]{{1,0:S(1)}} copy-done(%start)
+  ROOT %tanh = f32[8,8]{{1,0}} tanh(%done)
+}}
+"""
+    claim = match(read(before), read(after)).said_of_before(Place("main", "transpose"))
+    assert claim is not None
+    assert Place("main", "done") not in claim.after

@@ -232,7 +232,12 @@ _PASSING = (
 
 
 def _could_do_its_work(node: Node, other: Node) -> bool:
-    """Whether what is read instead can be what was read: no arithmetic does what only fills."""
+    """Whether what is read instead can be what was read.
+
+    No arithmetic does what only fills, and what ends a copy to another memory only copied.
+    """
+    if _opcode(other) == "copy-done":
+        return _opcode(node).startswith("copy")
     fills = _opcode(node) in _FILLS and not other.constant
     return not fills or _opcode(other) in _PASSING
 
