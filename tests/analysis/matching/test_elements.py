@@ -73,3 +73,48 @@ def test_elements_go_on_under_another_number(read: Read) -> None:
 def test_a_dropped_element_goes_on_as_no_other(read: Read) -> None:
     matching = match(read(BEFORE), read(_dropped()))
     assert matching.partner_after(Place("body", "unused")) is None
+
+
+def test_elements_that_a_loop_carries_in_another_order_are_not_taken_for_one_another(
+    read: Callable[[str], HloModule],
+) -> None:
+    """What reads the second element reads another value when a pass exchanges two of them."""
+
+    def module(first: str, second: str, *, swapped: bool) -> HloModule:
+        mine, others = ("1", "2") if not swapped else ("2", "1")
+        state = f"(s32[], {first}, {second})"
+        return read(
+            f"""
+HloModule m
+%body (p: {state}) -> {state} {{
+  %p = {state} parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %small.{mine} = f32[4]{{0}} get-tuple-element(%p), index={mine}
+  %large.{others} = f32[8,2]{{1,0}} get-tuple-element(%p), index={others}
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %sine = f32[4]{{0}} sine(%small.{mine})
+  %cosine = f32[8,2]{{1,0}} cosine(%large.{others})
+  ROOT %out = {state} tuple(%next, {"%cosine, %sine" if swapped else "%sine, %cosine"})
+}}
+%condition (c: {state}) -> pred[] {{
+  %c = {state} parameter(0)
+  %j = s32[] get-tuple-element(%c), index=0
+  %most = s32[] constant(9)
+  ROOT %less = pred[] compare(%j, %most), direction=LT
+}}
+ENTRY %main (x: f32[4], y: f32[8,2]) -> {state} {{
+  %x = f32[4]{{0}} parameter(0)
+  %y = f32[8,2]{{1,0}} parameter(1)
+  %zero = s32[] constant(0)
+  %start = {state} tuple(%zero, {"%y, %x" if swapped else "%x, %y"})
+  ROOT %while = {state} while(%start), condition=%condition, body=%body
+}}
+"""
+        )
+
+    small, large = "f32[4]{0}", "f32[8,2]{1,0}"
+    before, after = module(small, large, swapped=False), module(large, small, swapped=True)
+    found = match(before, after)
+    assert found.partner_after(Place("body", "small.1")) == Place("body", "small.2")
+    assert found.partner_after(Place("body", "large.2")) == Place("body", "large.1")

@@ -18,7 +18,7 @@ from xlareport.analysis.matching.graph import (
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.side import Side
-from xlareport.analysis.matching.values import Tokens, Values
+from xlareport.analysis.matching.values import Tokens, Values, kinds_of
 from xlareport.hlo.model import HloModule
 
 _CHANGED_IN_PLACE = frozenset(
@@ -109,15 +109,30 @@ class Search:
         The further elements are workspace. Of tuples of other lengths, elements keep their values.
         """
         old, new = before.instruction.shape, after.instruction.shape
-        if old.elements and new.elements and len(old.elements) != len(new.elements):
-            kept = kept_elements(self, before, after)
-            for number in range(len(new.elements)):
-                key = ("element", before.token, (kept.get(number, (number, "new")),))
-                self.after.values.name_element(after, (number,), self.tokens.of(key))
+        if old.elements and new.elements:
+            self._name_elements_kept(before, after)
         if new.elements and not old.elements and after.instruction.opcode == _LIBRARY_CALL:
             self.after.values.name_element(after, (0,), before.token)
         if old.elements and not new.elements and before.instruction.opcode == _LIBRARY_CALL:
             self.before.values.name_element(before, (0,), before.token)
+
+    def _name_elements_kept(self, before: Node, after: Node) -> None:
+        """Let the elements of two tuples that are partners be the same, where they are the same.
+
+        Passes drop, add and reorder what loops carry. What nothing tells of keeps its place, if
+        there are as many and nothing else is known to have come from there.
+        """
+        kept = kept_elements(self, before, after)
+        old, new = kinds_of(before.instruction.shape), kinds_of(after.instruction.shape)
+        same_count, taken = len(old) == len(new), set(kept.values())
+        for number, kind in enumerate(new):
+            origin: int | None = kept.get(number)
+            if origin is None and same_count and number not in taken and old[number] == kind:
+                origin = number
+            place = (number, "new") if origin is None else origin
+            if not same_count or place != number:
+                token = self.tokens.of(("element", before.token, (place,)))
+                self.after.values.name_element(after, (number,), token)
 
     def combine(self, members: Sequence[Node | None], whole: Node, grade: Grade, why: str) -> None:
         """Make one node the partner of several, whose results are its elements, in order.

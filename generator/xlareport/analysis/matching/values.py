@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from xlareport.analysis.matching.facts import Literal, callees_of, facts_of, literal_of
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import Frame, Graph, Node, element_taken, opened_root
+from xlareport.hlo.shape import Shape
 
 UNKNOWN = -1
 _FEW_USERS = 16
@@ -148,8 +149,8 @@ class Values:
         """Give what a node does a number; return what its value is made of. Once for each."""
         line = node.instruction
         if line.opcode == "parameter":
-            count = len(line.shape.elements)  # of others, elements have other numbers
-            node.base = self._tokens.of(("parameter", node.frame.number, line.argument, count))
+            kinds = kinds_of(line.shape)  # in another order, elements have other numbers
+            node.base = self._tokens.of(("parameter", node.frame.number, line.argument, kinds))
             return ()
         operands = self.graph.operands(node)
         if line.opcode == _ELEMENT and operands:
@@ -320,6 +321,11 @@ class Values:
             else:
                 self.renames = self.renames or known is not None
                 self._tokens.name(key, user.token)
+
+
+def kinds_of(shape: Shape) -> tuple[tuple[str, int], ...]:
+    """Return type and rank of each element of a tuple: partitioning changes sizes alone."""
+    return tuple([(part.element_type, len(part.dimensions)) for part in shape.elements])
 
 
 def _passed_on(node: Node) -> Iterator[Node]:
