@@ -81,14 +81,24 @@ class _Account:
         self._told_after.update(places)
 
     def _combine(self, before: Place, after: Place, link: NodePair) -> None:
-        """Note one of several that became one, in the order of the operands of that."""
+        """Note one of several that became one, in the order of the operands of that.
+
+        One that stands after as well, though nothing calls it any more, is told where it stands.
+        """
         pairing = self._partner_of.get(after)
         if pairing is None:
             self._pair(before, after, link)
+            pairing = self._partner[before]
         elif before not in self._told_before:
             self._told_before.add(before)
             self._partner[before] = pairing
             pairing.before = (*pairing.before, before)
+        else:
+            return
+        for itself in self._search.same_place_after(before) if self._unchanged(before) else ():
+            if itself not in self._told_after:
+                self._told_after.add(itself)
+                pairing.after = (*pairing.after, itself)
 
     def _copy(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
         """Note a further copy of what has a partner already."""
