@@ -53,6 +53,11 @@ def test_a_constant_is_a_change_of_the_program_and_an_order_is_none(
     assert compared(base, pairs / "cpu-conv-reordered").causes == ()
 
 
+def test_arguments_in_another_order_are_no_cause(unpacked: Unpack) -> None:
+    known = unpacked("pairs")
+    assert compared(known / "base", known / "keys").causes == ()
+
+
 def test_words_of_an_effect() -> None:
     assert effect_words(UNKNOWN) == ""
     effect = Effect(-2e-6, 3 << 20, 0, 4, "convert")

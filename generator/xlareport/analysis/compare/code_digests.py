@@ -59,9 +59,18 @@ class CodeDigests:
         return _digest([entry[ordered], *(text.encode() for text in result)])
 
     def contents_of(self, module: HloModule) -> bytes:
-        """Return the digest of which instructions a module has, whatever they read and call."""
-        every = module.instructions
-        heads = sum(self._heads.get(each) or self._head(each) for each in every)
+        """Return the digest of which instructions a module has, whatever they read and call.
+
+        The number of a parameter does not count, nor the elements of a tuple: they say where
+        values stand.
+        """
+        heads = sum(
+            _number(each.shape.text.encode("utf-8", "surrogateescape"))
+            if each.opcode == "parameter"
+            else self._heads.get(each) or self._head(each)
+            for each in module.instructions
+            if each.opcode != "tuple"
+        )
         return _bytes(heads % _PRIME)
 
     def _of_entry(self, module: HloModule) -> tuple[bytes, bytes]:
