@@ -52,15 +52,14 @@ _NOT_FOUND_WORDS = (
     "older build of this one. The tabs above lead to everything that is here.</p>"
 )
 _NO_SCRIPT = (
-    '<noscript><p class="xr-noscript">Tables, pictures and steps on this page are drawn by a '
-    "script of the report itself. Scripts are switched off in this browser, so they are missing "
-    "here; the text and the links work all the same.</p></noscript>\n"
+    '<noscript><p class="xr-noscript">Scripts are switched off in this browser: tables show at '
+    "most their first rows, and pictures and steps are missing. The text and the links work.</p></noscript>\n"
 )
 _FRAME = re.compile(r"[^/]+\.html|partials/(?:javascripts/|languages/en)?[^/]*\.html")
 _NO_PARTS = (
-    '<noscript><p class="xr-noscript">This is the overview of the module. What the other tabs lead '
-    "to, a script of the report puts in its place, and without scripts they lead back to the "
-    "overview. Tables, pictures and steps are missing here for the same reason.</p></noscript>\n"
+    '<noscript><p class="xr-noscript">Scripts are switched off in this browser: this is the overview '
+    "of the module, and the other tabs lead back to it. Tables show at most their first rows, and "
+    "pictures and steps are missing.</p></noscript>\n"
 )
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)
 _ANCHOR = re.compile(r'<[^<>]*\sid="([^"]+)"')

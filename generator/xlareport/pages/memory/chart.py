@@ -8,8 +8,8 @@ from markupsafe import Markup
 from xlareport.pages.charts import svg_chart
 from xlareport.runtime import units
 
-_WIDTH, _HEIGHT = 760, 210
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 16, 34
+_WIDTH, _HEIGHT = 760, 220
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 26, 34
 _LOW = _HEIGHT - _BOTTOM
 _KINDS = {"parameter": "arguments", "output": "outputs", "constant": "constants"}
 _TEMP = "temp"
@@ -117,5 +117,5 @@ _FOOT = (
     f'<text class="xr-tick" x="{_WIDTH - _RIGHT}" y="{_LOW + 14}" text-anchor="end">end</text>'
     f'<text class="xr-tick" x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_LOW + 28}" text-anchor="middle">'
     "schedule position</text>"
-    f'<text class="xr-tick" x="6" y="{_TOP - 5}">in use</text>'
+    f'<text class="xr-tick" x="6" y="{_TOP - 15}">in use</text>'
 )
