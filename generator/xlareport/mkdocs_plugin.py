@@ -53,13 +53,14 @@ _NOT_FOUND_WORDS = (
 )
 _NO_SCRIPT = (
     '<noscript><p class="xr-noscript">Scripts are switched off in this browser: tables show at '
-    "most their first rows, and pictures and steps are missing. The text and the links work.</p></noscript>\n"
+    "most their first rows, and pictures and steps are missing. The text and the links work."
+    "</p></noscript>\n"
 )
 _FRAME = re.compile(r"[^/]+\.html|partials/(?:javascripts/|languages/en)?[^/]*\.html")
 _NO_PARTS = (
-    '<noscript><p class="xr-noscript">Scripts are switched off in this browser: this is the overview '
-    "of the module, and the other tabs lead back to it. Tables show at most their first rows, and "
-    "pictures and steps are missing.</p></noscript>\n"
+    '<noscript><p class="xr-noscript">Scripts are switched off in this browser: this is the '
+    "overview of the module, and the other tabs lead back to it. Tables show at most their first "
+    "rows, and pictures and steps are missing.</p></noscript>\n"
 )
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)
 _ANCHOR = re.compile(r'<[^<>]*\sid="([^"]+)"')
