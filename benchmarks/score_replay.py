@@ -1,8 +1,9 @@
 """Scores `xlareport replay --bisect`: clean dumps give no alarm, planted edits their own step.
 
-Usage: `python benchmarks/score_replay.py clean|planted --python PYTHON DUMP...`. PYTHON has jax.
-`clean` runs the largest modules of each dump, `planted` plants edits at steps of the first module
-that allows them. An edit stays in all later snapshots that still have the instruction.
+Usage: `python benchmarks/score_replay.py clean|planted|control --python PYTHON DUMP...`.
+PYTHON has jax. `clean` runs the largest modules of each dump, `planted` plants edits at steps of
+the first module that allows them, and `control` compiles modules again without a change. An edit
+stays in all later snapshots that still have the instruction.
 """
 
 import argparse
@@ -18,19 +19,20 @@ from planting import KINDS, EditKind, PlantedEdit, planted
 
 from xlareport.program import ParsedModule, read_module
 from xlareport.replay.bisect import Bisection, bisect
-from xlareport.replay.process import Bounds, Child, ReplayError
+from xlareport.replay.process import Bounds, Child, ReplayError, child_process
+from xlareport.replay.whatif import recompile
 
 
 def main() -> None:
     """Print a table of what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("clean", "planted"))
+    parser.add_argument("what", choices=("clean", "planted", "control"))
     parser.add_argument("dumps", nargs="+", type=Path)
     parser.add_argument("--python", required=True)
     parser.add_argument("--modules", type=int, default=2, help="of each dump, the largest")
     parser.add_argument("--most", type=int, default=60_000, help="instructions of a snapshot")
     options = parser.parse_args()
-    score = _clean if options.what == "clean" else _planted
+    score = {"clean": _clean, "planted": _planted, "control": _control}[options.what]
     score([module for dump in options.dumps for module in _largest(dump, options)], options.python)
 
 
@@ -82,6 +84,26 @@ def _clean(chosen: Sequence[tuple[str, ParsedModule]], python: str) -> None:
     print(f"{alarms} alarms; {ran} of {known} snapshots ran ({ran / max(1, known):.1%})")
     for reason, count in reasons.most_common(20):
         print(f"  {count:5} {reason}")
+
+
+def _control(chosen: Sequence[tuple[str, ParsedModule]], python: str) -> None:
+    counts: Counter[str] = Counter()
+    for dump, module in chosen:
+        try:
+            with child_process(python, Bounds()) as child:
+                control = recompile(module, child, {}).control
+        except ReplayError as error:
+            print(f"{dump:32} {module.files.key[:50]:50} {str(error)[:120]}", flush=True)
+            counts["not compiled"] += 1
+            continue
+        imported = control.imported and not control.header
+        counts["imported as it was"] += imported
+        counts["  of these, optimized to the same"] += imported and control.optimized
+        counts["changed on the way"] += not imported
+        counts["  of these, optimized to the same "] += control.optimized and not imported
+        print(f"{dump:32} {module.files.key[:50]:50} {control}", flush=True)
+    for name, count in counts.items():
+        print(f"{count:5} {name}")
 
 
 @dataclass(frozen=True, slots=True)

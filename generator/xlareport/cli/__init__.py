@@ -27,6 +27,7 @@ _COMMANDS = {
     "pack": "xlareport.cli.pack",
     "replay": "xlareport.cli.replay",
     "skeleton": "xlareport.cli.skeleton",
+    "whatif": "xlareport.cli.whatif",
 }
 """Each module holds a click command called `command`; it is imported when it is asked for."""
 

@@ -1,7 +1,7 @@
 """A program to run: the computations of a snapshot as lines that can be changed and written."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from xlareport.hlo.attributes import CALLING, computation_names
@@ -45,6 +45,11 @@ class Line:
             if key in CALLING
             for name in computation_names(value)
         ]
+
+    def without(self, names: Collection[str]) -> "Line":
+        """Return the line without attributes of these names."""
+        kept = tuple((name, value) for name, value in self.attributes if name not in names)
+        return replace(self, attributes=kept)
 
     def text(self) -> str:
         """Return the line as HLO text."""

@@ -30,19 +30,6 @@ def _value(text: str) -> Any:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def imported_text(text: str) -> str:
-    """Return a module after its way to MLIR and back, as XLA is given it."""
-    proto = hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
-    program = _jax.mlir.xla_computation_to_mlir_module(hlo.XlaComputation(proto))
-    module = _jax.mlir.mlir_module_to_xla_computation(program).get_hlo_module()
-    return str(module.to_string())
-
-
-def optimized_text(executable: Any) -> str:
-    """Return the module that XLA compiled, after optimizations."""
-    return str(executable.hlo_modules()[0].to_string())
-
-
 def execute(executable: Any, inputs: Sequence[Any]) -> list[Any]:
     """Run a program once; returns its outputs as numpy arrays, in order."""
     with jax.enable_x64(new_val=True):

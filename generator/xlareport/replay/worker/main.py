@@ -91,12 +91,8 @@ def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"outputs": [arrays.difference(*pair) for pair in pairs]}
 
 
-def _optimize(request: Mapping[str, Any]) -> dict[str, Any]:
-    adapter = _adapter()
-    text = Path(request["text"]).read_text("utf-8")
-    Path(request["imported"]).write_text(adapter.imported_text(text), "utf-8")
-    executable = adapter.compile_text(text, request["options"])
-    Path(request["optimized"]).write_text(adapter.optimized_text(executable), "utf-8")
+def _compile(request: Mapping[str, Any]) -> dict[str, Any]:
+    _adapter().compile_text(Path(request["text"]).read_text("utf-8"), request["options"])
     return {}
 
 
@@ -106,5 +102,5 @@ _OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "describe": _describe,
     "run": _run,
     "compare": _compare,
-    "optimize": _optimize,
+    "compile": _compile,
 }

@@ -1,0 +1,145 @@
+"""A module compiled again on the CPU, as it was and with a change: two dumps to compare."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlareport.analysis.compare.code_digests import CodeDigests
+from xlareport.hlo.model import HloModule
+from xlareport.program import ParsedModule, read_snapshots
+from xlareport.replay.process import Child, ReplayError, RunError
+from xlareport.replay.programs import NotRunnableError, take_program
+from xlareport.replay.rewrite import runnable
+from xlareport.report import BuildOptions, read_one_module
+from xlareport.snapshots import ParsedSnapshot, final_snapshot
+
+_BEFORE = "before_optimizations"
+_SWITCHES = frozenset(
+    {
+        "xla_allow_excess_precision",
+        "xla_cpu_copy_insertion_use_region_analysis",
+        "xla_cpu_enable_concurrency_optimized_scheduler",
+        "xla_cpu_enable_fast_math",
+        "xla_cpu_enable_fast_min_max",
+        "xla_cpu_fast_math_honor_division",
+        "xla_cpu_fast_math_honor_functions",
+        "xla_cpu_fast_math_honor_infs",
+        "xla_cpu_fast_math_honor_nans",
+        "xla_llvm_disable_expensive_passes",
+    }
+)
+"""Options that are taken from a dump where they are true or false: none is a path."""
+_KEPT_OF_HEADER = ("entry_computation_layout", "input_output_alias", "buffer_donor")
+_PLAIN = re.compile(r"[\w\[\]{}(),:\s>*/=\-]{0,1000000}", re.ASCII)
+_WITHOUT = frozenset({"sharding", "frontend_attributes", "backend_config", "statistics"})
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """How far a compilation without the change is the dump's own."""
+
+    release: str
+    """Of the jaxlib that compiled."""
+    imported: bool
+    """Whether the compiler was given the module of the dump: the way through MLIR can change it."""
+    header: tuple[str, ...]
+    """Attributes of the module that were lost on the way: donation, aliasing, layouts."""
+    optimized: bool
+    """Whether the optimized modules have one form: equal but for names and metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recompiled:
+    """Two dumps of one module."""
+
+    base: Path
+    head: Path
+    own_options: Mapping[str, str]
+    """Those of the dump that were used."""
+    left_out: tuple[str, ...]
+    """Options of the dump that were not used: not known to be harmless."""
+    control: Control
+
+
+def own_options(module: ParsedModule) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the dump's options that a compilation takes over, and the names of the others.
+
+    Those that only say what is dumped are in neither.
+    """
+    taken = {
+        each.name: each.value
+        for each in module.settings
+        if each.name in _SWITCHES and each.value in {"true", "false"}
+    }
+    others = dict.fromkeys(
+        each.name
+        for each in module.settings
+        if each.name not in taken and not each.name.startswith("xla_dump_")
+    )
+    return taken, tuple(others)
+
+
+def recompile(module: ParsedModule, child: Child, changes: Mapping[str, str]) -> Recompiled:
+    """Compile before_optimizations twice, with and without changes of options.
+
+    Raises ReplayError where it cannot be compiled.
+    """
+    before = next((each for each in module.snapshots if each.stage.name == _BEFORE), None)
+    if before is None:
+        raise ReplayError(f"{module.files.key} has no snapshot {_BEFORE}.")
+    text = compilable_text(before.hlo)
+    taken, left_out = own_options(module)
+    base = _compiled(child, text, "base", taken)
+    head = _compiled(child, text, "head", {**taken, **changes})
+    control = _control(module, before, base, child.release)
+    return Recompiled(base, head, taken, left_out, control)
+
+
+def compilable_text(module: HloModule) -> str:
+    """Return the text of a module as it is compiled again; raises ReplayError."""
+    try:
+        runnable(module)
+        program = take_program(module)
+    except NotRunnableError as error:
+        raise ReplayError(f"{module.name} cannot be compiled again: {error}.") from error
+    for body in program.bodies:
+        body.lines = [line.without(_WITHOUT | {"metadata", "origin"}) for line in body.lines]
+    kept = [(key, module.attributes.get(key, "")) for key in _KEPT_OF_HEADER]
+    header = "".join(f", {key}={value}" for key, value in kept if value and _PLAIN.fullmatch(value))
+    name = re.sub(r"[^\w.-]", "_", module.name, flags=re.ASCII)
+    return program.text().replace("HloModule replayed", f"HloModule {name}{header}", 1)
+
+
+def _compiled(child: Child, text: str, name: str, options: Mapping[str, str]) -> Path:
+    folder, source = child.folder / name, child.folder / "module.txt"
+    folder.mkdir()
+    source.write_text(text, "utf-8")
+    dumping = {"xla_dump_to": str(folder), "xla_dump_hlo_pass_re": ".*"}
+    dumping["xla_dump_hlo_as_text"] = "true"
+    try:
+        child.ask("compile", text=str(source), options={**options, **dumping})
+    except RunError as error:
+        shown = ", ".join(f"{key}={value}" for key, value in options.items()) or "default options"
+        raise ReplayError(f"It was not compiled with {shown}: {error}.") from error
+    return folder
+
+
+def _control(module: ParsedModule, before: ParsedSnapshot, folder: Path, release: str) -> Control:
+    again = read_one_module(folder, None, BuildOptions(jobs=1))
+    snapshots = read_snapshots(again.files)
+    first, last, final = snapshots[0], final_snapshot(snapshots), module.final
+    digests = CodeDigests(_WITHOUT)
+    lost = tuple(
+        key
+        for key in _KEPT_OF_HEADER
+        if before.hlo.attributes.get(key, "") != first.hlo.attributes.get(key, "")
+    )
+    return Control(
+        release,
+        imported=digests.of_module(before.hlo) == digests.of_module(first.hlo),
+        header=lost,
+        optimized=last is not None
+        and final is not None
+        and digests.of_module(final.hlo) == digests.of_module(last.hlo),
+    )

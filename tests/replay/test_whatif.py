@@ -1,0 +1,77 @@
+"""What is compiled again, and how; the compilations are skipped without jax."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.replay.programs import entry, read
+
+from xlareport.cli.whatif import command
+from xlareport.program import ParsedModule
+from xlareport.readers.debug_options import FlagValue
+from xlareport.replay.process import Child, ReplayError
+from xlareport.replay.whatif import compilable_text, own_options, recompile
+from xlareport.report import BuildOptions, read_one_module
+
+Unpack = Callable[[str], Path]
+
+
+@pytest.fixture(scope="session")
+def module(unpacked: Unpack) -> ParsedModule:
+    return read_one_module(unpacked("jax-cpu-train"), None, BuildOptions(jobs=1))
+
+
+def test_only_harmless_options_are_taken_from_a_dump(module: ParsedModule) -> None:
+    settings = (
+        FlagValue("xla_cpu_enable_fast_math", "true", 1),
+        FlagValue("xla_cpu_enable_fast_min_max", "/etc/passwd", 2),
+        FlagValue("xla_gpu_cuda_data_dir", "/evil", 3),
+        FlagValue("xla_dump_to", "/evil", 4),
+    )
+    taken, left_out = own_options(replace(module, settings=settings))
+    assert taken == {"xla_cpu_enable_fast_math": "true"}
+    assert left_out == ("xla_cpu_enable_fast_min_max", "xla_gpu_cuda_data_dir")
+
+
+def test_layouts_and_donation_of_the_entry_are_kept_and_nothing_else() -> None:
+    header = ", entry_computation_layout={(f32[]{:T(128)})->f32[]}, frontend_attributes={a=b}"
+    text = compilable_text(read(entry("ROOT %a = f32[] parameter(0)", header=header)))
+    assert text.startswith("HloModule m, entry_computation_layout={(f32[]{:T(128)})->f32[]}\n")
+
+
+def test_a_custom_call_is_refused_before_anything_is_compiled() -> None:
+    line = '%a = f32[] parameter(0)\nROOT %c = f32[] custom-call(%a), custom_call_target="evil"'
+    with pytest.raises(ReplayError, match="custom call 'evil'"):
+        compilable_text(read(entry(line)))
+
+
+@pytest.mark.parametrize("setting", ["xla_dump_to=/x", "fusion", "other_flag=1"])
+def test_what_is_no_option_is_refused(unpacked: Unpack, setting: str) -> None:
+    result = CliRunner().invoke(command, [str(unpacked("jax-cpu-train")), "--set", setting])
+    assert result.exit_code == 2
+
+
+def test_a_disabled_pass_is_the_first_cause(jax_python: str, unpacked: Unpack) -> None:
+    arguments = [str(unpacked("jax-cpu-train")), "--disable-pass", "fusion"]
+    result = CliRunner().invoke(command, [*arguments, "--python", jax_python])
+    assert result.exit_code == 0, result.output
+    first = next(line for line in result.stdout.splitlines() if line.startswith("1. "))
+    assert "`fusion`" in first
+    assert "Control:" in result.stdout
+
+
+def test_without_a_change_both_compilations_are_one(child: Child, module: ParsedModule) -> None:
+    result = recompile(module, child, {})
+    base, head = (
+        read_one_module(folder, None, BuildOptions(jobs=1)) for folder in (result.base, result.head)
+    )
+    assert base.final is not None
+    assert head.final is not None
+    assert base.final.hlo.instruction_count == head.final.hlo.instruction_count
+
+
+def test_an_unknown_option_costs_a_message(child: Child, module: ParsedModule) -> None:
+    with pytest.raises(ReplayError, match="xla_no_such_option"):
+        recompile(module, child, {"xla_no_such_option": "true"})
