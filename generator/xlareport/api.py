@@ -5,27 +5,35 @@ in a `with`, when the dump is an archive: it is unpacked as long as the report i
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from xlareport import program
 from xlareport.analysis.compare.code_digests import CodeDigests
-from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
+from xlareport.analysis.cost.memory import (
+    MemoryFigures,
+    PlacedValue,
+    collect_memory_figures,
+    rank_values,
+)
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.analysis.history.instruction import HistoryEvent, SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
+from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import instructions_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
+from xlareport.analysis.source.locations import SourcePlace, places_of
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
@@ -33,6 +41,9 @@ from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles, find_module
 from xlareport.dump.source import local_path, open_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.text import TextReader
+from xlareport.pages.notebook import modules_table
+from xlareport.runtime import units
 from xlareport.runtime.errors import Problem, UnknownNameError, UnreadableInputError
 from xlareport.runtime.limits import LIMITS, Limits
 
@@ -43,6 +54,31 @@ def read(dump: str | Path, limits: Limits = LIMITS) -> "Report":
     Raises XlareportError where it cannot be read.
     """
     return Report(dump, limits)
+
+
+def read_text(text: str, label: str = "text") -> "Snapshot":
+    """Read one HLO module as XLA or a person writes it; raises UnreadableInputError."""
+    reader = TextReader()
+    module = reader.read(text.encode("utf-8", "replace"), label)
+    if module is None or not module.computations:
+        raise UnreadableInputError(f"{label} holds no HLO module.")
+    return Snapshot(label, label, module, tuple(reader.problems))
+
+
+class CompiledProgram(Protocol):
+    """What `jax.jit(f).lower(...).compile()` returns."""
+
+    def as_text(self) -> str:
+        """Return the optimized module as HLO text."""
+
+
+def from_jax(compiled: CompiledProgram) -> "Snapshot":
+    """Return the optimized module of a program that JAX compiled, without a dump.
+
+    Raises UnreadableInputError where JAX has no HLO text of it, as of a lowered program, which is
+    StableHLO: compile it first.
+    """
+    return read_text(compiled.as_text(), "compiled")
 
 
 class Report:
@@ -64,6 +100,14 @@ class Report:
         """Close the report."""
         self.close()
 
+    def __repr__(self) -> str:
+        """Name the dump and count its modules."""
+        return f"<Report {self.path}: {units.plural(len(self.modules), 'module')}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the modules for a notebook; nothing is read for it."""
+        return modules_table(repr(self), [module.files for module in self.modules])
+
     def close(self) -> None:
         """Remove what was unpacked; what was read stays usable."""
         self._stack.close()
@@ -72,6 +116,12 @@ class Report:
         """Return the one module of a name or key; raises UnknownNameError."""
         files = find_module([module.files for module in self.modules], name, str(self.path))
         return next(module for module in self.modules if module.files is files)
+
+    @cached_property
+    def recompilations(self) -> tuple[RecompilationGroup, ...]:
+        """Functions that one process compiled several times; reads every module."""
+        summaries = [module.summary for module in self.modules]
+        return group_recompilations(summaries, assign_processes(summaries))
 
     @cached_property
     def main(self) -> "Module":
@@ -146,6 +196,14 @@ class Module:
         files = self.read.memory
         return collect_memory_figures(files.assignment, files.live, files.usage)
 
+    def top_buffers(self, count: int = 10) -> tuple[PlacedValue, ...]:
+        """Return the largest values in memory with their allocations, the largest first.
+
+        Empty where the dump has no buffer assignment.
+        """
+        assignment = self.read.memory.assignment
+        return rank_values(assignment, count) if assignment else ()
+
     @cached_property
     def tpu_programs(self) -> tuple[TpuProgram, ...]:
         """What its instructions run as on a TPU; empty where the dump has no LLO files."""
@@ -188,12 +246,16 @@ class Module:
 class Snapshot:
     """One snapshot of a module."""
 
-    def __init__(self, key: str, label: str, hlo: HloModule) -> None:
+    def __init__(
+        self, key: str, label: str, hlo: HloModule, problems: tuple[Problem, ...] = ()
+    ) -> None:
         """Take the module as it was read."""
         self.key = key
         """`0017`, `after_optimizations`."""
         self.label = label
         self.hlo = hlo
+        self.problems = problems
+        """What of a text could not be read; those of a dump stand with its module."""
 
     def __repr__(self) -> str:
         """Name it."""
@@ -223,6 +285,14 @@ class Snapshot:
             for instruction in instructions
             if wanted is None or wanted.search(instruction.metadata.op_name)
         )
+
+    def source_of(self, instruction: Instruction) -> SourcePlace | None:
+        """Return file, line and function of the user's program; None where they are not known."""
+        return self._places(instruction)
+
+    @cached_property
+    def _places(self) -> Callable[[Instruction], SourcePlace | None]:
+        return places_of(self.hlo)
 
     @cached_property
     def cost(self) -> ModuleCost:

@@ -202,6 +202,7 @@ OTHERS = {
     "records/bare_report.py": test_a_report_is_read_or_refused,
     "storage/payloads.py": test_a_payload_is_given_back_or_refused,
     "site/fitting.py": "our own report.json, just written",
+    "site/night_folders.py": "tests/site/test_night_folders.py",
     "site/nights.py": test_a_line_of_a_history_is_a_night_or_a_problem,
     "site/pack.py": "writes an archive and reads none",
     "site/single.py": "our own report.json, in the folder that is packed",

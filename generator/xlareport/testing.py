@@ -1,0 +1,153 @@
+"""Assertions on how XLA compiled a program, and a pytest plugin with a fixture that captures it.
+
+What cannot be told from a dump fails, with the reason.
+"""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.operations import count_operations
+from xlareport.api import Module, Report, Snapshot, read
+from xlareport.capture.run import find_dump, find_era, plan_capture, run_program
+from xlareport.knowledge.opcodes import opcode_work
+from xlareport.runtime import units
+
+_LIMIT = re.compile(
+    r"<\s{0,9}(?P<number>\d{1,18}(?:\.\d{1,9})?)\s?(?P<unit>%|[kMGT]i?B|B)", re.ASCII
+)
+_SCALES = {"k": 1, "M": 2, "G": 3, "T": 4}
+_NAMED = 5
+Program = Report | Module | Snapshot
+"""A dump, of which the main program counts, a module, of which the final snapshot does, or one."""
+Capture = Callable[[Sequence[str]], Report]
+
+
+def assert_no_collectives(program: Program, *opcodes: str) -> None:
+    """Fail where a program has collectives, of some opcodes or of any, in any form."""
+    snapshot = final_snapshot(program)
+    wanted = frozenset(opcodes) or opcode_work().collectives
+    counts = count_operations(snapshot.hlo)
+    present = [f"{counts[name]:,} {name}" for name in sorted(wanted) if counts[name]]
+    if present:
+        pytest.fail(f"{snapshot.hlo.name} has {', '.join(present)}.", pytrace=False)
+
+
+def assert_no_recompilation(report: Report) -> None:
+    """Fail where one process compiled a function several times."""
+    groups = report.recompilations
+    if groups:
+        named = "; ".join(
+            f"{group.name}, {len(group.modules)} times ({_first_difference(group.differences)})"
+            for group in groups[:_NAMED]
+        )
+        pytest.fail(f"Compiled several times: {named}.", pytrace=False)
+
+
+def assert_peak_bytes(
+    program: Report | Module, limit: str, baseline: Report | Module | None = None
+) -> None:
+    """Fail where the peak memory is above `<2GiB`, or grew by more than `<5%` of the baseline.
+
+    Fails too where the dump states no peak, and raises ValueError for another form of limit.
+    """
+    match = _LIMIT.fullmatch(limit.strip())
+    if match is None or (match["unit"] == "%") != (baseline is not None):
+        raise ValueError(f"{limit!r} is no limit: `<2GiB`, or `<5%` with a baseline.")
+    peak = _peak(program)
+    if baseline is None:
+        bound = float(match["number"]) * _scale(match["unit"])
+    else:
+        bound = _peak(baseline) * (1 + float(match["number"]) / 100)
+    if peak > bound:
+        pytest.fail(
+            f"The peak is {units.byte_size(peak)} ({peak:,} bytes), above "
+            f"{units.byte_size(int(bound))} ({limit}).",
+            pytrace=False,
+        )
+
+
+def assert_fused(program: Program, op_name: str) -> None:
+    """Fail where an instruction of a framework op runs outside of fusions.
+
+    `op_name` is a regular expression that is searched for in the op's path; it has to be there.
+    """
+    snapshot = final_snapshot(program)
+    fused = {
+        name for instruction in snapshot.instructions("fusion") for _, name in instruction.called
+    }
+    wanted = re.compile(op_name)
+    places = [
+        (computation.name, instruction)
+        for computation in snapshot.computations
+        for instruction in computation.instructions
+        if wanted.search(instruction.metadata.op_name)
+    ]
+    if not places:
+        pytest.fail(f"{snapshot.hlo.name} has no op {op_name!r}.", pytrace=False)
+    alone = [
+        f"%{instruction.name}"
+        for name, instruction in places
+        if name not in fused and instruction.opcode != "fusion"
+    ]
+    if alone:
+        shown = ", ".join(alone[:_NAMED])
+        pytest.fail(f"Not fused: {shown} ({len(alone):,} in all).", pytrace=False)
+
+
+def final_snapshot(program: Program) -> Snapshot:
+    """Return the snapshot that counts; fails where a dump holds no optimized module."""
+    if isinstance(program, Snapshot):
+        return program
+    module = program.main if isinstance(program, Report) else program
+    snapshot = module.final
+    if snapshot.key != "after_optimizations":
+        pytest.fail(
+            f"The dump of {module.key} ends with {snapshot.label}: it has no optimized module. A "
+            "compilation cache may have answered.",
+            pytrace=False,
+        )
+    return snapshot
+
+
+@pytest.fixture
+def xla_capture(tmp_path: Path) -> Capture:
+    """Return a function that runs a command so that XLA dumps, and returns the report.
+
+    The test fails where the command does, or where XLA dumped nothing.
+    """
+
+    def capture(command: Sequence[str]) -> Report:
+        folder = tmp_path / "xla-dump"
+        environ = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"}
+        plan = plan_capture("quick", folder, environ, find_era(command, environ))
+        code = run_program(command, plan)
+        if code:
+            pytest.fail(f"{command[0]} ended with exit code {code}.", pytrace=False)
+        dump = find_dump(plan)
+        if dump is None:
+            pytest.fail("XLA dumped nothing.", pytrace=False)
+        return read(dump)
+
+    return capture
+
+
+def _peak(program: Report | Module) -> int:
+    module = program.main if isinstance(program, Report) else program
+    final = module.summary.final
+    peak = final.occupied_peak_bytes or final.allocated_bytes
+    if peak is None:
+        pytest.fail(f"The dump of {module.key} states no peak memory.", pytrace=False)
+    return peak
+
+
+def _first_difference(differences: Sequence[object]) -> str:
+    return str(getattr(differences[0], "what", "")) if differences else "no difference was found"
+
+
+def _scale(unit: str) -> float:
+    base = 1024 if "i" in unit else 1000
+    return float(base ** _SCALES.get(unit[:1], 0))
