@@ -98,7 +98,7 @@ def test_the_fixture_captures_a_program(
         train=f"""
         import os, pathlib, re, shutil
         to = pathlib.Path(re.search(r"--xla_dump_to=(\\S+)", os.environ["XLA_FLAGS"])[1])
-        to.mkdir(parents=True)
+        to.mkdir(parents=True, exist_ok=True)
         shutil.copy({str(dump)!r}, to)
         """,
         test_train="""

@@ -16,7 +16,7 @@ from tests.hostile.test_report import FOUND, Markup
 from xlareport.cli.compare import command
 from xlareport.records.bare_report import read_bare_report
 from xlareport.report import BuildOptions, build
-from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError, XlareportError
 from xlareport.site.nights import FILE
 
 
@@ -41,7 +41,7 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     root = tmp_path_factory.mktemp("<xss-tag> compared")
     base, head = dump_of(root / "base", "tanh"), dump_of(root / "head", "sqrt")
     written = ("--out", root / "out", "--junit", root / "x.xml", "--markdown", root / "x.md")
-    budgets = ("--fail-on", "new:sqrt", "--fail-on", f"flops[{list(ATTACKS.values())[1]}] > 1")
+    budgets = ("--fail-on", "new:sqrt", "--fail-on", "flops > 1 G")
     return compared(base, head, *written, *budgets), root
 
 
@@ -199,3 +199,11 @@ def test_nights_of_strangers_do_not_act(tmp_path: Path) -> None:
     read.feed(text)
     assert read.found == []
     assert text.count("This line is no night of a history") == len(NIGHTS)
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_a_budget_for_a_strange_name_is_refused_in_plain_signs(attack: str, tmp_path: Path) -> None:
+    (tmp_path / "module_0001.f.after_optimizations.txt").write_text("HloModule f\n")
+    refused = compared(tmp_path, tmp_path, "--fail-on", f"flops[{attack}] > 1").exception
+    assert isinstance(refused, XlareportError)
+    assert str(refused).replace("\n", "").isprintable()

@@ -22,13 +22,11 @@ from xlareport.hlo.shardings.mesh import (
 )
 
 _GROUP = re.compile(r"\{([0-9, ]{0,2000000})\}")
-_LISTED = re.compile(r"\{(?:\s*+\{[\d,\s]*+\}\s*+,?+)*+\s*+\}", re.ASCII)
 _IOTA = re.compile(r"\[(\d{1,9}),(\d{1,9})\]<=\[([0-9,]{1,200})\](?:T\(([0-9,]{1,200})\))?")
 _MESH = re.compile(
     r"mesh\[([^\]]{0,2000})\](?:, ?device_ids=\(((?:[^()]|\([^()]*+\))*+)\))? ?\{([^}]{0,2000})\}"
 )
 _PAIR = re.compile(r"\{\s*+(\d{1,9}+)\s*+,\s*+(\d{1,9}+)\s*+\}", re.ASCII)
-_PAIRS = re.compile(r"\{(?:\s*+\{[\d,\s]*+\}\s*+,?+)*+\s*+\}", re.ASCII)
 Groups = tuple[tuple[int, ...], ...]
 
 
@@ -63,7 +61,7 @@ def parse_groups(text: str, everyone: int | None = None) -> DeviceGroups | None:
         return _from_order(1, everyone, DeviceOrder.counted([everyone])) if everyone else None
     groups = [read_numbers(match[1]) for match in _GROUP.finditer(text)]
     known = tuple(members for members in groups if members)
-    if not known or None in groups or not _LISTED.fullmatch(text):
+    if not known or None in groups or not _is_list(text, _GROUP):
         return None
     return DeviceGroups(len(known), max(map(len, known)), known)
 
@@ -71,7 +69,13 @@ def parse_groups(text: str, everyone: int | None = None) -> DeviceGroups | None:
 def parse_pairs(text: str) -> tuple[tuple[int, int], ...] | None:
     """Parse `source_target_pairs`: who sends to whom; None for an unknown form."""
     pairs = tuple((int(match[1]), int(match[2])) for match in _PAIR.finditer(text))
-    return pairs if _PAIRS.fullmatch(text.strip()) and len(pairs) == text.count("{") - 1 else None
+    return pairs if _is_list(text.strip(), _PAIR) else None
+
+
+def _is_list(text: str, item: re.Pattern[str]) -> bool:
+    """Say whether nothing but items and commas stands between two braces."""
+    is_closed = text.startswith("{") and text.endswith("}")
+    return is_closed and not item.sub("", text[1:-1]).strip(", \t\n")
 
 
 def _from_iota(match: re.Match[str]) -> DeviceGroups | None:

@@ -18,7 +18,7 @@ _SHARDING = re.compile(
     re.DOTALL,
 )
 _PER_VALUE = re.compile(r"(?:#sdy\.sharding_per_value\s*+<)?+\s*+\[(.*)\]\s*+>?+", re.DOTALL)
-_PRIORITY = re.compile(r"(?<=\})\s*+p\d{1,9}+", re.ASCII)
+_PRIORITY = re.compile(r"\}\s{0,9}p\d{1,9}", re.ASCII)
 _LISTED = re.compile(r"(\w++)\s*+=\s*+\{([^{}]*+)\}")
 _ESCAPED_QUOTE = re.compile(r"\\22|\\\"")
 
@@ -44,7 +44,7 @@ def parse_sdy_sharding(text: str, meshes: Mapping[str, Mesh]) -> Sharding | None
     if match is None:
         return None
     mesh = parse_sdy_mesh(match[2]) if match[2] else meshes.get(match[1].strip('"'))
-    words = [word.strip() for word in quoting.split_at_commas(_PRIORITY.sub("", match[3]))]
+    words = [word.strip() for word in quoting.split_at_commas(_PRIORITY.sub("}", match[3]))]
     dimensions = read_dimensions(words[0])
     others = [_LISTED.fullmatch(word) for word in words[1:]]
     if dimensions is None or None in others:

@@ -20,8 +20,8 @@ _PLAIN = frozenset(
         ShardingKind.UNKNOWN,
     }
 )
-_METADATA = re.compile(r",?\s*+\bmetadata=\{")
-_SHARD_GROUP = re.compile(r"\s++shard_(?:as|like) \d{1,18}+\s*+\Z", re.ASCII)
+_METADATA = re.compile(r",?\s{0,9}\bmetadata=\{")
+_SHARD_GROUP = re.compile(r"\sshard_(?:as|like) \d{1,18}\Z", re.ASCII)
 _MAXIMAL = re.compile(r"(?:maximal device=|maximal_mesh\[device_id=)(\d{1,9}+)\]?+", re.ASCII)
 _TILED = re.compile(
     r"devices=\[([\d,]{1,800}+)\]"
@@ -29,7 +29,8 @@ _TILED = re.compile(
     r"(?:\s++last_tile_dim(?:(_replicate)|s=\{([\w, ]{0,800}+)\}))?+",
     re.ASCII,
 )
-_NAMED = re.compile(r"mesh\[([^\]]*+)\](?:,\s*+device_ids=\(((?:[^()]|\([^()]*+\))*+)\))?+(.*+)")
+_NAMED = re.compile(r"mesh\[([^\]]*+)\]")
+_DEVICE_IDS = re.compile(r",\s{0,9}device_ids=\(((?:[^()]|\([^()]*+\))*+)\)")
 _LISTED = re.compile(r"(\w++)=\{([^{}]*+)\}")
 
 
@@ -54,15 +55,16 @@ def _tuple(body: str, depth: int) -> Sharding | None:
 
 
 def _array(body: str) -> Sharding | None:
-    body = _SHARD_GROUP.sub("", _METADATA.split(body, maxsplit=1)[0]).strip()
+    body = _SHARD_GROUP.sub("", _METADATA.split(body, maxsplit=1)[0].strip()).strip()
     if body in _PLAIN:
         return Sharding(ShardingKind(body))
-    maximal, tiled, named = (form.fullmatch(body) for form in (_MAXIMAL, _TILED, _NAMED))
+    maximal, tiled = _MAXIMAL.fullmatch(body), _TILED.fullmatch(body)
     if maximal:
         return Sharding(ShardingKind.MAXIMAL, devices=DeviceOrder.of([int(maximal[1])]))
     if tiled:
         return _tiled(tiled)
-    return _named(named) if named else None
+    named = _NAMED.match(body)
+    return _named(named[1], body[named.end() :]) if named else None
 
 
 def _tiled(match: re.Match[str]) -> Sharding | None:
@@ -87,9 +89,11 @@ def _devices(match: re.Match[str]) -> DeviceOrder | None:
     return DeviceOrder.counted(sizes, order)
 
 
-def _named(match: re.Match[str]) -> Sharding | None:
-    mesh = make_mesh(match[1], match[2])
-    words = [word.strip() for word in quoting.split_at_commas(match[3].strip(" ,"))]
+def _named(axes: str, rest: str) -> Sharding | None:
+    ids = _DEVICE_IDS.match(rest)
+    mesh = make_mesh(axes, ids[1] if ids else None)
+    listed = rest[ids.end() :] if ids else rest
+    words = [word.strip() for word in quoting.split_at_commas(listed.strip(" ,"))]
     if mesh is None:
         return None
     if len(words) == 1 and (words[0] in _PLAIN or not words[0]):
