@@ -8,6 +8,7 @@ from xlareport.analysis.shardings.meshes import ModuleMesh
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.report import EntryValue, ShardingReport
 from xlareport.analysis.shardings.words import describe_sharding, describe_tiles
+from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding, tiles_of_devices
 from xlareport.hlo.shardings.written import parse_sharding
@@ -225,6 +226,14 @@ def _by_size(value: EntryValue) -> str:
         return "whole on each device, by its shape"
     parts = value.bytes / value.part_bytes
     return f"1/{round(parts):,} on each device, by its shape"
+
+
+def words_along(text: str, record: MeshRecord | None) -> str:
+    """Say in words what a sharding is, along the axes of a mesh of at most 256 devices."""
+    if record is None or not record.devices:
+        return _words(text, None)
+    axes = tuple((axis.name, axis.size) for axis in record.axes)
+    return _words(text, Mesh(axes, DeviceOrder.of(record.devices)))
 
 
 def _words(text: str, mesh: Mesh | None) -> str:

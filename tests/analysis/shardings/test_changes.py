@@ -42,6 +42,13 @@ def test_an_operand_of_another_sharding() -> None:
     assert (change.op_name, change.source) == ("f/add", "train.py:7")
 
 
+@pytest.mark.parametrize("opcode", ["sine", "tanh", "exponential", "convert", "copy"])
+def test_opcodes_that_read_where_they_write(opcode: str) -> None:
+    assert changes(
+        f"  a = f32[8,8] parameter(0), {ROWS}", f"  ROOT b = f32[8,8] {opcode}(a), {COLUMNS}"
+    )
+
+
 def test_without_a_sharding_an_op_is_replicated() -> None:
     (change,) = changes(f"  a = f32[8,8] parameter(0), {ROWS}", "  ROOT b = f32[8,8] negate(a)")
     assert (change.to_sharding, change.received_bytes) == ("{replicated}", 192)

@@ -7,13 +7,18 @@ from pathlib import Path
 import pytest
 from tests.pages.cost_of_dumps import worked_out
 
+from xlareport.analysis.module import AnalysisOptions, analyze_module
+from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.shardings.report import report_shardings
 from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source
 from xlareport.pages.shardings.page import shardings_page
 from xlareport.program import read_snapshots
+from xlareport.records.collectives import collective_records
 from xlareport.records.report import ModuleRecord
 from xlareport.records.shardings import ShardingsRecord, shardings_record
+from xlareport.runtime.faults import Faults
 
 Unpack = Callable[[str], Path]
 
@@ -62,3 +67,30 @@ def test_nothing_to_report_is_said(module: ModuleRecord) -> None:
     page = shardings_page(module, replace(shardings(module), changes=(), rematerializations=()))
     assert page.changes.startswith("No elementwise op")
     assert page.rematerializations.startswith("None:")
+
+
+def test_collectives_are_listed_with_their_shardings(unpacked: Unpack) -> None:
+    with open_source(unpacked("sharded-cpu")) as source:
+        files = next(
+            one for one in group(name_files(source)).modules if one.name == "jit_fsdp_step"
+        )
+        report = report_shardings([snapshot.hlo for snapshot in read_snapshots(files)])
+        record = analyzed_record(files)
+    assert report is not None
+    page = shardings_page(record, shardings(replace(record, shardings=shardings_record(report))))
+    rows = page.tables["resharding-collectives"].rows
+    gathers = [row for row in rows if row[0] == "all-gather"]
+    assert gathers[0][1:4] == [
+        "dimension 0 in 2 parts along data, dimension 1 in 4 parts along model",
+        "dimension 1 in 4 parts along model, each part on 2 devices",
+        131072,
+    ]
+    assert any(" · " in str(row[1]) for row in rows if row[8] == "partial sums")
+
+
+def analyzed_record(files: ModuleFiles) -> ModuleRecord:
+    module = analyze_module(files, AnalysisOptions(), Faults("m"), lambda *_: None).analysis
+    folder = ModuleRecord(
+        files.key, files.slug, 0, files.name, None, "", "", 1, "cpu", None, (), ModuleFigures(), ()
+    )
+    return replace(folder, collectives=collective_records(module.collectives))

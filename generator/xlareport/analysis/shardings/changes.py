@@ -21,7 +21,8 @@ REPLICATED = "{replicated}"
 """What the partitioner takes an instruction for that has no sharding (`PreprocessSharding`)."""
 _ANYWHERE = frozenset({"constant", "broadcast", "iota"})
 """Each device makes its own part of these."""
-_SAME_PLACES = opcode_work().elementwise | {"copy", "tuple", "optimization-barrier"}
+_WORK = opcode_work()
+_SAME_PLACES = _WORK.elementwise | _WORK.transcendental - {"rng"} | {"copy", "tuple"}
 """Opcodes whose result has each element where the operand has it: any other opcode may compute on
 other places, so that its operands' shardings differ for a reason."""
 

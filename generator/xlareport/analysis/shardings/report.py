@@ -65,11 +65,12 @@ def report_shardings(modules: Sequence[HloModule]) -> ShardingReport | None:
     whole = partitioning.before if partitioning else modules[0]
     part = partitioning.after if partitioning else last
     parameters = tuple(_parameters(whole, part))
+    mesh = find_mesh(list(dict.fromkeys([modules[0], whole, part])), partitions)
     propagated = partitioning is not None and partitioning.is_propagated
     return ShardingReport(
         partitions=partitions,
-        mesh=find_mesh(list(dict.fromkeys([modules[0], whole, part])), partitions),
-        partitioner=_partitioner(modules, partitioning),
+        mesh=mesh,
+        partitioner=_partitioner(mesh, modules, partitioning),
         parameters=parameters,
         results=tuple(_results(whole, part)),
         uses=_uses(whole) if propagated else _count(parameters),
@@ -86,8 +87,11 @@ def _changes(
     return find_changes(partitioning, partitions)
 
 
-def _partitioner(modules: Sequence[HloModule], partitioning: Partitioning | None) -> str:
-    if any("xla.sdy." in module.header for module in modules):
+def _partitioner(
+    mesh: ModuleMesh | None, modules: Sequence[HloModule], partitioning: Partitioning | None
+) -> str:
+    """Return who propagated: only Shardy keeps the names of axes."""
+    if (mesh is not None and mesh.is_named) or any("xla.sdy." in each.header for each in modules):
         return "Shardy"
     sharded = partitioning is not None and any(map(is_sharded, partitioning.before.instructions))
     return "GSPMD" if sharded else ""

@@ -46,7 +46,7 @@ def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPa
     return ShardingsPage(
         name=words.short_name(module.name),
         slug=module.slug,
-        tables=sharding_tables(record),
+        tables=sharding_tables(record, module.collectives),
         lead=_lead(record),
         mesh_words=_mesh_words(record.mesh),
         mesh=draw_mesh(record.mesh) if record.mesh is not None else Markup(),

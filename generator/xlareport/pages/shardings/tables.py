@@ -3,20 +3,26 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.pages.tables import Cell, Column, Table
+from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.shardings import (
+    MeshRecord,
     RematerializationRecord,
     ShardedValueRecord,
     ShardingChangeRecord,
     ShardingsRecord,
+    words_along,
 )
 
 
-def sharding_tables(record: ShardingsRecord) -> Mapping[str, Table]:
+def sharding_tables(
+    record: ShardingsRecord, collectives: Sequence[CollectiveRecord] = ()
+) -> Mapping[str, Table]:
     """Return the tables of the page by their names; those without rows are not there."""
     tables = {
         "sharded-parameters": _values("Parameter", record.parameters),
         "sharded-results": _values("Result", record.results),
         "sharding-changes": _changes(record.changes or ()),
+        "resharding-collectives": _collectives(collectives, record.mesh),
         "full-rematerializations": _rematerializations(record.rematerializations or ()),
     }
     return {name: table for name, table in tables.items() if table.rows}
@@ -84,6 +90,51 @@ def _changes(changes: Sequence[ShardingChangeRecord]) -> Table:
         for change in changes
     ]
     return Table(columns, rows, sort=(3, "desc"))
+
+
+def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | None) -> Table:
+    columns = (
+        Column("Collective", "code", "of the final module", of="instruction"),
+        Column("From", "text", "sharding before SPMD partitioning; of a partial sum, operands"),
+        Column("To"),
+        Column("Wire bytes", "bytes", "sent by one device, in one execution"),
+        Column("Time µs", "float", "by the interconnect model, not measured"),
+        Column("Op name", "code"),
+        Column("Source"),
+        Column("Value", "code", "before SPMD partitioning"),
+        Column("Why", "text", "what the collective does with the value"),
+        Column("Executions", "int", "per module execution"),
+        Column("Grade"),
+        Column("Kind", "code", of="opcode"),
+        Column("From, as written", "code"),
+        Column("To, as written", "code"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            collective.instruction,
+            _pair_words(pair.from_, mesh),
+            _pair_words(pair.to, mesh) if pair.to else "not known",
+            collective.wire_bytes,
+            collective.time_us,
+            collective.op_name,
+            collective.source,
+            pair.value,
+            pair.meaning,
+            collective.executions,
+            pair.grade,
+            collective.kind,
+            pair.from_,
+            pair.to or "",
+        ]
+        for collective in collectives
+        if (pair := collective.sharding) is not None
+    ]
+    return Table(columns, rows, sort=(3, "desc"))
+
+
+def _pair_words(written: str, mesh: MeshRecord | None) -> str:
+    """Say a sharding in words; of a partial sum there are those of several operands."""
+    return " · ".join(words_along(text, mesh) for text in written.split(" · "))
 
 
 def _rematerializations(values: Sequence[RematerializationRecord]) -> Table:
