@@ -15,8 +15,9 @@ from pathlib import Path
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.fitted_profiles import assign_profiles
-from xlareport.analysis.module import AnalysisOptions, unreadable_module
+from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
+from xlareport.analysis.partitioner_warnings import assign_warnings
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.ranks.work import compare_ranks
 from xlareport.dump.duplicates import find_duplicates
@@ -36,6 +37,7 @@ from xlareport.ptxas import Ptxas
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord
 from xlareport.runtime.errors import (
+    Problem,
     UnreadableInputError,
     UnwritableOutputError,
 )
@@ -48,6 +50,7 @@ from xlareport.side_files import (
     ProfiledModules,
     list_unjoined,
     read_graphs,
+    read_partitioner_warnings,
     read_profiles,
     read_reasons,
 )
@@ -334,6 +337,16 @@ def _kept_ptxas(options: BuildOptions, *, pages: bool) -> Ptxas | None:
     return replace(options.ptxas, cache=Folder(options.out).cache / "ptxas")
 
 
+def _with_warnings(
+    modules: list[ModuleAnalysis], others: Sequence[Artifact], limits: Limits
+) -> tuple[list[ModuleAnalysis], tuple[Problem, ...]]:
+    """Return the modules with the partitioner's warnings, off logs that are read if any applies."""
+    if all(module.shardings is None for module in modules):
+        return modules, ()
+    warnings, problems = read_partitioner_warnings(others, limits)
+    return list(assign_warnings(modules, warnings)), problems
+
+
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     """Wait for all modules and read the files that belong to none of them."""
     modules = [result.analysis for result in reading.in_order()]
@@ -342,6 +355,7 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     others, watched = reading.grouped.others, reading.watched
     graphs, problems = read_graphs(others, limits)
     reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
+    modules, unreadable = _with_warnings(modules, others, limits)
     unjoined = list_unjoined(watched, {module.name for module in reading.grouped.modules})
     side_files = {graph.path: "read: clusters and links come from it" for graph in graphs}
     side_files |= dict.fromkeys(watched.read, "read: measured times come from it")
@@ -351,7 +365,7 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
         grouped=reading.grouped,
         problems=(
             *(*reading.source.problems, *problems, *watched.problems),
-            *(*unjoined, *unread, *uncompared),
+            *(*unjoined, *unread, *unreadable, *uncompared),
         ),
         modules=tuple(assign_profiles(modules, watched.modules)),
         graphs=graphs,

@@ -13,6 +13,7 @@ from xlareport.dump.filename import sanitised
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry, Source, open_source
 from xlareport.readers.op_events import OpEvent
+from xlareport.readers.partitioner_log import PartitionerWarning, read_partitioner_log
 from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph, read_tf_log
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
@@ -54,6 +55,20 @@ def read_reasons(
     for _, content in _beside(listed, limits, problems):
         reasons |= read_tf_log(content)
     return reasons, tuple(problems)
+
+
+def read_partitioner_warnings(
+    artifacts: Sequence[Artifact], limits: Limits = LIMITS
+) -> tuple[tuple[PartitionerWarning, ...], tuple[Problem, ...]]:
+    """Read what the SPMD partitioner warned of off logs beside the modules."""
+    problems: list[Problem] = []
+    listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
+    warnings = [
+        warning
+        for _, content in _beside(listed, limits, problems)
+        for warning in read_partitioner_log(content)
+    ]
+    return tuple(warnings), tuple(problems)
 
 
 def profiles_beside(dump: Path | None) -> tuple[Path, ...]:

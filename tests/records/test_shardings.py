@@ -1,7 +1,8 @@
 """The record of shardings, of compiled programs."""
 
+import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ def report(unpacked: Callable[[str], Path]) -> ShardingReport:
         report = report_shardings([snapshot.hlo for snapshot in read_snapshots(module)])
     assert report is not None
     return report
+
+
+def test_all_of_it_as_report_json_has_it(
+    report: ShardingReport, snapshot: Callable[[str, str], None]
+) -> None:
+    record = shardings_record(report)
+    assert record is not None
+    snapshot(json.dumps(asdict(record), indent=1) + "\n", "rematerialized.json")
 
 
 def test_who_holds_what(report: ShardingReport) -> None:

@@ -12,6 +12,7 @@ from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding, tiles_of_devices
 from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.readers.partitioner_log import PartitionerWarning
 
 _MOST = 1_000
 """Parameters, results and changes."""
@@ -129,6 +130,23 @@ class RematerializationRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionerWarningRecord:
+    """A warning of the SPMD partitioner in a log: `Involuntary full rematerialization`."""
+
+    instruction: str
+    """Empty where the log names none."""
+    shape: str
+    """Of one device's part."""
+    from_sharding: str
+    from_words: str
+    to_sharding: str
+    to_words: str
+    op_name: str
+    count: int
+    """How often the log has it."""
+
+
+@dataclass(frozen=True, slots=True)
 class ShardingsRecord:
     """The shardings of a module of several partitions."""
 
@@ -146,6 +164,8 @@ class ShardingsRecord:
     rematerializations: tuple[RematerializationRecord, ...] | None
     """None where that was not checked."""
     rematerializations_reason: str
+    warnings: tuple[PartitionerWarningRecord, ...] = ()
+    """What the partitioner warned of in a log beside the dump."""
 
 
 def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
@@ -169,6 +189,7 @@ def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
         if values is None
         else tuple(_rematerialization(value, mesh) for value in values[:_MOST]),
         rematerializations_reason=_NO_AFTER if values is None else "",
+        warnings=tuple(_warning(warning, mesh) for warning in report.warnings[:_MOST]),
     )
 
 
@@ -275,6 +296,19 @@ def _rematerialization(value: Rematerialization, mesh: Mesh | None) -> Remateria
         to_words=_cut_words(value.to_sharding, value.to_tiles, mesh),
         op_name=value.op_name,
         grade=value.grade,
+    )
+
+
+def _warning(warning: PartitionerWarning, mesh: Mesh | None) -> PartitionerWarningRecord:
+    return PartitionerWarningRecord(
+        instruction=warning.instruction,
+        shape=warning.shape,
+        from_sharding=warning.from_sharding,
+        from_words=_words(warning.from_sharding, mesh),
+        to_sharding=warning.to_sharding,
+        to_words=_words(warning.to_sharding, mesh),
+        op_name=warning.op_name,
+        count=warning.count,
     )
 
 

@@ -1,15 +1,30 @@
 """Involuntary full rematerializations: values made whole on each device between two shardings."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from math import prod
 
-from xlareport.analysis.findings.finding import Case, Finding, Where
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where
 from xlareport.analysis.shardings.rematerializations import (
     Rematerialization,
     find_rematerializations,
 )
 from xlareport.analysis.shardings.words import describe_tiles
 from xlareport.analysis.source.locations import place_of
+from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.hlo.shardings.mesh import read_numbers
+from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.knowledge.devices import Device
+from xlareport.readers.partitioner_log import PartitionerWarning
 from xlareport.runtime import units
+
+_TITLE = "Involuntary full rematerialization"
+_SUGGESTION = (
+    "The partitioner knows no shorter way between these shardings. Change one of them, or put a "
+    "`with_sharding_constraint` between them that moves one mesh axis at a time and keeps the "
+    "order of axes on a dimension."
+)
+_SHAPE = re.compile(r"(\w+)\[([\d,]*)\]", re.ASCII)
 
 
 def involuntary_rematerializations(case: Case) -> Iterator[Finding]:
@@ -25,7 +40,7 @@ def _finding(case: Case, value: Rematerialization) -> Finding:
     )
     return Finding(
         rule="involuntary-rematerializations",
-        title="Involuntary full rematerialization",
+        title=_TITLE,
         places=tuple(_places(case, value)),
         evidence=(
             f"`{value.value}` ({value.shape}, `{value.op_name}`{_line(case, value)}) is gathered "
@@ -33,11 +48,7 @@ def _finding(case: Case, value: Rematerialization) -> Finding:
             f"from {_words(value.from_tiles, value.from_sharding)} "
             f"to {_words(value.to_tiles, value.to_sharding)}. Read right after SPMD partitioning."
         ),
-        suggestion=(
-            "The partitioner knows no shorter way between these shardings. Change one of them, or "
-            "put a `with_sharding_constraint` between them that moves one mesh axis at a time and "
-            "keeps the order of axes on a dimension."
-        ),
+        suggestion=_SUGGESTION,
         grade=value.grade,
         weight=case.time_of_bytes(float(value.whole_bytes)),
         bytes=max(0, value.whole_bytes - value.part_bytes),
@@ -72,3 +83,42 @@ def _places(case: Case, value: Rematerialization) -> Iterator[Where]:
         if instruction.name in names
     ]
     yield from places or [(value.computation, value.gathers[-1])]
+
+
+def find_in_log(
+    warnings: Sequence[PartitionerWarning], gathers: Sequence[tuple[Where, str]], device: Device
+) -> Iterator[Finding]:
+    """Report what the partitioner warned of, where the snapshots were not checked.
+
+    `gathers` are the all-gathers of the final module with their op_names; a warning without one
+    gives no finding, because nothing of the module can be pointed at.
+    """
+    for warning in warnings:
+        places = tuple(where for where, op_name in gathers if op_name == warning.op_name)
+        size = _whole_bytes(warning)
+        if places and warning.op_name:
+            yield Finding(
+                rule="involuntary-rematerializations",
+                title=_TITLE,
+                places=places[:MOST_PLACES],
+                evidence=(
+                    f"The log warns of `{warning.instruction}` (`{warning.op_name}`), from "
+                    f"`{warning.from_sharding}` to `{warning.to_sharding}`"
+                    + (f": {units.byte_size(size)} on each device." if size else ".")
+                    + " The all-gathers are matched by op_name."
+                ),
+                suggestion=_SUGGESTION,
+                grade="matched",
+                weight=(size or 0) / device.bandwidth,
+                bytes=size,
+            )
+
+
+def _whole_bytes(warning: PartitionerWarning) -> int | None:
+    """Return the bytes of the whole, with padding: the log has the shape of one part."""
+    shape, sharding = _SHAPE.fullmatch(warning.shape), parse_sharding(warning.from_sharding)
+    element = ELEMENT_TYPES.get(shape[1]) if shape else None
+    sizes = read_numbers(shape[2]) if shape else None
+    if sizes is None or sharding is None or element is None or element.bits is None:
+        return None
+    return prod(sizes) * sharding.cuts * element.bits // 8

@@ -14,6 +14,7 @@ from xlareport.analysis.shardings.rematerializations import (
 )
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
+from xlareport.readers.partitioner_log import PartitionerWarning
 
 _MOST_VALUES = 5_000
 
@@ -53,6 +54,8 @@ class ShardingReport:
     """None where the dump lacks the snapshot with the shardings of instructions."""
     rematerializations: tuple[Rematerialization, ...] | None
     """None where the dump lacks what the partitioner left."""
+    warnings: tuple[PartitionerWarning, ...] = ()
+    """What the partitioner warned of, in a log beside the dump."""
 
 
 def report_shardings(modules: Sequence[HloModule]) -> ShardingReport | None:

@@ -6,6 +6,7 @@ from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.shardings import (
     MeshRecord,
+    PartitionerWarningRecord,
     RematerializationRecord,
     ShardedValueRecord,
     ShardingChangeRecord,
@@ -25,6 +26,7 @@ def sharding_tables(
         "resharding-collectives": _collectives(collectives, record.mesh),
         "full-rematerializations": _rematerializations(record.rematerializations or ()),
     }
+    tables["partitioner-warnings"] = _warnings(record.warnings)
     return {name: table for name, table in tables.items() if table.rows}
 
 
@@ -168,3 +170,30 @@ def _rematerializations(values: Sequence[RematerializationRecord]) -> Table:
         for value in values
     ]
     return Table(columns, rows, sort=(3, "desc"))
+
+
+def _warnings(warnings: Sequence[PartitionerWarningRecord]) -> Table:
+    columns = (
+        Column("Instruction", "code", "as the log names it"),
+        Column("From"),
+        Column("To"),
+        Column("Count", "int", "in the log"),
+        Column("Op name", "code"),
+        Column("Shape", "code", "of one device's part", of="shape"),
+        Column("From, as written", "code"),
+        Column("To, as written", "code"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            warning.instruction,
+            warning.from_words,
+            warning.to_words,
+            warning.count,
+            warning.op_name,
+            warning.shape,
+            warning.from_sharding,
+            warning.to_sharding,
+        ]
+        for warning in warnings
+    ]
+    return Table(columns, rows)

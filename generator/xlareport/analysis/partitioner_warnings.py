@@ -1,0 +1,57 @@
+"""The SPMD partitioner's warnings of a log, given to the modules that they are about."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xlareport.analysis.findings.involuntary_rematerializations import find_in_log
+from xlareport.analysis.findings.rules import merge_findings
+from xlareport.analysis.module import ModuleAnalysis
+from xlareport.readers.partitioner_log import PartitionerWarning
+
+_FUNCTION = re.compile(r"(?:jit|pjit|pmap)\(([^()]{1,200}+)\)")
+
+
+def assign_warnings(
+    modules: Sequence[ModuleAnalysis], warnings: Sequence[PartitionerWarning]
+) -> Iterator[ModuleAnalysis]:
+    """Yield the modules, each with the warnings about it.
+
+    A log names no module. A warning is about a partitioned module of the function in its op_name,
+    `jit(step)/add`, or about the only partitioned module of the dump.
+    """
+    partitioned = [module for module in modules if module.shardings is not None]
+    for module in modules:
+        about = tuple(
+            warning
+            for warning in warnings
+            if _is_about(warning, module, alone=len(partitioned) == 1)
+        )
+        yield _with_warnings(module, about) if about else module
+
+
+def _is_about(warning: PartitionerWarning, module: ModuleAnalysis, *, alone: bool) -> bool:
+    if module.shardings is None:
+        return False
+    match = _FUNCTION.match(warning.op_name)
+    name = module.summary.files.name
+    return match[1] in (name, name.partition("_")[2]) if match else alone
+
+
+def _with_warnings(
+    module: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
+) -> ModuleAnalysis:
+    """Return the module with its warnings, and findings of them where no snapshot was checked."""
+    shardings, cost = module.shardings, module.cost
+    if shardings is None:
+        return module
+    module = replace(module, shardings=replace(shardings, warnings=warnings))
+    if shardings.rematerializations is not None or cost is None or module.collectives is None:
+        return module
+    gathers = [
+        (row.collective.key, row.op_name)
+        for row in module.collectives.rows
+        if row.collective.kind == "all-gather"
+    ]
+    findings = find_in_log(warnings, gathers, cost.device)
+    return replace(module, cost=replace(cost, findings=merge_findings((*cost.findings, *findings))))

@@ -1,0 +1,84 @@
+"""Warnings of a log, at the modules that they are about."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, analyze_module
+from xlareport.analysis.partitioner_warnings import assign_warnings
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.readers.partitioner_log import PartitionerWarning, read_partitioner_log
+from xlareport.runtime.faults import Faults
+
+Unpack = Callable[[str], Path]
+RULE = "involuntary-rematerializations"
+
+
+def analyzed(folder: Path) -> ModuleAnalysis:
+    with open_source(folder) as source:
+        (files,) = group(name_files(source)).modules
+        return analyze_module(files, AnalysisOptions(), Faults("m"), lambda *_: None).analysis
+
+
+@pytest.fixture(scope="module")
+def warnings(unpacked: Unpack) -> tuple[PartitionerWarning, ...]:
+    log = unpacked("resharded") / "rematerialized" / "stderr.log"
+    return read_partitioner_log(log.read_bytes())
+
+
+@pytest.fixture(scope="module")
+def bare(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> ModuleAnalysis:
+    """Return the analysis without the snapshots of passes, as of a dump by default."""
+    folder = tmp_path_factory.mktemp("bare")
+    for path in (unpacked("resharded") / "rematerialized").glob("*optimizations.txt"):
+        shutil.copy(path, folder)
+    return analyzed(folder)
+
+
+def assigned(
+    module: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
+) -> tuple[tuple[PartitionerWarning, ...], list[str]]:
+    (result,) = assign_warnings([module], warnings)
+    assert result.shardings is not None
+    assert result.cost is not None
+    rules = [one.evidence for one in result.cost.findings if one.rule == RULE]
+    return result.shardings.warnings, rules
+
+
+def test_without_the_passes_the_log_makes_the_finding(
+    bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
+) -> None:
+    assert bare.shardings is not None
+    assert bare.shardings.rematerializations is None
+    about, (evidence,) = assigned(bare, warnings)
+    assert about == warnings
+    assert evidence.startswith("The log warns of `add.2` (`jit(rematerialized)/add`), from ")
+    assert "16.0 KiB on each device" in evidence
+
+
+def test_what_the_snapshots_show_is_not_reported_again(
+    unpacked: Unpack, warnings: tuple[PartitionerWarning, ...]
+) -> None:
+    about, (evidence,) = assigned(analyzed(unpacked("resharded") / "rematerialized"), warnings)
+    assert about == warnings
+    assert not evidence.startswith("The log")
+
+
+def test_another_function_is_not_meant(
+    bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
+) -> None:
+    other = tuple(replace(one, op_name="jit(other)/add") for one in warnings)
+    assert assigned(bare, other) == ((), [])
+
+
+def test_without_an_op_name_it_is_the_only_partitioned_module(
+    bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
+) -> None:
+    nameless = tuple(replace(one, op_name="") for one in warnings)
+    assert assigned(bare, nameless) == (nameless, [])
+    pair = list(assign_warnings([bare, bare], nameless))
+    assert [one.shardings and one.shardings.warnings for one in pair] == [(), ()]
