@@ -76,6 +76,22 @@ def test_the_command_says_that_no_step_differs(
     assert not (tmp_path / "bug").exists()
 
 
+def test_a_dropped_rounding_shrinks_to_five_lines(
+    jax_python: str, unpacked: Unpack, tmp_path: Path
+) -> None:
+    """The story of the guide: the GPU compiler drops a rounding to bf16."""
+    dump, out = str(unpacked("gpu-split")), tmp_path / "bug"
+    arguments = [dump, "--module", "jit_split_product", "--runnable", "--minimize", "--out", out]
+    result = CliRunner().invoke(command, [*map(str, arguments), "--python", jax_python])
+    assert result.exit_code == 0, result.output
+    assert "after simplify-fp-conversions" in result.stdout
+    before, after = ((out / f"{name}.hlo").read_text() for name in ("before", "after"))
+    assert before.count(" = ") == 5
+    assert after.count(" = ") == 3
+    assert "bf16" in before
+    assert "bf16" not in after
+
+
 def test_the_command_writes_a_named_step(jax_python: str, unpacked: Unpack, tmp_path: Path) -> None:
     dump, out = str(unpacked("jax-cpu-train")), tmp_path / "bug"
     arguments = [dump, "--runnable", "--stage", "after_optimizations", "--out", str(out)]

@@ -177,6 +177,11 @@ for name in "$@"; do
         run gpu gpu_train.py "$EVERY_PASS"
         packed $name
         ;;
+    gpu-split)
+        cp "$programs/gpu_kernels.py" "$WORK"
+        run gpu gpu_split.py "$EVERY_PASS"
+        packed $name
+        ;;
     gpu-kernels) # without the LLVM IR, which is most of the bytes; `ptxas -v` of all programs by hand
         rm -rf "$WORK/gpu-kernels" && mkdir -p "$WORK/gpu-kernels/ptxas"
         for sm in 75 89 90 120; do
