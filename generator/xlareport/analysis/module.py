@@ -1,24 +1,22 @@
 """All that is worked out about one module, once: reading, steps, costs, code, profile."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
 from xlareport.analysis.collectives.report import CollectivesInput, report_collectives
 from xlareport.analysis.collectives.rows import CollectivesReport
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.final_figures import FinalFigures, final_figures, measure_module
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.slowest_instructions import find_makers
 from xlareport.analysis.kernels.findings import KernelTimes, find_kernel_findings
 from xlareport.analysis.kernels.module import read_kernels, with_shares
 from xlareport.analysis.kernels.record import ModuleKernels
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
 from xlareport.analysis.modules.summarize import summarize_module
@@ -29,13 +27,8 @@ from xlareport.analysis.passes.step_boundaries import (
     find_boundaries,
     has_same_form,
 )
-from xlareport.analysis.profile.measured import (
-    Measured,
-    estimate_least_times,
-    find_cut,
-    join_profile,
-)
-from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
+from xlareport.analysis.profile.measured import Measured
+from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.shardings.report import ShardingReport, report_shardings
 from xlareport.analysis.skeleton.view import SkeletonView, outline_skeleton
 from xlareport.analysis.steps.boundaries import Boundary
@@ -51,97 +44,6 @@ from xlareport.program import ParsedModule, read_module, unread
 from xlareport.ptxas import Ptxas
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults, guard
-
-_INPUT = "came with the program"
-
-
-@dataclass(frozen=True, slots=True)
-class FinalFigures:
-    """What is known of each instruction of the final snapshot."""
-
-    cost: ModuleCost | None = None
-    shares: InstructionShares = field(default_factory=dict)
-    """Shares of the roofline time, 0 to 1."""
-    seconds: float | None = None
-    """The roofline time of one run of the module."""
-    times: ModuleTimes | None = None
-    """What a profiler saw of the modules of its name."""
-
-    @property
-    def instructions(self) -> Mapping[str, OpTime]:
-        """Return the measured times of instructions by name."""
-        return self.times.instructions if self.times else NO_TIMES
-
-
-def final_figures(
-    module: ParsedModule,
-    backend: str | None,
-    cost: ModuleCost | None,
-    cost_options: CostOptions,
-    times: ModuleTimes | None,
-) -> FinalFigures:
-    """Divide the roofline time of a module among its instructions."""
-    if cost is None:
-        return FinalFigures(times=times)
-    device, _ = choose_device(module.device_words, backend, cost_options)
-    return FinalFigures(
-        cost, estimate_shares(cost, device), estimate_total_time(cost, device), times
-    )
-
-
-def measure_module(
-    module: ParsedModule,
-    figures: FinalFigures,
-    snapshots: SnapshotSequence | None,
-    boundaries: Sequence[Boundary],
-) -> Measured | None:
-    """Join the profile to the final snapshot; None where it has no instruction of the module."""
-    if figures.times is None or module.final is None:
-        return None
-    least = estimate_least_times(figures.shares, figures.seconds)
-    joined = join_profile(figures.times, module.final.hlo, least)
-    if not joined.joined:
-        return None
-    counts = figures.cost.instructions if figures.cost else {}
-    executions = {key: count.executions for key, count in counts.items()}
-    work = dict(_work(joined, figures.cost))
-    joined = replace(joined, work=work, cut=find_cut(joined, executions))
-    return _with_makers(joined, module, snapshots, boundaries) if snapshots else joined
-
-
-def _work(
-    profile: Measured, cost: ModuleCost | None
-) -> Iterator[tuple[str, tuple[int | None, int | None]]]:
-    """Yield FLOPs and bytes of each measured instruction in one run of the module."""
-    for row in profile.rows:
-        count = cost.instructions.get((row.computation, row.time.name)) if cost else None
-        if count is not None:
-            flops = count.of_all_runs(count.flops)
-            yield row.time.name, (flops, count.of_all_runs(count.bytes_accessed))
-
-
-def _with_makers(
-    profile: Measured,
-    module: ParsedModule,
-    snapshots: SnapshotSequence,
-    boundaries: Sequence[Boundary],
-) -> Measured:
-    """Add the step that made each of the slowest instructions."""
-    passes = {boundary.number: _pass_of(boundary) for boundary in boundaries}
-    result: dict[str, tuple[str | None, str]] = {}
-    for maker in find_makers(snapshots, profile.rows):
-        grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
-        key = module.snapshots[maker.stage].stage.key if maker.stage else None
-        result[maker.instruction] = key, f"{passes.get(maker.stage, _INPUT)}{grade}"
-    return replace(profile, introduced=result)
-
-
-def _pass_of(boundary: Boundary) -> str:
-    """Return the pass of a step, as far as that is certain."""
-    if boundary.ran is None:
-        return boundary.actor.replace("`", "")
-    return boundary.ran if boundary.certain else f"{boundary.ran}, or a pass before it"
-
 
 OnChange = Callable[[StepChange, Boundary], None]
 """Sees what each step changed, in order; most of it is dropped afterwards to save memory."""

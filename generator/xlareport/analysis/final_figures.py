@@ -1,0 +1,110 @@
+"""What is known of each instruction of the final snapshot: its share of the time, and its times."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.history.slowest_instructions import find_makers
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.profile.measured import (
+    Measured,
+    estimate_least_times,
+    find_cut,
+    join_profile,
+)
+from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
+from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.program import ParsedModule
+
+_INPUT = "came with the program"
+
+
+@dataclass(frozen=True, slots=True)
+class FinalFigures:
+    """What is known of each instruction of the final snapshot."""
+
+    cost: ModuleCost | None = None
+    shares: InstructionShares = field(default_factory=dict)
+    """Shares of the roofline time, 0 to 1."""
+    seconds: float | None = None
+    """The roofline time of one run of the module."""
+    times: ModuleTimes | None = None
+    """What a profiler saw of the modules of its name."""
+
+    @property
+    def instructions(self) -> Mapping[str, OpTime]:
+        """Return the measured times of instructions by name."""
+        return self.times.instructions if self.times else NO_TIMES
+
+
+def final_figures(
+    module: ParsedModule,
+    backend: str | None,
+    cost: ModuleCost | None,
+    cost_options: CostOptions,
+    times: ModuleTimes | None,
+) -> FinalFigures:
+    """Divide the roofline time of a module among its instructions."""
+    if cost is None:
+        return FinalFigures(times=times)
+    device, _ = choose_device(module.device_words, backend, cost_options)
+    return FinalFigures(
+        cost, estimate_shares(cost, device), estimate_total_time(cost, device), times
+    )
+
+
+def measure_module(
+    module: ParsedModule,
+    figures: FinalFigures,
+    snapshots: SnapshotSequence | None,
+    boundaries: Sequence[Boundary],
+) -> Measured | None:
+    """Join the profile to the final snapshot; None where it has no instruction of the module."""
+    if figures.times is None or module.final is None:
+        return None
+    least = estimate_least_times(figures.shares, figures.seconds)
+    joined = join_profile(figures.times, module.final.hlo, least)
+    if not joined.joined:
+        return None
+    counts = figures.cost.instructions if figures.cost else {}
+    executions = {key: count.executions for key, count in counts.items()}
+    work = dict(_work(joined, figures.cost))
+    joined = replace(joined, work=work, cut=find_cut(joined, executions))
+    return _with_makers(joined, module, snapshots, boundaries) if snapshots else joined
+
+
+def _work(
+    profile: Measured, cost: ModuleCost | None
+) -> Iterator[tuple[str, tuple[int | None, int | None]]]:
+    """Yield FLOPs and bytes of each measured instruction in one run of the module."""
+    for row in profile.rows:
+        count = cost.instructions.get((row.computation, row.time.name)) if cost else None
+        if count is not None:
+            flops = count.of_all_runs(count.flops)
+            yield row.time.name, (flops, count.of_all_runs(count.bytes_accessed))
+
+
+def _with_makers(
+    profile: Measured,
+    module: ParsedModule,
+    snapshots: SnapshotSequence,
+    boundaries: Sequence[Boundary],
+) -> Measured:
+    """Add the step that made each of the slowest instructions."""
+    passes = {boundary.number: _pass_of(boundary) for boundary in boundaries}
+    result: dict[str, tuple[str | None, str]] = {}
+    for maker in find_makers(snapshots, profile.rows):
+        grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
+        key = module.snapshots[maker.stage].stage.key if maker.stage else None
+        result[maker.instruction] = key, f"{passes.get(maker.stage, _INPUT)}{grade}"
+    return replace(profile, introduced=result)
+
+
+def _pass_of(boundary: Boundary) -> str:
+    """Return the pass of a step, as far as that is certain."""
+    if boundary.ran is None:
+        return boundary.actor.replace("`", "")
+    return boundary.ran if boundary.certain else f"{boundary.ran}, or a pass before it"
