@@ -1,4 +1,4 @@
-"""The adapter for jaxlib 0.10 to 0.12: HLO text in, an executable on the CPU out."""
+"""The adapter for jaxlib 0.10 and 0.12: HLO text in, an executable on the CPU out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -10,7 +10,6 @@ from typing import Any
 
 FAMILIES = {
     (0, 10): "xlareport.replay.worker.jaxlib_0_10",
-    (0, 11): "xlareport.replay.worker.jaxlib_0_10",
     (0, 12): "xlareport.replay.worker.jaxlib_0_10",
 }
 """Adapters by release of jaxlib: other releases have other interfaces."""
