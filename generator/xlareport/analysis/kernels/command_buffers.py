@@ -6,9 +6,9 @@ A profiler may show such a replay as one event, with nothing of its members.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xlareport.analysis.code.command_buffers import find_command_buffers
 from xlareport.analysis.code.units import RunThunk
 
-_KIND = "kCommandBuffer"
 MOST_MEMBERS = 5_000
 """Members of one command buffer that are listed."""
 
@@ -28,18 +28,12 @@ class CommandBuffer:
 
 
 def list_command_buffers(thunks: Sequence[RunThunk]) -> tuple[CommandBuffer, ...]:
-    """Return the command buffers of a sequence; its thunks stand deeper than the command itself."""
-    buffers: list[list[RunThunk]] = []
-    depth: int | None = None
-    for run in thunks:
-        if depth is not None and run.thunk.depth > depth:
-            buffers[-1].append(run)
-        elif run.thunk.kind == _KIND:
-            depth = run.thunk.depth
-            buffers.append([])
-        else:
-            depth = None
-    return tuple(_buffer(number, members) for number, members in enumerate(buffers, 1))
+    """Return the command buffers of a sequence, in order."""
+    buffers = find_command_buffers([run.thunk for run in thunks])
+    return tuple(
+        _buffer(number, [thunks[place] for place in places])
+        for number, places in enumerate(buffers, 1)
+    )
 
 
 def _buffer(number: int, members: Sequence[RunThunk]) -> CommandBuffer:

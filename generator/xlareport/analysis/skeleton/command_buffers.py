@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from xlareport.analysis.code.command_buffers import find_command_buffers
 from xlareport.analysis.code.links import name_kernel
 from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
 from xlareport.program import CodeNotes
 from xlareport.readers.thunks import Thunk
 
-_KIND = "kCommandBuffer"
 _COMPUTATION = "command_buffer"
 _EXACT = "members as the thunk metadata names them"
 _MATCHED = "members matched by the names of their kernels"
@@ -70,17 +70,12 @@ def _members(code: CodeNotes) -> tuple[Mapping[str, int], str]:
         note.id: note.instruction for note in code.notes if note.id is not None
     }
     named: dict[str, int] = {}
-    number, depth, is_exact = 0, 0, True
-    for thunk in code.thunks:
-        if thunk.kind == _KIND:
-            number, depth = number + 1, thunk.depth
-        elif number and thunk.depth > depth:
-            name = noted.get(thunk.id) or _kernel(thunk)
+    is_exact = True
+    for number, places in enumerate(find_command_buffers(code.thunks), 1):
+        for thunk in (code.thunks[place] for place in places):
             is_exact = is_exact and thunk.id in noted
-            if name:
+            if name := noted.get(thunk.id) or _kernel(thunk):
                 named[name] = number
-        else:
-            depth = max(depth, thunk.depth)
     return named, _EXACT if is_exact else _MATCHED
 
 

@@ -1,0 +1,25 @@
+"""Command buffers in a thunk sequence: which thunks are recorded once and replayed by one launch."""
+
+from collections.abc import Sequence
+
+from xlareport.readers.thunks import Thunk
+
+_KIND = "kCommandBuffer"
+
+
+def find_command_buffers(thunks: Sequence[Thunk]) -> tuple[tuple[int, ...], ...]:
+    """Return the places of the members of each command buffer in a sequence, in order.
+
+    Its members follow a command buffer and stand deeper than it.
+    """
+    buffers: list[list[int]] = []
+    depth: int | None = None
+    for place, thunk in enumerate(thunks):
+        if depth is not None and thunk.depth > depth:
+            buffers[-1].append(place)
+        elif thunk.kind == _KIND:
+            depth = thunk.depth
+            buffers.append([])
+        else:
+            depth = None
+    return tuple(map(tuple, buffers))
