@@ -1,4 +1,4 @@
-"""Command buffers in a thunk sequence: which thunks are recorded once and replayed by one launch."""
+"""Command buffers in a thunk sequence: thunks that are recorded once and replayed by one launch."""
 
 from collections.abc import Sequence
 
