@@ -71,21 +71,43 @@ def steps() -> list[dict[str, Any]]:
     return found
 
 
-def test_the_action(machine: dict[str, str], tmp_path: Path) -> None:
-    summary = tmp_path / "summary"
+def run_action(machine: dict[str, str], folder: Path, base: Path) -> list[int]:
+    """Run the shell steps of the action in order, as a pull request does; return their codes."""
+    outputs = folder / "outputs"
+    outputs.write_text("")
     given = {
         "OUT": "xla-report",
         "HISTORY": "",
-        "BASE": machine["DUMP"],
+        "BASE": str(base),
         "BUDGETS": "instructions > +5%\nnew:all-to-all\n",
-        "GITHUB_STEP_SUMMARY": str(summary),
+        "STRICT": "true",
+        "NUMBER": "7",
+        "GH_TOKEN": "token",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
         "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_REPOSITORY": "owner/repository",
+        "GITHUB_OUTPUT": str(outputs),
     }
+    codes = []
     for step in steps():
-        assert set(step.get("env", {})) <= given.keys() | {"DUMP"}
-        assert run(machine, tmp_path, "bash", "-e", "-c", step["run"], **given) == 0
+        assert set(step.get("env", {})) <= given.keys() | {"DUMP", "CODE"}
+        code = outputs.read_text().partition("code=")[2].strip()
+        if "run" in step:
+            more = given | {"CODE": code}
+            codes.append(run(machine, folder, "bash", "-e", "-c", step["run"], **more))
+    return codes
+
+
+def test_the_action(machine: dict[str, str], tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    comment = tmp_path / "bin/gh"
+    comment.write_text(f'#!/bin/sh\necho "$@" > "{said}"\n')
+    comment.chmod(0o755)
+
+    assert run_action(machine, tmp_path, Path(machine["DUMP"])) == [0, 0, 0, 0, 0]
     assert (tmp_path / "xla-report.zip").is_file()
-    assert "No differences: " in summary.read_text()
+    assert "No differences: " in (tmp_path / "summary").read_text()
+    assert "pr comment 7 --repo owner/repository" in said.read_text()
 
     before = tmp_path / "before"
     Path(machine["DUMP"]).rename(before)
@@ -93,12 +115,8 @@ def test_the_action(machine: dict[str, str], tmp_path: Path) -> None:
     for path in before.iterdir():
         (Path(machine["DUMP"]) / path.name).write_bytes(path.read_bytes())
     grow(machine)
-    codes = [
-        run(machine, tmp_path, "bash", "-e", "-c", step["run"], **given | {"BASE": str(before)})
-        for step in steps()
-    ]
-    assert codes == [0, 0, 1]
-    assert "over budget" in summary.read_text()
+    assert run_action(machine, tmp_path, before) == [0, 0, 0, 0, 1]
+    assert "over budget" in (tmp_path / "summary").read_text()
 
 
 @pytest.mark.parametrize(
