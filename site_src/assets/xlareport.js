@@ -6634,12 +6634,13 @@ var xlareport = (() => {
       return sign !== " " && words2.every((word) => searched.includes(word));
     };
     const wanted2 = (line3) => (ordered2 || !(line3.sign in MOVED2) || line3.text !== line3.other) && (!words2.length || has2(line3));
+    let isTitled = titled;
     return hunks.flatMap(({ computation, lines: lines3, continued = false }) => {
-      titled &&= continued;
+      isTitled &&= continued;
       const shown = lines3.filter(wanted2);
-      if (!titled && !shown.some(({ sign }) => sign !== " ")) return [];
-      const title2 = titled ? [] : [{ title: computation }];
-      titled = true;
+      if (!isTitled && !shown.some(({ sign }) => sign !== " ")) return [];
+      const title2 = isTitled ? [] : [{ title: computation }];
+      isTitled = true;
       return [...title2, ...shown.flatMap(lineRows)];
     });
   }

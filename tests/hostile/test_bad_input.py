@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -285,19 +285,19 @@ def test_what_may_not_be_read_is_listed(dump: Path, monkeypatch: pytest.MonkeyPa
     """Tests may run as root, who may read everything: the system's answer is made up."""
     (dump / NAME).write_text(GOOD)
     (dump / "locked").mkdir()
-    opened, listed = os.open, Path.iterdir
+    opened, listed = os.open, os.scandir
 
     def forbidden(path: str, flags: int, **named: Any) -> int:
         if NAME in str(path):
             raise PermissionError(errno.EACCES, "Permission denied")
         return opened(path, flags, **named)
 
-    def unlisted(self: Path) -> Iterator[Path]:
-        if self.name == "locked":
+    def unlisted(folder: Path) -> Any:
+        if Path(folder).name == "locked":
             raise PermissionError(errno.EACCES, "Permission denied")
-        return listed(self)
+        return listed(folder)
 
-    monkeypatch.setattr(Path, "iterdir", unlisted)
+    monkeypatch.setattr(source.os, "scandir", unlisted)
     with source.open_source(dump) as found:
         assert [one.message for one in found.problems] == [
             "This folder cannot be listed: Permission denied."

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from xlareport.analysis.profile.times import sum_times
@@ -15,12 +16,19 @@ from xlareport.readers.buffer_assignment import read_buffer_assignment, read_buf
 from xlareport.readers.buffer_values import read_buffer_values
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
+from xlareport.readers.elf import read_sections
 from xlareport.readers.fusion_decisions import read_fusion_decisions
+from xlareport.readers.gpu_objects import read_gpu_object
 from xlareport.readers.kernels import llvm_kernels, object_kernels, ptx_kernels
+from xlareport.readers.launches import read_launch
 from xlareport.readers.live_range import read_live_range
 from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
+from xlareport.readers.message_pack import read_message_pack
 from xlareport.readers.mosaic import read_mosaic
+from xlareport.readers.partitioner_log import read_partitioner_log
 from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
+from xlareport.readers.ptx import read_ptx
+from xlareport.readers.ptxas_output import read_ptxas_output
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.textproto import read_textproto
@@ -31,6 +39,7 @@ from xlareport.readers.xplane import xplane_events
 from xlareport.runtime.errors import Problem
 
 PATH = "a file"
+DATA = Path(__file__).parents[1] / "data"
 Told = tuple[Any, Sequence[Problem]]
 
 
@@ -60,6 +69,16 @@ def plain(read: Callable[[bytes], Any]) -> Callable[[bytes], Told]:
 
     def reading(data: bytes) -> Told:
         return read(data), ()
+
+    reading.__name__ = read.__name__
+    return reading
+
+
+def of_text(read: Callable[[str], Any]) -> Callable[[bytes], Told]:
+    """Return a reader of a text as one of bytes."""
+
+    def reading(data: bytes) -> Told:
+        return read(data.decode("utf-8", "replace")), ()
 
     reading.__name__ = read.__name__
     return reading
@@ -239,6 +258,18 @@ define internal void @"x y"(ptr %a) {
 !0 = !{ptr @"add", !"kernel", i32 1}
 """
 PTX = b".version 8.0\n.visible .entry add_1(\n.param .u64 a\n)\n"
+PTXAS = (
+    b"ptxas info    : Compiling entry function 'add_1' for 'sm_90'\n"
+    b"    944 bytes stack frame, 2112 bytes spill stores, 2192 bytes spill loads\n"
+    b"ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem\n"
+)
+PARTITIONER = (
+    b"E spmd_partitioner.cc:509] [spmd] Involuntary full rematerialization. The compiled was not "
+    b"able to go from sharding {devices=[4,1]0,1,2,3} to {devices=[1,4]0,1,2,3} without doing a "
+    b"full rematerialization of the tensor. You probably want to enrich the sharding.\n"
+)
+LAUNCH = b"k grid: [3072, 2, 1] threads: [64, 1, 1]  shared_memory: 768 bytes"
+AMD = (DATA / "rocm-made/module_0003.jit_sums.hsaco").read_bytes()
 LOG = b"x Found uncompilable node a/b (op Print): it has side effects\n"
 DEVICE = b'platform_version: "TFRT TPU v5"\ndevice_description_str: "a\\"b"\ndevice_kind: "x"\n'
 
@@ -267,6 +298,18 @@ PARSERS = (
     Parser("fusion_decisions", told(read_fusion_decisions), DECISIONS),
     Parser("kernels", plain(llvm_kernels), LLVM, says=False),
     Parser("kernels", plain(ptx_kernels), PTX, says=False),
+    Parser("elf", plain(read_sections), AMD, says=False),
+    Parser("gpu_objects", plain(read_gpu_object), AMD, says=False),
+    Parser("launches", of_text(read_launch), LAUNCH, says=False),
+    Parser(
+        "message_pack",
+        plain(read_message_pack),
+        b"\x81\xa1a\x92\x01\xa1x",
+        (b"\x91", b"\xdf"),
+        says=False,
+    ),
+    Parser("ptx", plain(read_ptx), PTX, says=False),
+    Parser("ptxas_output", of_text(read_ptxas_output), PTXAS, says=False),
     Parser("live_range", told(read_live_range), LIVE, says=False),
     Parser("memory_report", told(read_memory_report), MEMORY),
     Parser("memory_report", told(read_memory_report_proto), _usage(), says=False),
@@ -274,6 +317,7 @@ PARSERS = (
         "mosaic", plain(read_mosaic), MOSAIC, cases=(MOSAIC.replace(b"4,", b"--4,"),), says=False
     ),
     Parser("kernels", plain(object_kernels), b"\x7fELF\x02\x01" + bytes(200), says=False),
+    Parser("partitioner_log", plain(read_partitioner_log), PARTITIONER, says=False),
     Parser("pass_metadata", passes, PASSES),
     Parser(
         "stablehlo", told(read_stablehlo), STABLEHLO, (b"#loc1 = loc(#loc1#loc2)\n",), says=False

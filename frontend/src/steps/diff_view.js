@@ -45,12 +45,13 @@ export function diffRows(hunks, filter, ordered, titled = false) {
   };
   const wanted = (/** @type {Line} */ line) =>
     (ordered || !(line.sign in MOVED) || line.text !== line.other) && (!words.length || has(line));
+  let isTitled = titled;
   return hunks.flatMap(({ computation, lines, continued = false }) => {
-    titled &&= continued;
+    isTitled &&= continued;
     const shown = lines.filter(wanted);
-    if (!titled && !shown.some(({ sign }) => sign !== " ")) return [];
-    const title = titled ? [] : [{ title: computation }];
-    titled = true;
+    if (!isTitled && !shown.some(({ sign }) => sign !== " ")) return [];
+    const title = isTitled ? [] : [{ title: computation }];
+    isTitled = true;
     return [...title, ...shown.flatMap(lineRows)];
   });
 }

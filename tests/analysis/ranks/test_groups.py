@@ -14,6 +14,7 @@ from xlareport.analysis.ranks.verdicts import RankDifference
 from xlareport.dump.grouping import group
 from xlareport.records.report import ReportRecord
 from xlareport.report import BuildOptions, read_report
+from xlareport.runtime.worker_pool import InlineExecutor
 
 BEFORE, FUSED, AFTER = STAGES
 
@@ -202,6 +203,8 @@ def test_a_module_that_cannot_be_compared_is_a_problem(
         raise ValueError("broken")
 
     monkeypatch.setattr("xlareport.analysis.ranks.difference.list_differences", broken)
+    # a worker would not have the broken function
+    monkeypatch.setattr("xlareport.runtime.worker_pool._pool", lambda _: InlineExecutor())
     root = write_ranks(tmp_path, 2, {1: {AFTER: replaced("tanh", "log")}})
     report = read_report(root, BuildOptions())
     assert [found.verdict for found in report.rank_groups] == ["unknown"]
