@@ -6119,13 +6119,14 @@ var xlareport = (() => {
           ...opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : [],
           ...index.touchedName(query)
         ];
-        for (const hit of hits) yield { rank: 0, hit: () => hit };
+        const rank2 = !opcode || opcode === query ? 0 : 1;
+        for (const hit of hits) yield { rank: rank2, hit: () => hit };
       }
     }
     /** @param {Group} group */
     drawn({ kind, title: title2, matches: matches2, count }) {
       const limit = this.limit.get(kind) ?? SHOWN4;
-      const rows2 = matches2.slice(0, limit).map((match) => row2(match.hit()));
+      const rows2 = matches2.slice(0, limit).map((match) => row2(match.hit(), match.rank === 0));
       const rest2 = count - rows2.length;
       const more = rest2 > 0 && element(
         "button.xr-button",
@@ -6155,6 +6156,15 @@ var xlareport = (() => {
       const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
       if (target2 === this.dialog || target2.closest("a") && !elsewhere) this.dialog.close();
     }
+    /**
+     * Opens the first result that is what was typed: `fusion.1` never opens `fusion.101`.
+     * @param {HTMLAnchorElement[]} links
+     */
+    openExact(links) {
+      const exact = links.find((link2) => link2.dataset.exact);
+      if (exact) exact.click();
+      else if (links.length) this.status.textContent = "No exact match. The arrow keys choose a result.";
+    }
     /** @param {KeyboardEvent} event */
     press(event) {
       const links = [...this.results.querySelectorAll("a")];
@@ -6164,7 +6174,7 @@ var xlareport = (() => {
       );
       if (event.key === "Enter" && event.target === this.input) {
         event.preventDefault();
-        links[0]?.click();
+        this.openExact(links);
       } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         const next = at + (event.key === "ArrowDown" ? 1 : -1);
@@ -6209,11 +6219,11 @@ var xlareport = (() => {
       return !seen.has(href) && seen.add(href);
     });
   }
-  function row2({ text, note: note2, href }) {
+  function row2({ text, note: note2, href }, exact) {
     return element(
       "li",
       null,
-      element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note2))
+      element("a", { href: insideReport(href), "data-exact": exact && "yes" }, element("code", null, text), " ", element("span.xr-muted", null, note2))
     );
   }
   var KEYS = /* @__PURE__ */ new Set(["/", "s", "f"]);

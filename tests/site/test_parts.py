@@ -70,8 +70,8 @@ def test_every_tab_leads_to_its_part_and_back(opened: Any) -> None:
     page = opened("")
     tabs = page.locator(".xr-tabs a")
     assert tabs.all_inner_texts() == [
-        *("Overview", "Graph", "Steps", "Passes", "Skeleton", "Cost"),
-        *("Memory", "Source", "Code", "HLO", "Files"),
+        *("Overview", "Steps", "Cost", "Memory", "Skeleton", "Graph"),
+        *("Passes", "Source", "Code", "HLO", "Files"),
     ]
     for label in tabs.all_inner_texts():
         page.locator(".xr-tabs").get_by_role("link", name=label).click()
@@ -190,6 +190,24 @@ def test_without_scripts_the_page_says_what_they_are_needed_for(
     expect(page.locator("h1")).to_contain_text("jit_train_step")
     expect(page.locator(".xr-noscript")).to_contain_text("overview")
     context.close()
+
+
+MORE_TABS = """tabs => {
+    for (let i = 0; i < 4; i += 1) tabs.append(tabs.lastElementChild.cloneNode(true));
+}"""
+"""As many as a module on several GPUs has."""
+
+
+@pytest.mark.parametrize("width", [700, 1400])
+def test_the_tabs_are_one_line(opened: Any, width: int) -> None:
+    page = opened("")
+    page.set_viewport_size({"width": width, "height": 800})
+    tabs = page.locator(".xr-tabs")
+    tabs.evaluate(MORE_TABS)
+    assert tabs.bounding_box()["height"] < 50
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if width == 1400:
+        assert tabs.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def test_the_tabs_are_one_line_on_a_narrow_screen_and_are_not_printed(

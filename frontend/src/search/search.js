@@ -269,14 +269,15 @@ class Search {
         ...(opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : []),
         ...index.touchedName(query),
       ];
-      for (const hit of hits) yield { rank: 0, hit: () => hit };
+      const rank = !opcode || opcode === query ? 0 : 1;
+      for (const hit of hits) yield { rank, hit: () => hit };
     }
   }
 
   /** @param {Group} group */
   drawn({ kind, title, matches, count }) {
     const limit = this.limit.get(kind) ?? SHOWN;
-    const rows = matches.slice(0, limit).map((match) => row(match.hit()));
+    const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0));
     const rest = count - rows.length;
     const more =
       rest > 0 &&
@@ -308,13 +309,23 @@ class Search {
     if (target === this.dialog || (target.closest("a") && !elsewhere)) this.dialog.close();
   }
 
+  /**
+   * Opens the first result that is what was typed: `fusion.1` never opens `fusion.101`.
+   * @param {HTMLAnchorElement[]} links
+   */
+  openExact(links) {
+    const exact = links.find((link) => link.dataset.exact);
+    if (exact) exact.click();
+    else if (links.length) this.status.textContent = "No exact match. The arrow keys choose a result.";
+  }
+
   /** @param {KeyboardEvent} event */
   press(event) {
     const links = [...this.results.querySelectorAll("a")];
     const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
     if (event.key === "Enter" && event.target === this.input) {
       event.preventDefault();
-      links[0]?.click();
+      this.openExact(links);
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const next = at + (event.key === "ArrowDown" ? 1 : -1);
@@ -368,12 +379,12 @@ function distinct(matches) {
   });
 }
 
-/** @param {Hit} hit */
-function row({ text, note, href }) {
+/** @param {Hit} hit @param {boolean} exact whether it is what was typed */
+function row({ text, note, href }, exact) {
   return element(
     "li",
     null,
-    element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note)),
+    element("a", { href: insideReport(href), "data-exact": exact && "yes" }, element("code", null, text), " ", element("span.xr-muted", null, note)),
   );
 }
 

@@ -1,6 +1,6 @@
 """One program compiled by several processes: the same modules put together, and what differs.
 
-Ranks that run their collectives in different orders wait for each other for ever, so that this is
+Ranks that run their collectives in different orders wait for each other forever, so that this is
 the first thing to look at in a hang.
 """
 
@@ -118,14 +118,17 @@ def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
     yield from _orders([member.features.collectives for member in members])
     for what, values in (
         (
-            "what they compute, as they came in",
+            "program before optimizations",
             _lettered([member.features.content for member in members]),
         ),
         (
             "devices each was partitioned over",
             [str(member.signature.partitions) for member in members],
         ),
-        ("instructions left", [str(member.final.instructions) for member in members]),
+        (
+            "instructions after optimizations",
+            [str(member.final.instructions) for member in members],
+        ),
     ):
         if len(set(values)) > 1:
             yield Difference(what, tuple(values))

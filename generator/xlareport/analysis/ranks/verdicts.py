@@ -16,7 +16,7 @@ class RankVerdict(StrEnum):
     NUMBERS = "numbers"
     """Other code for the same program: results may differ in rounding, and speed may differ."""
     DANGEROUS = "dangerous"
-    """Devices wait for one another for ever, or exchange the wrong values."""
+    """Devices wait for one another forever, or exchange the wrong values."""
     UNKNOWN = "unknown"
     """Files differ that are not read."""
 
@@ -96,7 +96,7 @@ REASONS: dict[DifferenceKind, str] = {
     "files": "A file differs that is not compared further; the HLO is the same.",
     "collectives": (
         "The sequence of collectives differs: ranks that run these together wait for one another "
-        "for ever, or fail."
+        "forever, or fail."
     ),
     "stage": "Another program for other devices, such as a stage of a pipeline.",
     "values": (

@@ -224,7 +224,11 @@ def _analysis(memory: MemoryRecord | None, backend: str | None) -> str:
     known = {name: size for name, size in sizes.items() if size is not None}
     words = ", ".join(f"{name} {units.byte_size(size)}" for name, size in known.items())
     unknown = listing([*(name for name in sizes if name not in known), "generated code size"])
-    return f" `memory_analysis()`: {words}; {unknown} not in the dump."
+    note = _CPU_PEAK if held.temp_bytes and "peak" in known else ""
+    return f" `memory_analysis()`: {words}{note}; {unknown} not in the dump."
+
+
+_CPU_PEAK = " (jaxlib's peak on CPU leaves out temporaries)"
 
 
 def _largest(memory: MemoryRecord) -> str:

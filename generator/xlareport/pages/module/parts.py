@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.analysis.skeleton.view import SkeletonView
 from xlareport.pages import navigation, words
 from xlareport.pages.code.page import code_page
 from xlareport.pages.collectives.page import collectives_page
@@ -45,41 +44,64 @@ class ModulePart:
         return _LABELS.get(self.name, self.name.capitalize())
 
 
+_ORDER: Sequence[navigation.Part] = (
+    *("steps", "cost", "time", "memory", "collectives", "shardings", "kernels", "skeleton"),
+    *("graph", "passes", "source", "code", "texts", "tpu", "files"),
+)
+"""By use: what answers first stands first."""
+
+
 def module_parts(
     record: ModuleRecord, module: ModuleAnalysis, pictures: Sequence[PictureView] = ()
+) -> Sequence[ModulePart]:
+    """Return the parts of a module that there are, in the order of their tabs."""
+    parts = (
+        *_snapshot_parts(record, module, pictures),
+        *_cost_parts(record, module),
+        *_partition_parts(record, module),
+        *_code_parts(record, module),
+    )
+    return sorted(parts, key=lambda part: _ORDER.index(part.name))
+
+
+def _snapshot_parts(
+    record: ModuleRecord, module: ModuleAnalysis, pictures: Sequence[PictureView]
 ) -> Iterator[ModulePart]:
-    """Yield the parts of a module that there are, in the order of their tabs."""
-    profile, costs = module.profile, {*cost_parts(record)}
-    summary, overview = module.summary, module.overview
-    buffers = module.kernels.command_buffers if module.kernels else ()
+    """Yield the parts on the snapshots and on the files that hold them."""
+    summary, overview, skeleton = module.summary, module.overview, module.skeleton
     yield ModulePart("graph", lambda: graph_page(record, pictures), wide=True)
     if record.steps:
         yield ModulePart("steps", lambda: steps_page(record), wide=True)
     if record.steps and overview:
         yield ModulePart("passes", lambda: passes_page(record, summary, overview))
-    yield from _skeleton_part(record, module.skeleton)
-    yield from _cost_parts(record, module)
-    yield from _code_parts(record, module)
-    if has_texts(module.summary.files):
+    if skeleton:
+        yield ModulePart("skeleton", lambda: skeleton_page(record, skeleton), wide=True)
+    if has_texts(summary.files):
         yield ModulePart("texts", lambda: texts_page(record), wide=True)
-    if profile and "time" in costs:
-        yield ModulePart("time", lambda: profile_page(record, profile, buffers))
     yield ModulePart("files", lambda: files_page(record, summary))
 
 
 def _cost_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
-    cost, collectives, costs = module.cost, module.collectives, {*cost_parts(record)}
+    """Yield the parts on what it costs, counted and measured."""
+    cost, profile, costs = module.cost, module.profile, {*cost_parts(record)}
+    buffers = module.kernels.command_buffers if module.kernels else ()
     if cost:
         yield ModulePart("cost", lambda: cost_page(record, module, cost))
-    if collectives:
-        yield ModulePart("collectives", lambda: collectives_page(record, collectives), wide=True)
-    shardings = record.shardings
-    if shardings:
-        yield ModulePart("shardings", lambda: shardings_page(record, shardings), wide=True)
+    if profile and "time" in costs:
+        yield ModulePart("time", lambda: profile_page(record, profile, buffers))
     if cost and "memory" in costs:
         yield ModulePart("memory", lambda: memory_page(record, cost))
     if cost and "source" in costs:
         yield ModulePart("source", lambda: source_page(record, cost.source, cost.seconds))
+
+
+def _partition_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
+    """Yield the parts on several devices."""
+    collectives, shardings = module.collectives, record.shardings
+    if collectives:
+        yield ModulePart("collectives", lambda: collectives_page(record, collectives), wide=True)
+    if shardings:
+        yield ModulePart("shardings", lambda: shardings_page(record, shardings), wide=True)
 
 
 def _code_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
@@ -91,11 +113,6 @@ def _code_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[Module
         yield ModulePart("kernels", lambda: kernels_page(record, kernels), wide=True)
     if tpu:
         yield ModulePart("tpu", lambda: tpu_page(record, tpu), wide=True)
-
-
-def _skeleton_part(record: ModuleRecord, view: SkeletonView | None) -> Iterator[ModulePart]:
-    if view:
-        yield ModulePart("skeleton", lambda: skeleton_page(record, view), wide=True)
 
 
 @dataclass(frozen=True, slots=True)
