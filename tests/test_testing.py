@@ -1,6 +1,7 @@
 """Assertions for tests of programs: each fails where it should, and where nothing can be told."""
 
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -117,7 +118,9 @@ def test_the_fixture_captures_a_program(
         """,
     )
     monkeypatch.setenv("PYTHONPATH", str(Path(xlareport.__file__).parents[1]))
-    result = pytester.runpytest_subprocess("-p", "xlareport.testing", "-q")
+    installed = entry_points(group="pytest11", name="xlareport")
+    plugin = () if installed else ("-p", "xlareport.pytest_plugin")
+    result = pytester.runpytest_subprocess(*plugin, "-q")
 
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(["*ended with exit code 3*", "*XLA dumped nothing*"])

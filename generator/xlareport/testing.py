@@ -1,11 +1,11 @@
-"""Assertions on how XLA compiled a program, and a pytest plugin with a fixture that captures it.
+"""Assertions on how XLA compiled a program, and a function that captures one for a test.
 
 What cannot be told from a dump fails, with the reason.
 """
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,6 @@ _SCALES = {"k": 1, "M": 2, "G": 3, "T": 4}
 _NAMED = 5
 Program = Report | Module | Snapshot
 """A dump, of which the main program counts, a module, of which the final snapshot does, or one."""
-Capture = Callable[[Sequence[str]], Report]
 
 
 def assert_no_collectives(program: Program, *opcodes: str) -> None:
@@ -113,26 +112,20 @@ def final_snapshot(program: Program) -> Snapshot:
     return snapshot
 
 
-@pytest.fixture
-def xla_capture(tmp_path: Path) -> Capture:
-    """Return a function that runs a command so that XLA dumps, and returns the report.
+def capture_report(command: Sequence[str], folder: Path) -> Report:
+    """Run a command so that XLA dumps into a new folder, without JAX's compilation cache.
 
     The test fails where the command does, or where XLA dumped nothing.
     """
-
-    def capture(command: Sequence[str]) -> Report:
-        folder = tmp_path / "xla-dump"
-        environ = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"}
-        plan = plan_capture("quick", folder, environ, find_era(command, environ))
-        code = run_program(command, plan)
-        if code:
-            pytest.fail(f"{command[0]} ended with exit code {code}.", pytrace=False)
-        dump = find_dump(plan)
-        if dump is None:
-            pytest.fail("XLA dumped nothing.", pytrace=False)
-        return read(dump)
-
-    return capture
+    environ = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"}
+    plan = plan_capture("quick", folder, environ, find_era(command, environ))
+    code = run_program(command, plan)
+    if code:
+        pytest.fail(f"{command[0]} ended with exit code {code}.", pytrace=False)
+    dump = find_dump(plan)
+    if dump is None:
+        pytest.fail("XLA dumped nothing.", pytrace=False)
+    return read(dump)
 
 
 def _peak(program: Report | Module) -> int:
