@@ -34,6 +34,9 @@ export interface Payloads {
   "m/x/timeline": Runs;
   "m/x/tpu": TpuPrograms;
   "m/x/tpu-0": TpuSchedule;
+  /** Read by `xlareport compare` alone, as the next one: form, digest, JSON. */
+  sketches: string[];
+  "m/x/sketch": string[];
   /** Every other key. */
   table: Table;
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from xlareport.analysis.compare.causes import find_causes, shown_passes
 from xlareport.analysis.compare.comparison import (
@@ -15,7 +16,6 @@ from xlareport.analysis.compare.comparison import (
     compare_modules,
     known_figures,
 )
-from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.pairing import ModulePair, pair_modules
 from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
 from xlareport.analysis.compare.sweep import Member
@@ -31,15 +31,10 @@ from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.rank_modules import group_source
-from xlareport.dump.source import Source, open_source
+from xlareport.dump.source import Source, open_files
+from xlareport.pages.compare.diff_tasks import Reports, diff_task
 from xlareport.pages.compare.files import compare_files
-from xlareport.pages.compare.module_diff import (
-    DiffSide,
-    DiffTask,
-    ModuleDiff,
-    diff_modules,
-    failed_diff,
-)
+from xlareport.pages.compare.module_diff import ModuleDiff, diff_modules, failed_diff
 from xlareport.pages.compare.sweep import sweep_files
 from xlareport.pictures.draw import Renderer
 from xlareport.pictures.layout_pool import LayoutPool
@@ -52,6 +47,7 @@ from xlareport.records.bare_report import (
 from xlareport.records.build import build_report
 from xlareport.records.compare import ComparisonRecord, compare_record, find_main
 from xlareport.records.report import DumpRecord
+from xlareport.records.stored_sketches import SketchedReport, read_sketched_report
 from xlareport.report import BuildOptions
 from xlareport.runtime.errors import Problem, UnwritableOutputError
 from xlareport.runtime.progress import ProgressCallback, silent
@@ -65,6 +61,7 @@ _DIED = "the process that read it died, perhaps out of memory"
 _OF_BOTH = "Not read: it lies beside both dumps. --profile-base and --profile-head say whose it is."
 Profiles = tuple[Sequence[str], Sequence[str]]
 """Folders, archives or files with what profilers wrote of base and head."""
+_Opened: TypeAlias = Source | BareReport | SketchedReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +83,8 @@ class _Side:
     problems: tuple[Problem, ...]
     watched: Mapping[str, ModuleTimes] = field(default_factory=dict)
     """What profilers saw, by the name of the module."""
+    report: SketchedReport | None = None
+    """Whose texts are restored where they are shown; None where all are there."""
 
 
 def compare(
@@ -103,7 +102,7 @@ def compare(
     Raises XlareportError before anything is replaced.
     """
     if not site:
-        with _opened(base, options) as ours, _opened(head, options) as theirs:
+        with _both(base, head, profiles, options) as (ours, theirs):
             return Compared(_compared((ours, theirs), profiles, options, progress)[0], "")
     folder = Folder(options.out)
     for item in (base, head):
@@ -111,7 +110,7 @@ def compare(
     try:
         with folder.locked():
             folder.prepare()
-            with _opened(base, options) as ours, _opened(head, options) as theirs:
+            with _both(base, head, profiles, options) as (ours, theirs):
                 view, diffs = _compared((ours, theirs), profiles, options, progress)
                 _write(view, diffs, options, progress)
             message = build_site(options.out, strict=False) if options.html else ""
@@ -180,16 +179,38 @@ def _member(place: str, main: Sketched | None, first: Sketched | None) -> Member
 
 
 @contextmanager
-def _opened(place: str | Path, options: BuildOptions) -> Iterator[Source | BareReport]:
-    """Open a dump, a report, or the report.json of one."""
-    with open_source(place, options.limits) as source:
+def _both(
+    base: str | Path, head: str | Path, profiles: Profiles, options: BuildOptions
+) -> Iterator[tuple[_Opened, _Opened]]:
+    with (
+        _opened(base, options, profiles[0]) as ours,
+        _opened(head, options, profiles[1]) as theirs,
+    ):
+        yield ours, theirs
+
+
+@contextmanager
+def _opened(
+    place: str | Path, options: BuildOptions, profiles: Sequence[str] = ()
+) -> Iterator[_Opened]:
+    """Open a dump, a report, or the report.json of one.
+
+    A report that profiles belong to is read whole: their times are joined with its texts.
+    """
+    with open_files(place, options.limits) as opened:
+        watched = profiles or profiles_beside(opened.location)
+        sketched = None if watched else read_sketched_report(opened)
+        if sketched is not None:
+            yield sketched
+            return
+        source = opened.restored()
         first = source.entries[0]
         alone = len(source.entries) == 1 and is_bare_report(first.path)
         yield read_bare_report(first.location, source.name) if alone else source
 
 
 def _compared(
-    opened: tuple[Source | BareReport, Source | BareReport],
+    opened: tuple[_Opened, _Opened],
     profiles: Profiles,
     options: BuildOptions,
     progress: ProgressCallback,
@@ -212,7 +233,8 @@ def _compared(
         for pair in pairs
     ]
     mains = ours.main, theirs.main
-    diffs = dict(_diffs(comparisons, find_main(comparisons, mains), options, progress))
+    reports = ours.report, theirs.report
+    diffs = dict(_diffs(comparisons, find_main(comparisons, mains), reports, options, progress))
     timings = keep_best_joined(
         dict(_timings(comparisons, (ours.watched, theirs.watched), options, progress))
     )
@@ -234,14 +256,14 @@ def _compared(
 
 def _with_times(
     side: _Side,
-    opened: tuple[Source | BareReport, Source | BareReport],
+    opened: tuple[_Opened, _Opened],
     named: Sequence[str],
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> _Side:
     """Add what profilers saw of one side; `opened` are this dump and the other."""
     source, other = opened
-    if isinstance(source, BareReport):
+    if isinstance(source, BareReport | SketchedReport):
         return side
     near = () if named else profiles_beside(source.location)
     shared = _of_both(near, source, other)
@@ -252,7 +274,7 @@ def _with_times(
     return replace(side, watched=seen.modules, problems=problems)
 
 
-def _of_both(profiles: Sequence[Path], own: Source, other: Source | BareReport) -> Sequence[Path]:
+def _of_both(profiles: Sequence[Path], own: Source, other: _Opened) -> Sequence[Path]:
     """Return those of the profiles beside a dump that are as near to the other, or nearer."""
     if isinstance(other, BareReport) or other.location is None or other.location == own.location:
         return ()
@@ -280,10 +302,13 @@ def _timings(
         yield places[task.base.key, task.head.key], (task, result)
 
 
-def _side(source: Source | BareReport, options: BuildOptions, progress: ProgressCallback) -> _Side:
+def _side(source: _Opened, options: BuildOptions, progress: ProgressCallback) -> _Side:
     if isinstance(source, BareReport):
         problem = Problem(source.dump.path, None, ONLY_FIGURES)
         return _Side(source.sketched, source.dump, source.main, (problem,))
+    if isinstance(source, SketchedReport):
+        known = source.known
+        return _Side(source.sketched, known.dump, known.main, known.problems, report=source)
     artifacts, grouped = group_source(source)
     sketches: dict[str, SketchedModule] = {}
     what = f"reading {Path(source.name).name}"
@@ -306,6 +331,7 @@ def _side(source: Source | BareReport, options: BuildOptions, progress: Progress
 def _diffs(
     comparisons: Sequence[Comparison],
     main: int | None,
+    reports: Reports,
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> Iterator[tuple[int, ModuleDiff]]:
@@ -315,7 +341,7 @@ def _diffs(
     tasks = {
         task: place
         for place, comparison in enumerate(comparisons)
-        if (task := _task(comparison, passes if place == main else ())) is not None
+        if (task := diff_task(comparison, passes if place == main else (), reports)) is not None
     }
     progress("comparing modules", 0, len(tasks))
     work = work_in_processes(
@@ -342,30 +368,6 @@ def _timing_task(
     ours, theirs = comparison.base.summary.files, comparison.head.summary.files
     before, after = base.get(ours.name), head.get(theirs.name)
     return TimingTask(ours, theirs, before, after) if before and after else None
-
-
-def _task(comparison: Comparison, passes: tuple[tuple[str, int], ...]) -> DiffTask | None:
-    parted = comparison.divergence.where is not Where.NOWHERE
-    if comparison.base is None or comparison.head is None or not (parted or not comparison.same):
-        return None
-    base, head = comparison.base, comparison.head
-    if not base.moments or not head.moments:
-        return None
-    inputs_differ = comparison.divergence.where is Where.INPUT
-    slug = head.summary.files.slug
-    return DiffTask(
-        base=_diff_side(base),
-        head=_diff_side(head),
-        slug=slug,
-        divergence=comparison.divergence,
-        inputs_differ=inputs_differ,
-        ends_differ=not comparison.same,
-        passes=passes,
-    )
-
-
-def _diff_side(sketched: Sketched) -> DiffSide:
-    return DiffSide(sketched.summary.files, sketched.stages, sketched.final)
 
 
 def _write(

@@ -5,7 +5,8 @@ The site is a folder, or one HTML file that `xlareport pack --single-file` wrote
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -70,22 +71,38 @@ def index_scripts(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def restored(
-    index: str, scripts: Mapping[str, Path], spool: Spool, problems: list[Problem]
+    index: str,
+    scripts: Mapping[str, Path],
+    spool: Spool,
+    problems: list[Problem],
+    wanted: Collection[str] | None = None,
 ) -> Iterator[Restored]:
-    """Yield (path in the dump, file, modified) for the texts of one module of a site."""
+    """Yield (path in the dump, file, modified) for the texts of one module of a site.
+
+    `wanted` are the paths of those that are asked for; None asks for all.
+    """
     try:
         listed = _read(scripts[index])
         texts = [_text(item) for item in listed["texts"]]
         names = (f"{index[:-3]}-{number}.js" for number in range(len(listed["chunks"])))
         chunks = [_chunk(_read(scripts[name])) for name in names]
         for text, parts in restore(texts, chunks):
-            yield text.path, spool.keep(parts), text.modified
+            path = inside(text.path)
+            if wanted is None or path in wanted:
+                yield path, spool.keep(parts), text.modified
     except FileTooLargeError as error:
         problems.append(Problem(index, None, f"Not restored: {error}."))
     except KeyError as error:
         problems.append(Problem(index, None, _ALTERED.format(f"it lacks {error}")))
     except (DamagedTextsError, ValueError, TypeError, OverflowError, OSError) as error:
         problems.append(Problem(index, None, _ALTERED.format(error)))
+
+
+def text_scripts(index: str, scripts: Mapping[str, Path]) -> Iterator[Path]:
+    """Yield the files that hold the texts of one module, the one that lists them first."""
+    names = (f"{index[:-3]}-{number}.js" for number in count())
+    yield scripts[index]
+    yield from (scripts[name] for name in takewhile(scripts.__contains__, names))
 
 
 def _read(script: Path) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -112,9 +112,52 @@ class Source:
     """Where it lies on this machine; None for a URL or standard input."""
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedFiles:
+    """The files at a place, of which a report's texts are not restored yet."""
+
+    name: str
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...]
+    location: Path | None
+    """As that of a source."""
+    spool: Spool
+
+    @property
+    def scripts(self) -> Mapping[str, Path]:
+        """The files by their paths."""
+        return {entry.path: entry.location for entry in self.entries}
+
+    def restored(self) -> Source:
+        """Return the dump: of a report, all texts that it carries; raises UnreadableInputError."""
+        problems = list(self.problems)
+        with _readable(self.name):
+            texts = _texts_of_site(self.scripts, self.spool, problems)
+            entries = list(_up_to_limit(texts, self.name, problems)) or list(self.entries)
+        if not entries:
+            raise UnreadableInputError(f"{self.name} holds no readable file; {_why(problems)}")
+        entries.sort(key=lambda entry: entry.path)
+        most = self.spool.limits.file_bytes
+        entries = [
+            entry if entry.most == most else replace(entry, most=most)
+            for entry in _told_apart(entries, problems)
+        ]
+        return Source(self.name, tuple(entries), tuple(problems), self.location)
+
+    def restore_some(self, index: str, wanted: Collection[str]) -> Mapping[str, Entry]:
+        """Return some texts of one module of a report, by their paths; what fails is left out.
+
+        `index` is the script that lists its texts.
+        """
+        texts = built_site.restored(index, self.scripts, self.spool, [], wanted)
+        entries = _up_to_limit(_spooled(texts), self.name, [])
+        most = self.spool.limits.file_bytes
+        return {entry.path: replace(entry, most=most) for entry in entries}
+
+
 @contextmanager
-def open_source(place: str | Path, limits: Limits = LIMITS) -> Iterator[Source]:
-    """Open a dump at a path or URL, or `-` for standard input. Raises UnreadableInputError.
+def open_files(place: str | Path, limits: Limits = LIMITS) -> Iterator[OpenedFiles]:
+    """Open what `open_source` opens, and restore nothing of a report. Raises UnreadableInputError.
 
     What is spooled lives as long as the context.
     """
@@ -122,20 +165,27 @@ def open_source(place: str | Path, limits: Limits = LIMITS) -> Iterator[Source]:
         spool = Spool(Path(folder), limits)
         problems: list[Problem] = []
         name = _shown(place)
-        try:
-            entries = list(_up_to_limit(_entries(place, spool, problems), name, problems))
-            texts = _texts_of_site(entries, spool, problems)
-            entries = list(_up_to_limit(texts, name, problems)) or entries
-        except OSError as error:
-            raise UnreadableInputError(f"{name} cannot be read: {error.strerror}.") from error
-        if not entries:
-            raise UnreadableInputError(f"{name} holds no readable file; {_why(problems)}")
-        entries.sort(key=lambda entry: entry.path)
-        entries = [
-            entry if entry.most == limits.file_bytes else replace(entry, most=limits.file_bytes)
-            for entry in _told_apart(entries, problems)
-        ]
-        yield Source(name, tuple(entries), tuple(problems), local_path(place))
+        with _readable(name):
+            entries = tuple(_up_to_limit(_entries(place, spool, problems), name, problems))
+        yield OpenedFiles(name, entries, tuple(problems), local_path(place), spool)
+
+
+@contextmanager
+def open_source(place: str | Path, limits: Limits = LIMITS) -> Iterator[Source]:
+    """Open a dump at a path or URL, or `-` for standard input. Raises UnreadableInputError.
+
+    What is spooled lives as long as the context.
+    """
+    with open_files(place, limits) as opened:
+        yield opened.restored()
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UnreadableInputError(f"{name} cannot be read: {error.strerror}.") from error
 
 
 def local_path(place: str | Path) -> Path | None:
@@ -178,13 +228,12 @@ def _up_to_limit(entries: Iterator[Entry], name: str, problems: list[Problem]) -
 
 
 def _texts_of_site(
-    entries: Sequence[Entry], spool: Spool, problems: list[Problem]
+    scripts: Mapping[str, Path], spool: Spool, problems: list[Problem]
 ) -> Iterator[Entry]:
-    """Yield what a report carries of its dump; nothing where the entries are no report."""
-    scripts = {entry.path: entry.location for entry in entries}
+    """Yield what a report carries of its dump; nothing where the files are no report."""
     for index in built_site.index_scripts(list(scripts)):
         texts = built_site.restored(index, scripts, spool, problems)
-        yield from _spooled((archive.inside(path), place, then) for path, place, then in texts)
+        yield from _spooled(texts)
 
 
 def _told_apart(entries: Iterable[Entry], problems: list[Problem]) -> Iterator[Entry]:

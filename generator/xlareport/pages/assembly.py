@@ -26,6 +26,7 @@ from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.build import with_problems
 from xlareport.records.report import ReportRecord, report_json
+from xlareport.records.stored_sketches import dump_file
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Task, WorkerPool
 from xlareport.storage.payloads import Payload, make_payload_file, together
@@ -75,6 +76,7 @@ def site_files(site: SiteInput, workers: WorkerPool, faults: Faults) -> Iterator
     yield make_payload_file(navigation.PICTURE_LOOK, picture_look())
     covered = partial(_coverage, dump, with_problems(report, faults.problems))
     yield from page_files(faults, navigation.COVERAGE, "Dump contents", covered)
+    yield dump_file(with_problems(report, faults.problems))
     yield "report.json", report_json(with_problems(report, faults.problems))
 
 

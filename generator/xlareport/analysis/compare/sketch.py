@@ -9,6 +9,7 @@ from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest
 from xlareport.analysis.compare.facts import collect_facts
 from xlareport.analysis.compare.pairing import Sketch
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
@@ -40,20 +41,24 @@ def _sketch_module(files: ModuleFiles) -> SketchedModule:
     module = read_module(files)
     cost = count_final_cost(module)
     summary = summarize_module(module, [None for _ in module.snapshots], cost)
+    analysis = ModuleAnalysis(summary, read=module.read)
+    return SketchedModule(analysis, sketch_parsed(module, summary, cost))
+
+
+def sketch_parsed(
+    module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None
+) -> Sketched:
+    """Sketch a module that was read; `cost` is that of its final snapshot."""
     forms = CodeDigests()
     digests = tuple(_digest_snapshots(module.snapshots, forms))
-    analysis = ModuleAnalysis(summary, read=module.read)
     settled = CodeDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
     sketch = _sketch(module, summary, digests, forms)
-    return SketchedModule(
-        analysis,
-        Sketched(
-            *(summary, sketch, digests, settled),
-            device=_device(module),
-            facts=collect_facts(module, cost, summary.origin.backend),
-            stages=tuple(snapshot.stage for snapshot in module.snapshots),
-            final=module.snapshots.index(module.final) if module.final else None,
-        ),
+    return Sketched(
+        *(summary, sketch, digests, settled),
+        device=_device(module),
+        facts=collect_facts(module, cost, summary.origin.backend),
+        stages=tuple(snapshot.stage for snapshot in module.snapshots),
+        final=module.snapshots.index(module.final) if module.final else None,
     )
 
 

@@ -7,7 +7,7 @@ from xlareport.analysis.compare.divergence import Divergence
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.steps.text_difference import TextDiff, text_diff
-from xlareport.dump.modules import ModuleFiles, SnapshotFiles
+from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.requests import PictureStore, describe_pictures, step_pictures_of
@@ -38,6 +38,14 @@ class DiffSide:
     final: int | None
     """The number of the optimised one."""
 
+    def with_texts(self, texts: Mapping[str, Artifact]) -> "DiffSide":
+        """Return it with the files that have been restored, by path."""
+        stages = tuple(
+            replace(stage, artifacts=tuple(texts.get(each.path, each) for each in stage.artifacts))
+            for stage in self.stages
+        )
+        return replace(self, stages=stages)
+
     def read(self, numbers: Iterable[int | None]) -> Mapping[int, ParsedSnapshot]:
         """Read some of the snapshots, by number."""
         wanted = sorted({number for number in (*numbers, self.final) if number is not None})
@@ -58,6 +66,19 @@ class DiffTask:
     ends_differ: bool
     passes: tuple[tuple[str, int], ...] = ()
     """Steps of passes to show: the side, and the number of the snapshot after the step."""
+
+    def shown(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the numbers of the snapshots of base and head that are read."""
+        parted, agreed = self.divergence, self.divergence.agreed or (None, None)
+        base, head = (0, 0) if self.inputs_differ else (parted.base, parted.head)
+        ours, theirs = {base, agreed[0], self.base.final}, {head, agreed[1], self.head.final}
+        for side, number in self.passes:
+            (ours if side == "base" else theirs).update((number - 1, number))
+        return _known(ours), _known(theirs)
+
+
+def _known(numbers: Iterable[int | None]) -> frozenset[int]:
+    return frozenset(number for number in numbers if number is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xlareport.analysis.code.unfused_pairs import list_unfused_pairs
+from xlareport.analysis.compare.sketch import sketch_parsed
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.module import (
     AnalysisOptions,
@@ -48,6 +49,7 @@ from xlareport.pages.texts.page import KeptTexts, kept_texts
 from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.shade import Known
+from xlareport.records.stored_sketches import sketch_file
 from xlareport.runtime.faults import Faults, guard
 from xlareport.storage.payloads import File, Payload, hold, make_payload
 
@@ -175,10 +177,11 @@ class _ModulePages:
             "Its pictures", lambda: module_pictures(module, choice, self._known()), Pictures()
         )
         search = faults.attempt("The search", self._search, Searched())
+        sketch = faults.attempt("Its sketch for comparisons", self._sketch, ())
         held = hold((*self._steps(), *self._on_demand(), *pictures.payloads, *(self.code or ())))
         requests = [page.request for page in self.steps.pages.values() if page.request]
         return ModuleOutput(
-            payloads=(*self.texts.payloads, *search.payloads, *held.files),
+            payloads=(*self.texts.payloads, *sketch, *search.payloads, *held.files),
             small=held.small,
             pictures=pictures.views,
             requests=(*pictures.requests, *requests),
@@ -234,6 +237,15 @@ class _ModulePages:
         if module.final is not None and code.code is not None:
             own = self.slug, module.final.hlo, code.code
             yield from code_payloads(*own, code.contents, self.texts.paths)
+
+    def _sketch(self) -> tuple[File, ...]:
+        """Return what a comparison asks of the module, where its texts are all carried."""
+        analyzed, cost = self.analyzed, self.analyzed.figures.cost
+        module = analyzed.module
+        if any(each.read_from.path not in self.texts.paths for each in module.snapshots):
+            return ()
+        sketched = sketch_parsed(module, analyzed.analysis.summary, cost)
+        return sketch_file(sketched, module.snapshots, self.texts.payloads)
 
     def _search(self) -> Searched:
         """Index the module for the search over everything."""

@@ -1,0 +1,211 @@
+"""Comparisons of reports: the same as of their dumps, whether their sketches are used or not."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Unpack
+
+from xlareport.compare import compare
+from xlareport.dump.source import open_files
+from xlareport.pages.compare.module_diff import DiffSide
+from xlareport.records.compare import ComparisonRecord
+from xlareport.records.report import DumpRecord
+from xlareport.records.stored_sketches import digest_of, read_sketched_report
+from xlareport.report import BuildOptions, build
+from xlareport.site.pack import pack
+from xlareport.storage.payloads import make_payload_file, read_payload
+
+PAIRS = (
+    ("pairs/base", "pairs/base"),
+    ("pairs/base", "pairs/dtype"),
+    ("pairs/base", "pairs/renamed"),
+    ("pairs/base", "pairs/other-first"),
+    ("pairs/base", "pairs/nofusion"),
+    ("pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"),
+    ("pairs-unseen/gpu-attention-base", "pairs-unseen/gpu-attention-dots"),
+    ("pairs-unseen/tpu-scan-base", "pairs-unseen/tpu-scan-flag"),
+)
+NO_DUMP = DumpRecord("", 0, 0, (), ())
+Built = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def dump(unpacked: Unpack) -> Built:
+    return lambda name: unpacked(name.partition("/")[0]) / name.partition("/")[2]
+
+
+@pytest.fixture(scope="module")
+def built(dump: Built, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Return a function: the name of a dump -> its report, which is built once."""
+    root = tmp_path_factory.mktemp("reports")
+
+    def report(name: str) -> Path:
+        out = root / name
+        if not out.is_dir():
+            build(dump(name), BuildOptions(out=out, pictures="none", html=False))
+        return out
+
+    return report
+
+
+def is_sketched(report: Path) -> bool:
+    with open_files(report) as opened:
+        return read_sketched_report(opened) is not None
+
+
+def compared(base: Path, head: Path) -> ComparisonRecord:
+    return compare(base, head, BuildOptions(), site=False).view
+
+
+def apart(view: ComparisonRecord) -> tuple[ComparisonRecord, tuple[DumpRecord, ...]]:
+    """Part a comparison from what it says of both dumps, their addresses left out."""
+    dumps = tuple(replace(each, path="") for each in (view.base, view.head))
+    return replace(view, base=NO_DUMP, head=NO_DUMP), dumps
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_it_is_the_same_as_of_the_dumps(pair: tuple[str, str], dump: Built, built: Built) -> None:
+    reports = [built(name) for name in pair]
+    assert all(map(is_sketched, reports))
+    raw, stored = compared(*map(dump, pair)), compared(*reports)
+    assert stored == replace(raw, base=stored.base, head=stored.head)
+    assert apart(stored) == apart(raw)
+
+
+def test_one_side_may_be_a_dump(dump: Built, built: Built) -> None:
+    base, head = "pairs/base", "pairs/dtype"
+    raw = apart(compared(dump(base), dump(head)))
+    assert apart(compared(built(base), dump(head))) == raw
+    assert apart(compared(dump(base), built(head))) == raw
+
+
+def test_only_texts_that_are_shown_are_restored(
+    built: Built, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int] = []
+    whole = DiffSide.with_texts
+
+    def count(side: DiffSide, texts: Any) -> DiffSide:
+        shown.append(len(texts))
+        return whole(side, texts)
+
+    monkeypatch.setattr(DiffSide, "with_texts", count)
+    compared(built("pairs/base"), built("pairs/base"))
+    assert not shown
+    compared(built("pairs/base"), built("pairs/nofusion"))
+    assert shown
+    assert 0 < max(shown) < 20
+
+
+def test_a_zip_has_its_sketches(built: Built, tmp_path: Path, dump: Built) -> None:
+    base, head = "pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"
+    site = tmp_path / "out/site"
+    shutil.copytree(built(head) / "site_src", site)
+    (site / "index.html").write_text("<p>Home")
+    pack(tmp_path / "out", tmp_path / "x.zip")
+    assert is_sketched(tmp_path / "x.zip")
+    raw = compared(dump(base), dump(head))
+    assert apart(compared(built(base), tmp_path / "x.zip")) == apart(raw)
+
+
+def scripts_of(report: Path) -> Path:
+    return report / "site_src/assets/data"
+
+
+def rewrite(script: Path, change: Callable[[list[Any]], list[Any]]) -> None:
+    """Change what is in the script of a sketch."""
+    key, value = read_payload(script.read_text("ascii"))
+    script.write_text(make_payload_file(key, change(value))[1], "ascii")
+
+
+def sealed_again(value: list[Any], body: str, texts: list[Path]) -> list[Any]:
+    """Return a sketch of other contents, with the digest that fits."""
+    digest = digest_of(body, [each.read_bytes() for each in texts])
+    return [value[0], digest, body]
+
+
+def cut(script: Path) -> None:
+    script.write_text(script.read_text("ascii")[:-40], "ascii")
+
+
+def other_version(script: Path) -> None:
+    rewrite(script, lambda value: [f"{value[0]}1", *value[1:]])
+
+
+def other_figure(script: Path) -> None:
+    rewrite(script, lambda value: [*value[:2], value[2].replace("f32", "f64")])
+
+
+def other_shape(script: Path) -> None:
+    rewrite(script, lambda _: ["x", {}])
+
+
+def no_utf8(script: Path) -> None:
+    script.write_bytes(b"\xff" + script.read_bytes())
+
+
+def deep(script: Path) -> None:
+    script.write_text(make_payload_file(script.stem, 0)[1].replace("0", "[" * 1500), "ascii")
+
+
+def damaged_inside(script: Path) -> None:
+    """Leave a digest that fits, and values of other types."""
+    texts = sorted(script.parent.glob("texts*.js"), key=lambda path: (len(path.name), path.name))
+
+    def change(value: list[Any]) -> list[Any]:
+        inside = json.loads(value[2])
+        inside[2] = inside[2][:1]  # fewer snapshots
+        return sealed_again(value, json.dumps(inside), texts)
+
+    rewrite(script, change)
+
+
+DAMAGES = (
+    cut,
+    other_version,
+    other_figure,
+    other_shape,
+    no_utf8,
+    deep,
+    damaged_inside,
+    Path.unlink,
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: each.__name__)
+def test_a_damaged_sketch_is_not_used(
+    damage: Callable[[Path], None], dump: Built, built: Built, tmp_path: Path
+) -> None:
+    base, head = "pairs-unseen/cpu-conv-base", "pairs-unseen/cpu-conv-remat"
+    report = shutil.copytree(built(head), tmp_path / "report")
+    (script,) = scripts_of(report).glob("m/*/sketch.js")
+    damage(script)
+    assert not is_sketched(report)
+    raw, stored = compared(dump(base), dump(head)), compared(built(base), report)
+    assert stored.verdict == raw.verdict
+    assert stored.modules == raw.modules
+
+
+def test_altered_texts_are_read(built: Built, tmp_path: Path) -> None:
+    report = shutil.copytree(built("pairs-unseen/cpu-conv-base"), tmp_path / "report")
+    (script,) = scripts_of(report).glob("m/*/texts-0.js")
+    key, value = read_payload(script.read_text("ascii"))
+    value["lines"][0].append("// unused")
+    script.write_text(make_payload_file(key, value)[1], "ascii")
+    assert not is_sketched(report)
+
+
+def test_a_module_more_or_less_is_noticed(built: Built, tmp_path: Path) -> None:
+    report = shutil.copytree(built("pairs/other-first"), tmp_path / "report")
+    first = min(scripts_of(report).glob("m/*"))
+    shutil.rmtree(first)
+    assert not is_sketched(report)
+
+
+def test_a_folder_that_is_no_report_has_none(dump: Built) -> None:
+    assert not is_sketched(dump("pairs-unseen/cpu-conv-base"))

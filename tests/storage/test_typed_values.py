@@ -1,0 +1,107 @@
+"""Values of dataclasses as JSON: the same come back, and what has other types is refused."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from xlareport.storage.typed_values import fingerprint_type, list_values, read_values
+
+
+class Color(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    name: str
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    parts: tuple[Part, ...]
+    digest: bytes
+    share: float
+    known: bool
+    color: Color
+    kind: Literal["", "name"]
+    pair: tuple[str, int]
+    words: frozenset[str]
+    by_name: Mapping[str, Part] = field(default_factory=dict)
+    place: Path = Path()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPart:
+    name: str
+    bytes: int | None = None
+
+
+WHOLE = Whole(
+    (Part("a", 1), Part("\N{GREEK SMALL LETTER PI}")),
+    b"\x00\xff",
+    0.5,
+    known=True,
+    color=Color.RED,
+    kind="name",
+    pair=("x", 2),
+    words=frozenset({"b", "a"}),
+    by_name={"a": Part("a")},
+)
+
+
+def test_the_same_comes_back() -> None:
+    back = read_values(Whole, json.loads(json.dumps(list_values(WHOLE))))
+    assert back == WHOLE
+    assert type(back.color) is Color
+
+
+def test_a_path_is_not_kept() -> None:
+    stated = list_values(WHOLE)
+    assert list_values(Path("/somewhere")) == ""
+    stated[-1] = "/etc/passwd"
+    assert read_values(Whole, stated).place == Path()
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        (0, [["a"]]),
+        (0, [["a", "1"]]),
+        (0, [["a", True]]),
+        (0, [["a", 1 << 63]]),
+        (0, [["a", 1, 2]]),
+        (0, "ab"),
+        (1, "xyz"),
+        (1, 7),
+        (2, "0.5"),
+        (2, float("nan")),
+        (2, float("inf")),
+        (3, 1),
+        (4, "blue"),
+        (4, []),
+        (5, "other"),
+        (6, ["x"]),
+        (6, ["x", 2, 3]),
+        (7, {"a": 1}),
+        (7, [None]),
+        (8, []),
+        (8, {"a": ["\ud800", None]}),
+    ],
+)
+def test_other_types_are_refused(number: int, value: Any) -> None:
+    stated = list_values(WHOLE)
+    stated[number] = value
+    with pytest.raises((ValueError, TypeError)):
+        read_values(Whole, stated)
+
+
+def test_a_type_of_other_fields_has_another_fingerprint() -> None:
+    assert fingerprint_type(Part) == fingerprint_type(Part)
+    kinds = [Part, OtherPart, Whole, tuple[Part, ...]]
+    assert len({fingerprint_type(kind) for kind in kinds[:3]}) == 3
