@@ -25,9 +25,9 @@ def collectives_tables(report: CollectivesReport) -> Mapping[str, Table]:
 def _overview(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
-        Column("Kind", "code", of="opcode"),
         Column("Cause"),
         Column("Sent per device", "bytes", "by a ring algorithm, per execution"),
+        Column("Kind", "code", of="opcode"),
         Column("Groups", "text", "drawn below"),
         Column("Modeled µs", "float", "one execution, by link bandwidth; not measured"),
         Column("Exposed µs", "float", "modeled time less the roofline time of what runs meanwhile"),
@@ -49,9 +49,9 @@ def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -
     known = figures.wire_bytes is not None and figures.executions is not None
     return [
         row.collective.instruction,
-        row.collective.kind,
         origin.cause.value if origin.cause else None,
         figures.wire_bytes,
+        row.collective.kind,
         labels[row.collective.key],
         _microseconds(figures.time.seconds),
         _microseconds(overlap.exposed_seconds),
@@ -157,11 +157,11 @@ def _members(rows: Sequence[CollectiveRow]) -> Table:
 def _overlap(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
+        Column("Hidden µs", "float", "roofline time of what runs meanwhile"),
+        Column("Exposed µs", "float", "modeled time less the hidden time"),
         Column("Form"),
         Column("Ends with", "code", of="instruction"),
         Column("Runs meanwhile", "code"),
-        Column("Hidden µs", "float", "roofline time of what runs meanwhile"),
-        Column("Exposed µs", "float"),
         Column("Why not hidden"),
         Column("What to try"),
     )
@@ -174,11 +174,11 @@ def _overlap_cells(row: CollectiveRow) -> list[Cell]:
     sync = ", is_sync" if collective.is_sync else ""
     return [
         collective.instruction,
+        overlap.hidden_seconds * 1e6,
+        _microseconds(overlap.exposed_seconds),
         f"{collective.form}{thread}{sync}",
         collective.done,
         _meanwhile(row),
-        overlap.hidden_seconds * 1e6,
-        _microseconds(overlap.exposed_seconds),
         plain(overlap.reason_detail),
         row.remedy,
     ]

@@ -89,7 +89,7 @@ def _card(kernels: ModuleKernels) -> str:
             "Occupancy is not calculated: the dump names no NVIDIA GPU whose limits are known. "
             "For AMD GPUs the figures of the code objects are shown."
         )
-    name = kernels.device or "The device"
+    name = kernels.device or "the device"
     count = kernels.multiprocessors
     many = f"{units.count(count)} multiprocessors" if count else "multiprocessors"
     source = f" ({kernels.multiprocessors_source})" if kernels.multiprocessors_source else ""
@@ -134,6 +134,8 @@ def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
         Column("Kernel", "link", "its code"),
         Column("Share", "percent", "of the roofline time of the module, all that launch it"),
         Column("Occupancy", "percent", "resident warps / warps that a multiprocessor can hold"),
+        Column("Occupancy from", "percent", "lower bound"),
+        Column("Occupancy to", "percent", "upper bound"),
         Column("Limited by", "text", "resources that allow no further block"),
         Column("Registers", "int", "per thread"),
         Column("Spills", "bytes", "stores and loads of spilled registers in the code of a thread"),
@@ -143,11 +145,9 @@ def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
         Column("Waves", "float", "blocks / blocks resident on the whole card"),
         Column("Wave efficiency", "percent", "waves / waves rounded up"),
         Column("Shared memory", "bytes", "of a block, static and dynamic"),
-        Column("Dynamic", "bytes", "the part that the launch adds"),
+        Column("Dynamic shared memory", "bytes", "the part that the launch adds"),
         Column("Stack", "bytes", "of a thread"),
         Column("Registers at most", "int", "bound from the block size, where not allocated"),
-        Column("Occupancy from", "percent", "lower bound"),
-        Column("Occupancy to", "percent", "upper bound"),
         Column("Instructions", "int", "that launch it"),
         Column("Launches", "int", "in the thunk sequence; loops repeat them"),
         Column("Matrix", "code", "first matrix instruction of the PTX"),
@@ -168,6 +168,8 @@ def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
         [kernel.name, f"{page}#unit={quote(place)}"] if place else kernel.name,
         kernel.share,
         kernel.occupancy,
+        kernel.occupancy_at_least,
+        kernel.occupancy_at_most,
         ", ".join(kernel.limited_by) or None,
         kernel.registers,
         kernel.spill_bytes,
@@ -180,8 +182,6 @@ def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
         kernel.dynamic_shared_bytes,
         kernel.stack_bytes,
         kernel.registers_at_most,
-        kernel.occupancy_at_least,
-        kernel.occupancy_at_most,
         len(kernel.instructions),
         kernel.launches,
         kernel.matrix or None,

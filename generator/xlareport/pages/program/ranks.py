@@ -259,10 +259,17 @@ def _cells(
     first = _link(modules[row.keys[0]])
     cells: list[Cell] = [
         [first.name, first.address],
-        [_WORDS[row.verdict], _SIGNS.get(row.verdict, "")],
+        [_verdict(row, shown), _SIGNS.get(row.verdict, "")],
     ]
     for numbers in shown:
         at = row.place(numbers[0])
         letter = row.letter(numbers[0])
         cells.append(letter if at is None else [letter, _link(modules[row.keys[at]]).address])
     return cells
+
+
+def _verdict(row: _MatrixRow, shown: Sequence[Sequence[int]]) -> str:
+    """Say the verdict; a program that some ranks did not compile is not the same in all."""
+    missing = any(row.place(numbers[0]) is None for numbers in shown)
+    same = row.verdict is RankVerdict.SAME
+    return "not in every rank" if same and missing else _WORDS[row.verdict]

@@ -88,7 +88,7 @@ def _cell(text: str, hue: int) -> Markup:
 def _table(
     heads: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[tuple[str, int]]]
 ) -> Markup:
-    corner = Markup("<th></th>") if any(heads) else Markup()
+    corner = Markup("<td></td>") if any(heads) else Markup()
     top = Markup().join(Markup("<th>{}</th>").format(column) for column in columns)
     body = Markup().join(
         Markup("<tr>{}{}</tr>").format(

@@ -32,23 +32,23 @@ def sharding_tables(
 
 def _values(title: str, values: Sequence[ShardedValueRecord]) -> Table:
     columns = (
-        Column("Number", "int"),
         Column(title, "code"),
         Column("Sharding", "text", "in words"),
         Column("Bytes per device", "bytes"),
         Column("Shape", "code", "of the whole array", of="shape"),
         Column("Bytes", "bytes", "of the whole array"),
         Column("As written", "code"),
+        Column("Number", "int"),
     )
     rows: list[list[Cell]] = [
         [
-            value.number,
             value.label,
             value.words,
             value.part_bytes,
             value.shape,
             value.bytes,
             value.sharding,
+            value.number,
         ]
         for value in values
     ]
@@ -61,7 +61,7 @@ def _changes(changes: Sequence[ShardingChangeRecord]) -> Table:
         Column("From"),
         Column("To"),
         Column("Received per device", "bytes", "at the least, of one operand, by one device"),
-        Column("Op name", "code"),
+        Column("op_name", "code"),
         Column("Source"),
         Column("Operands", "code"),
         Column("Shape", "code", "of the whole array", of="shape"),
@@ -99,9 +99,9 @@ def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | Non
         Column("Collective", "code", "of the final module", of="instruction"),
         Column("From", "text", "sharding before SPMD partitioning; of a partial sum, operands"),
         Column("To"),
-        Column("Wire bytes", "bytes", "sent by one device, in one execution"),
-        Column("Time µs", "float", "by the interconnect model, not measured"),
-        Column("Op name", "code"),
+        Column("Sent per device", "bytes", "by a ring algorithm, per execution"),
+        Column("Modeled µs", "float", "one execution, by link bandwidth; not measured"),
+        Column("op_name", "code"),
         Column("Source"),
         Column("Value", "code", "before SPMD partitioning"),
         Column("Why", "text", "what the collective does with the value"),
@@ -146,7 +146,7 @@ def _rematerializations(values: Sequence[RematerializationRecord]) -> Table:
         Column("To"),
         Column("Gathered per device", "bytes", "the whole, on each device"),
         Column("Kept", "bytes", "of the whole, by each device"),
-        Column("Op name", "code"),
+        Column("op_name", "code"),
         Column("Grade"),
         Column("Shape", "code", of="shape"),
         Column("All-gathers", "code"),
@@ -178,7 +178,7 @@ def _warnings(warnings: Sequence[PartitionerWarningRecord]) -> Table:
         Column("From"),
         Column("To"),
         Column("Count", "int", "in the log"),
-        Column("Op name", "code"),
+        Column("op_name", "code"),
         Column("Shape", "code", "of one device's part", of="shape"),
         Column("From, as written", "code"),
         Column("To, as written", "code"),

@@ -1,0 +1,50 @@
+"""The tabs of a module on several GPUs in a real browser, small ones and dark ones too."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from xlareport.report import BuildOptions, build
+
+pytestmark = pytest.mark.browser
+
+TABS = ("collectives", "shardings", "kernels", "skeleton")
+VIOLATIONS = {"resultTypes": ["violations"]}
+
+
+@pytest.fixture(scope="module")
+def site(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("partitioned")
+    build(unpacked("sharded-gpu"), BuildOptions(out=out, pictures="none"))
+    return out / "site"
+
+
+@pytest.fixture
+def opened(visitor: Any, site: Path) -> Callable[[str], Page]:
+    def open_tab(name: str) -> Page:
+        page: Page = visitor.open(f"{site.as_uri()}/m/module_0001.jit_fsdp_step.html?{name}")
+        expect(page.locator("h1")).to_contain_text(f"{name.title()} of jit_fsdp_step")
+        return page
+
+    return open_tab
+
+
+@pytest.mark.parametrize("name", TABS)
+def test_everybody_can_read_it(opened: Callable[[str], Page], name: str) -> None:
+    page = opened(name)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert Axe().run(page, options=VIOLATIONS).response["violations"] == [], scheme
+
+
+@pytest.mark.parametrize("name", TABS)
+def test_it_fits_a_narrow_screen(visitor: Any, opened: Callable[[str], Page], name: str) -> None:
+    page = opened(name)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert visitor.complaints == []
+    assert visitor.outside() == []
