@@ -35,7 +35,7 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
     grade = "" if skeleton.device_grade == "exact" else f", device {skeleton.device_grade}"
     yield (
         f"Times are estimates (roofline on {skeleton.device}{grade}), not measured: "
-        f"{units.seconds(skeleton.seconds)} for all in sequence."
+        f"{units.seconds(skeleton.seconds)} in sequence, asynchronous operations aside."
     )
     if skeleton.unknown:
         yield f"The time of {units.plural(skeleton.unknown, 'item')} is not known."
