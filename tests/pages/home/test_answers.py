@@ -65,6 +65,14 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
     assert "Largest buffer at the peak: %" in said["Memory"]
 
 
+def test_the_two_peaks_of_a_cpu_are_told_apart(told: Teller) -> None:
+    _, on_cpu = told("jax-cpu-train")
+    _, on_gpu = told("gpu-h100x2-train")
+
+    assert "(jaxlib's peak on CPU leaves out temporaries)" in on_cpu["Memory"]
+    assert "leaves out temporaries" not in on_gpu["Memory"]
+
+
 def test_what_is_not_the_end_of_a_compilation_says_so(told: Teller) -> None:
     _, said = told("ipu-dot-only")
 

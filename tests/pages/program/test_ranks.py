@@ -54,6 +54,8 @@ def test_a_rank_without_a_module_is_named(tmp_path: Path) -> None:
     report = read_report(root, BuildOptions())
     assert "`jit_eval` is missing in `rank_3`." in rank_words(report)
     assert [row[-1] for row in ranks_table(report).rows].count("\N{EN DASH}") == 1
+    verdicts = [row[1][0] for row in ranks_table(report).rows if isinstance(row[1], list)]
+    assert sorted(verdicts) == ["not in every rank", "same"]
 
 
 def test_one_process_has_no_section(tmp_path: Path) -> None:
