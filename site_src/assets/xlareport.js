@@ -6223,7 +6223,13 @@ var xlareport = (() => {
     return element(
       "li",
       null,
-      element("a", { href: insideReport(href), "data-exact": exact && "yes" }, element("code", null, text), " ", element("span.xr-muted", null, note2))
+      element(
+        "a",
+        { href: insideReport(href), "data-exact": exact && "yes" },
+        element("code", null, text),
+        " ",
+        element("span.xr-muted", null, note2)
+      )
     );
   }
   var KEYS = /* @__PURE__ */ new Set(["/", "s", "f"]);

@@ -384,7 +384,13 @@ function row({ text, note, href }, exact) {
   return element(
     "li",
     null,
-    element("a", { href: insideReport(href), "data-exact": exact && "yes" }, element("code", null, text), " ", element("span.xr-muted", null, note)),
+    element(
+      "a",
+      { href: insideReport(href), "data-exact": exact && "yes" },
+      element("code", null, text),
+      " ",
+      element("span.xr-muted", null, note),
+    ),
   );
 }
 

@@ -66,7 +66,7 @@ def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -
 
 
 def _microseconds(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds * 1e6
+    return None if seconds is None else round(seconds * 1e6, 3)
 
 
 def _origins(rows: Sequence[CollectiveRow]) -> Table:
@@ -174,7 +174,7 @@ def _overlap_cells(row: CollectiveRow) -> list[Cell]:
     sync = ", is_sync" if collective.is_sync else ""
     return [
         collective.instruction,
-        overlap.hidden_seconds * 1e6,
+        _microseconds(overlap.hidden_seconds),
         _microseconds(overlap.exposed_seconds),
         f"{collective.form}{thread}{sync}",
         collective.done,
