@@ -5893,6 +5893,21 @@ var xlareport = (() => {
     };
   }
 
+  // src/search/row.js
+  function row2({ text, note: note2, href }, exact) {
+    return element(
+      "li",
+      null,
+      element(
+        "a",
+        { href: insideReport(href), "data-exact": exact && "yes" },
+        element("code", null, text),
+        " ",
+        element("span.xr-muted", null, note2)
+      )
+    );
+  }
+
   // src/search/search.js
   var SHOWN4 = 5;
   var MORE = 50;
@@ -6218,19 +6233,6 @@ var xlareport = (() => {
       const { href } = match.hit();
       return !seen.has(href) && seen.add(href);
     });
-  }
-  function row2({ text, note: note2, href }, exact) {
-    return element(
-      "li",
-      null,
-      element(
-        "a",
-        { href: insideReport(href), "data-exact": exact && "yes" },
-        element("code", null, text),
-        " ",
-        element("span.xr-muted", null, note2)
-      )
-    );
   }
   var KEYS = /* @__PURE__ */ new Set(["/", "s", "f"]);
   function installSearch() {

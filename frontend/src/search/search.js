@@ -3,7 +3,7 @@
  * module after module, the one of this page and the main program first.
  */
 
-import { insideReport, root } from "../core/address.js";
+import { root } from "../core/address.js";
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
@@ -12,6 +12,7 @@ import { bindKey } from "../keys.js";
 import { entryAddress } from "../names/words.js";
 import { RANKS, loadModuleIndex, ranker } from "./index.js";
 import { loadPages } from "./pages.js";
+import { row } from "./row.js";
 
 const SHOWN = 5;
 const MORE = 50;
@@ -377,21 +378,6 @@ function distinct(matches) {
     const { href } = match.hit();
     return !seen.has(href) && seen.add(href);
   });
-}
-
-/** @param {Hit} hit @param {boolean} exact whether it is what was typed */
-function row({ text, note, href }, exact) {
-  return element(
-    "li",
-    null,
-    element(
-      "a",
-      { href: insideReport(href), "data-exact": exact && "yes" },
-      element("code", null, text),
-      " ",
-      element("span.xr-muted", null, note),
-    ),
-  );
 }
 
 const KEYS = new Set(["/", "s", "f"]);
