@@ -200,6 +200,7 @@ OTHERS = {
     "dump/archive.py": test_a_damaged_archive_is_read_or_refused,
     "pages/search/topics.py": "a table of ours",
     "records/bare_report.py": test_a_report_is_read_or_refused,
+    "records/stored_sketches.py": "tests/records/test_stored_sketches.py",
     "replay/process.py": "the answer of our own child process",
     "replay/run_reproducer.py": "what `extract --runnable` wrote beside it",
     "replay/worker/arrays.py": "arrays that our own parent process wrote, or the user named",
