@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from xlareport.capture.run import find_dump, find_era, plan_capture, run_program
+from xlareport.capture.run import capture_uncached
 from xlareport.compare import compare
 from xlareport.pages.compare.results import junit, markdown
 from xlareport.pages.nightly.index import NightOutcome, Outcome
@@ -22,7 +22,6 @@ from xlareport.site.night_folders import NightFolders
 
 DEFAULT_BUDGETS = ("peak_bytes[main] > +5%", "flops[main] > +5%", "bytes_accessed[main] > +5%")
 """What is held against the baseline where nobody names a budget, as far as it has the figure."""
-_CACHE_OFF = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
 _NOTHING = (
     "XLA dumped nothing: nothing was compiled, the program set XLA_FLAGS itself, or a compilation "
     "cache answered."
@@ -68,7 +67,7 @@ def run_night(
         former = [each for each in folders.read_outcomes() if each.night != options.night]
         folders.prepare()
         with tempfile.TemporaryDirectory(prefix="xlareport-night-") as place:
-            code, dump = _run(program, options, {**environ, **_CACHE_OFF}, Path(place) / "dump")
+            code, dump = capture_uncached(program, options.level, Path(place) / "dump", environ)
             has_modules = dump is not None and _report(
                 dump, options, folders, progress, is_counted=not code
             )
@@ -83,14 +82,6 @@ def run_night(
     except OSError as error:
         raise UnwritableFileError(options.root, error) from error
     return outcome
-
-
-def _run(
-    program: Sequence[str], options: NightOptions, environ: Mapping[str, str], place: Path
-) -> tuple[int, Path | None]:
-    """Return the program's exit code and its dump; None where XLA dumped nothing."""
-    plan = plan_capture(options.level, place, environ, find_era(program, environ))
-    return run_program(program, plan), find_dump(plan)
 
 
 def _report(

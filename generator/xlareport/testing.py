@@ -12,14 +12,13 @@ import pytest
 
 from xlareport.analysis.operations import count_operations
 from xlareport.api import Module, Report, Snapshot, read
-from xlareport.capture.run import find_dump, find_era, plan_capture, run_program
+from xlareport.capture.run import capture_uncached
 from xlareport.knowledge.opcodes import opcode_work
 from xlareport.runtime import units
 
 _LIMIT = re.compile(
     r"<\s{0,9}(?P<number>\d{1,18}(?:\.\d{1,9})?)\s?(?P<unit>%|[kMGT]i?B|B)", re.ASCII
 )
-_SCALES = {"k": 1, "M": 2, "G": 3, "T": 4}
 _NAMED = 5
 Program = Report | Module | Snapshot
 """A dump, of which the main program counts, a module, of which the final snapshot does, or one."""
@@ -58,7 +57,7 @@ def assert_peak_bytes(
         raise ValueError(f"{limit!r} is no limit: `<2GiB`, or `<5%` with a baseline.")
     peak = _peak(program)
     if baseline is None:
-        bound = float(match["number"]) * _scale(match["unit"])
+        bound = float(match["number"]) * units.unit_scale(match["unit"])
     else:
         bound = _peak(baseline) * (1 + float(match["number"]) / 100)
     if peak > bound:
@@ -117,12 +116,9 @@ def capture_report(command: Sequence[str], folder: Path) -> Report:
 
     The test fails where the command does, or where XLA dumped nothing.
     """
-    environ = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"}
-    plan = plan_capture("quick", folder, environ, find_era(command, environ))
-    code = run_program(command, plan)
+    code, dump = capture_uncached(command, "quick", folder, os.environ)
     if code:
         pytest.fail(f"{command[0]} ended with exit code {code}.", pytrace=False)
-    dump = find_dump(plan)
     if dump is None:
         pytest.fail("XLA dumped nothing.", pytrace=False)
     return read(dump)
@@ -139,8 +135,3 @@ def _peak(program: Report | Module) -> int:
 
 def _first_difference(differences: Sequence[object]) -> str:
     return str(getattr(differences[0], "what", "")) if differences else "no difference was found"
-
-
-def _scale(unit: str) -> float:
-    base = 1024 if "i" in unit else 1000
-    return float(base ** _SCALES.get(unit[:1], 0))

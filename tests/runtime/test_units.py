@@ -60,3 +60,11 @@ def test_counts_and_nouns() -> None:
     assert units.plural(1, "step") == "1 step"
     assert units.plural(2, "step") == "2 steps"
     assert units.plural(3, "entry", "entries") == "3 entries"
+
+
+@pytest.mark.parametrize(
+    ("unit", "scale"),
+    [("", 1), ("B", 1), ("k", 1000), ("MB", 10**6), ("MiB", 2**20), ("Gi", 2**30), ("T", 10**12)],
+)
+def test_units_that_people_write(unit: str, scale: int) -> None:
+    assert units.unit_scale(unit) == scale

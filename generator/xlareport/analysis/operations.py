@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from xlareport.analysis.cost.wire import is_all_reduce_scatter
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.opcodes import all_entries, operation_of
 from xlareport.runtime.errors import UnknownNameError
-
-_SCATTERING = "all-reduce-scatter"
-"""How the TPU compiler names the computation of a reduce-scatter."""
 
 
 def operation_in(computation: Computation, instruction: Instruction) -> str | None:
@@ -21,7 +19,7 @@ def operation_in(computation: Computation, instruction: Instruction) -> str | No
     all-reduce and a dynamic-slice: the all-reduce in there is the `reduce-scatter`.
     """
     operation = operation_of(instruction.opcode)
-    if operation == "all-reduce" and computation.name.startswith(_SCATTERING):
+    if operation == "all-reduce" and is_all_reduce_scatter(computation):
         return "reduce-scatter"
     return operation
 

@@ -35,6 +35,7 @@ _ASK = (
     "    try: print(name, m.version(name))\n"
     "    except m.PackageNotFoundError: pass\n"
 )
+_CACHE_OFF = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
 _LIMITS_MODULES = ("xla_dump_hlo_module_re", "xla_dump_max_hlo_modules", "xla_dump_hlo_pipeline_re")
 
 
@@ -146,6 +147,18 @@ def run_program(command: Sequence[str], plan: Plan) -> int:
     with _signals_for(program):
         code = program.wait()
     return code if code >= 0 else 128 - code
+
+
+def capture_uncached(
+    command: Sequence[str], level: str, folder: Path, environ: Mapping[str, str]
+) -> tuple[int, Path | None]:
+    """Run a program without JAX's compilation cache; return its exit code and its dump.
+
+    The dump is None where XLA dumped nothing. Raises UnwritableFileError, ProgramNotStartedError.
+    """
+    environ = {**environ, **_CACHE_OFF}
+    plan = plan_capture(level, folder, environ, find_era(command, environ))
+    return run_program(command, plan), find_dump(plan)
 
 
 def find_dump(plan: Plan) -> Path | None:

@@ -26,6 +26,7 @@ from xlareport.records.compare import (
     UncheckedRecord,
 )
 from xlareport.runtime.errors import UnknownNameError, XlareportError
+from xlareport.runtime.units import unit_scale
 
 _BUDGET = re.compile(
     r"(?P<figure>[a-z_]{1,64})(?:\[(?P<module>[^\]]{1,400})\])?\s{0,9}>\s{0,9}"
@@ -54,7 +55,6 @@ _FIGURES = {
     },
 }
 """What a budget may name, and the figures of the report it stands for, the first that is known."""
-_SCALES = {"k": 1, "M": 2, "G": 3, "T": 4}
 
 
 class BudgetError(XlareportError):
@@ -103,7 +103,7 @@ def parse_budget(text: str) -> Budget:
         module=match["module"],
         figures=_FIGURES[match["figure"]],
         opcode="",
-        limit=float(match["number"]) * _scale(match["unit"] or ""),
+        limit=float(match["number"]) * (0.01 if share else unit_scale(match["unit"] or "")),
         grown=bool(match["more"]),
         share=share,
     )
@@ -114,13 +114,6 @@ def _near(word: str, names: Iterable[str], form: str) -> Iterator[str]:
     plain = {name.replace("-", "").replace("_", ""): name for name in names}
     for match in get_close_matches(word.replace("-", "").replace("_", ""), plain, n=1):
         yield form.format(plain[match])
-
-
-def _scale(unit: str) -> float:
-    if unit == "%":
-        return 0.01
-    base = 1024 if "i" in unit else 1000
-    return float(base ** _SCALES.get(unit[:1], 0))
 
 
 @dataclass(frozen=True, slots=True)

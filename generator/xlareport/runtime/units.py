@@ -52,6 +52,12 @@ def plural(number: int, singular: str, many: str = "") -> str:
     return f"{count(number)} {singular if number == 1 else many or singular + 's'}"
 
 
+def unit_scale(unit: str) -> int:
+    """Return what a unit that people write stands for: 1,000,000 for `MB`, 1,048,576 for `MiB`."""
+    power = _DECIMAL.index(unit[:1]) if unit[:1] in _DECIMAL else 0
+    return int((1024 if "i" in unit else 1000) ** power)
+
+
 def _scale(
     number: float, base: int, units: tuple[str, ...], significant: int = 0
 ) -> tuple[str, str]:

@@ -23,6 +23,13 @@ _CANNOT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 """What a kernel or a file system answers that knows of no exchange."""
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file as a whole or not at all; raises OSError."""
+    aside = path.with_name(f".{path.name}.part")
+    aside.write_bytes(content)
+    aside.replace(path)
+
+
 def exchange_folders(path: Path, other: Path) -> bool:
     """Let two folders that exist change places; False where that is not possible here.
 

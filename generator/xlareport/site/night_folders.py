@@ -14,6 +14,7 @@ from pathlib import Path
 
 from xlareport.pages.nightly.index import NightOutcome, Outcome, index_page, latest_page
 from xlareport.runtime.errors import XlareportError
+from xlareport.site.folder import replace_file
 from xlareport.site.nights import forget_nights
 
 _NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
@@ -86,7 +87,7 @@ class NightFolders:
 
     def pin(self) -> None:
         """Make this night the baseline."""
-        _replace(self.state / "baseline", f"{self.night}\n")
+        replace_file(self.state / "baseline", f"{self.night}\n".encode())
 
     def prepare(self) -> None:
         """Make the folders; remove an earlier run of this night and the verdict of the last one."""
@@ -138,14 +139,7 @@ class NightFolders:
         forget_nights(self.state, gone)
         kept = [night for night in nights if night.night in stay]
         records = [asdict(night) for night in kept]
-        _replace(self.state / "nights.json", json.dumps(records, indent=1) + "\n")
-        _replace(self.site / "index.html", index_page(kept, title, baseline))
+        replace_file(self.state / "nights.json", (json.dumps(records, indent=1) + "\n").encode())
+        replace_file(self.site / "index.html", index_page(kept, title, baseline).encode())
         (self.site / "latest").mkdir(exist_ok=True)
-        _replace(self.site / "latest/index.html", latest_page(kept, title))
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    aside = path.with_name(f".{path.name}.part")
-    aside.write_text(text, "utf-8")
-    aside.replace(path)
+        replace_file(self.site / "latest/index.html", latest_page(kept, title).encode())

@@ -20,7 +20,7 @@ from xlareport.pages.nightly.page import Nightly, tonight
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem, UnwritableFileError
-from xlareport.site.folder import Folder
+from xlareport.site.folder import Folder, replace_file
 
 FILE = "history.jsonl"
 _SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", re.ASCII)
@@ -117,9 +117,8 @@ def _append(path: Path, former: bytes, line: bytes) -> None:
 
 
 def _replace(path: Path, lines: Sequence[bytes]) -> None:
-    aside = path.with_name(f".{FILE}.part")
-    aside.write_bytes(b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines))
-    aside.replace(path)
+    ended = (line if line.endswith(b"\n") else line + b"\n" for line in lines)
+    replace_file(path, b"".join(ended))
 
 
 def _night(record: Mapping[str, Any]) -> Night:
