@@ -51,7 +51,7 @@ def test_groups_are_drawn_once_each(unpacked: Callable[[str], Path]) -> None:
     first = str(page.groups[0].drawing)
     assert first.count("<td") == 8
     assert first.count("<tr>") == 2
-    assert first.count("xr-mesh-0") == 2
+    assert first.count("xr-hue-0") == 2
 
 
 def test_pairs_are_listed(unpacked: Callable[[str], Path]) -> None:

@@ -1,18 +1,18 @@
 """Replica groups drawn on the device mesh: a square for each device, one color for each group."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.pages.rendering.environment import prose
 from xlareport.runtime import units
 
 _MOST_DRAWN = 256
 """Devices of a mesh that is drawn; a larger one is told in words."""
-_HUES = 6
 _MOST_PAIRS = 16
 _MOST_KINDS = 40
 
@@ -115,25 +115,18 @@ def _draw(
         more = f" and {len(groups) - _MOST_PAIRS:,} more" if len(groups) > _MOST_PAIRS else ""
         return Markup('<p class="xr-pairs">{}</p>').format(f"{shown}{more}")
     number_of = {device: number for number, group in enumerate(groups) for device in group}
-    body = Markup().join(_row(line, shape, devices, number_of) for line in range(shape[0]))
-    return Markup('<table class="xr-mesh"><tbody>{}</tbody></table>').format(body)
+    rows, columns = shape
+    return draw_device_table(
+        [
+            [
+                _cell(device, number_of.get(device))
+                for device in range(line * columns, min((line + 1) * columns, devices))
+            ]
+            for line in range(rows)
+        ]
+    )
 
 
-def _row(line: int, shape: tuple[int, int], devices: int, number_of: dict[int, int]) -> Markup:
-    cells = Markup().join(_cells(line, shape, devices, number_of))
-    return Markup("<tr>{}</tr>").format(cells)
-
-
-def _cells(
-    line: int, shape: tuple[int, int], devices: int, number_of: dict[int, int]
-) -> Iterator[Markup]:
-    for column in range(shape[1]):
-        device = line * shape[1] + column
-        if device >= devices:
-            return
-        number = number_of.get(device)
-        hue = "none" if number is None else number % _HUES
-        what = "in no group" if number is None else f"group {number}"
-        yield Markup('<td class="xr-mesh-{}" title="device {}, {}">{}</td>').format(
-            hue, device, escape(what), device
-        )
+def _cell(device: int, number: int | None) -> DeviceCell:
+    group = "in no group" if number is None else f"group {number}"
+    return DeviceCell(str(device), number, f"device {device}, {group}")

@@ -6,9 +6,9 @@ from math import prod
 
 from markupsafe import Markup
 
+from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.records.shardings import MeshRecord, ShardingRecord
 
-_HUES = 6
 _MOST_NAMED = 16
 """Devices that one cell names."""
 _MOST_CELLS = 64
@@ -32,10 +32,10 @@ def draw_mesh(mesh: MeshRecord) -> Markup:
     columns = [f"{across.name}={step}" for step in range(across.size)]
     width = across.size
     rows = [
-        [(str(device), -1) for device in mesh.devices[number * width : (number + 1) * width]]
+        [DeviceCell(str(device)) for device in mesh.devices[number * width : (number + 1) * width]]
         for number in range(len(outer))
     ]
-    return _table(heads, columns, rows)
+    return draw_device_table(rows, columns, heads if any(heads) else ())
 
 
 def draw_holders(sharding: ShardingRecord) -> Markup:
@@ -59,7 +59,7 @@ def draw_holders(sharding: ShardingRecord) -> Markup:
         fixed = dict(zip(down, place, strict=True))
         cells.append(list(_cells(sharding.tiles, across, fixed, holders)))
     columns = [f"d{across}:{step}" for step in range(sharding.tiles[across])]
-    return _table(heads, columns, cells)
+    return draw_device_table(cells, columns, heads if any(heads) else ())
 
 
 def _cells(
@@ -67,7 +67,7 @@ def _cells(
     across: int,
     fixed: Mapping[int, int],
     holders: Mapping[Place, tuple[int, ...]],
-) -> Iterator[tuple[str, int]]:
+) -> Iterator[DeviceCell]:
     for step in range(tiles[across]):
         place = tuple(
             step if number == across else fixed.get(number, 0) for number in range(len(tiles))
@@ -75,28 +75,5 @@ def _cells(
         devices = holders.get(place, ())
         more = len(devices) - _MOST_NAMED
         shown = ", ".join(map(str, devices[:_MOST_NAMED]))
-        yield f"{shown} and {more:,} more" if more > 0 else shown, min(devices, default=0) % _HUES
-
-
-def _cell(text: str, hue: int) -> Markup:
-    """Return a cell, colored unless its hue is negative."""
-    if hue < 0:
-        return Markup("<td>{}</td>").format(text)
-    return Markup('<td class="xr-holds-{}">{}</td>').format(hue, text)
-
-
-def _table(
-    heads: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[tuple[str, int]]]
-) -> Markup:
-    corner = Markup("<td></td>") if any(heads) else Markup()
-    top = Markup().join(Markup("<th>{}</th>").format(column) for column in columns)
-    body = Markup().join(
-        Markup("<tr>{}{}</tr>").format(
-            Markup('<th scope="row">{}</th>').format(head) if any(heads) else Markup(),
-            Markup().join(_cell(text, hue) for text, hue in row),
-        )
-        for head, row in zip(heads, rows, strict=True)
-    )
-    return Markup(
-        '<table class="xr-holders"><thead><tr>{}{}</tr></thead><tbody>{}</tbody></table>'
-    ).format(corner, top, body)
+        text = f"{shown} and {more:,} more" if more > 0 else shown
+        yield DeviceCell(text, min(devices, default=0))

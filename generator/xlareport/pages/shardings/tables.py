@@ -117,7 +117,7 @@ def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | Non
             _pair_words(pair.from_, mesh),
             _pair_words(pair.to, mesh) if pair.to else "not known",
             collective.wire_bytes,
-            collective.time_us,
+            None if collective.time_us is None else round(collective.time_us, 3),
             collective.op_name,
             collective.source,
             pair.value,
