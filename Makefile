@@ -28,13 +28,13 @@ serve: $(VENV)/.ready  ## Show that report on http://127.0.0.1:8000 and follow i
 
 test: check browser  ## Check and test everything: sources, pages in a browser, the built wheel
 	$(RUN)python scripts/frontend.py test
-	$(RUN)pytest -n $(WORKERS)
+	$(RUN)pytest -n $(WORKERS) --dist loadfile
 
 test-replay: $(VENV)/.ready-replay  ## Test what runs programs of a dump; needs jax, which it installs
 	$(RUN)pytest tests/replay tests/cli/test_replay.py
 
 walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
-	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) tests/site tests/hostile tests/benchmarks
+	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) --dist loadfile tests/site tests/hostile tests/benchmarks
 
 check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)ruff check
@@ -63,7 +63,7 @@ bundle: $(VENV)/.ready-test  ## Bring frontend/src into the scripts that the pac
 
 coverage: browser  ## Measure which lines of Python, and how much of the page scripts, the tests run
 	rm -rf build/coverage build/script-coverage
-	XLAREPORT_SCRIPT_COVERAGE=build/script-coverage $(RUN)coverage run -m pytest -n $(WORKERS)
+	XLAREPORT_SCRIPT_COVERAGE=build/script-coverage $(RUN)coverage run -m pytest -n $(WORKERS) --dist loadfile
 	$(RUN)python scripts/script_coverage.py build/script-coverage
 	$(RUN)coverage combine --quiet
 	$(RUN)coverage report

@@ -5,8 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import LONG_WALKS
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not LONG_WALKS, reason="a quarter of a minute: `make walks` does it"),
+]
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "score_pictures.py"
 

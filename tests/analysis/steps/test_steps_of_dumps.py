@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import LONG_WALKS
 
 from xlareport import api
 from xlareport.analysis.passes.step_boundaries import has_same_form
@@ -12,7 +13,8 @@ from xlareport.pages.steps.payload import step_payload
 from xlareport.snapshots import ParsedSnapshot
 
 DATA = Path(__file__).parents[2] / "data"
-PACKED = sorted(path.name for path in DATA.glob("*.tar.zst"))
+PACKED = sorted(path.name for path in DATA.glob("*.tar.zst"))[:: 1 if LONG_WALKS else 3]
+"""Archives of dumps: `make walks` reads all of them, which takes a minute or two."""
 
 
 def steps(dump: Path) -> Iterator[tuple[ParsedSnapshot, ParsedSnapshot, StepChange]]:
