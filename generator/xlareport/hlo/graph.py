@@ -12,13 +12,10 @@ def callees_first(module: HloModule) -> tuple[Computation, ...] | None:
     """Return the computations that the entry reaches, callees first; None where calls go round."""
     if module.entry is None:
         return ()
-    graph: dict[str, list[str]] = {}
-    waiting = [module.entry.name]
-    while waiting:
-        name = waiting.pop()
-        if name not in graph:
-            graph[name] = _called(module.by_name[name], module.by_name)
-            waiting.extend(graph[name])
+    called = {
+        computation.name: _called(computation, module.by_name) for computation in module.computations
+    }
+    graph = {name: called[name] for name in reachable([module.entry.name], called.__getitem__)}
     try:
         order = tuple(TopologicalSorter(graph).static_order())
     except CycleError:

@@ -7,10 +7,12 @@ branches, and whatever writes a register or a spill slot that those read.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from xlareport.analysis.tpu.scalar_operations import Value, signed
 from xlareport.readers.llo.bundles import Bundle
 from xlareport.readers.llo.operations import LloOperation, registers
+from xlareport.runtime.graphs import reachable
 
 _TARGET = re.compile(r"target bundleno = (\d{1,9})\b")
 _SLOT = re.compile(r"\[(?:smem:)?\[?(#allocation\d{1,9}_spill)\]")
@@ -72,20 +74,17 @@ def control_actions(
 def _needed(actions: Iterable[Action]) -> set[str]:
     """Return every register and slot on which a branch depends, wherever it is written."""
     writers: dict[str, list[Action]] = {}
-    pending: list[str] = []
+    read: list[str] = []
     for action in actions:
         if action.is_branch:
-            pending.extend(action.reads)
+            read.extend(action.reads)
         else:
             writers.setdefault(action.target, []).append(action)
-    needed: set[str] = set()
-    while pending:
-        register = pending.pop()
-        if register not in needed:
-            needed.add(register)
-            for action in writers.get(register, ()):
-                pending.extend(action.reads)
-    return needed
+    return {*reachable(read, lambda register: _read_by(writers.get(register, ())))}
+
+
+def _read_by(actions: Iterable[Action]) -> Iterator[str]:
+    return chain.from_iterable(action.reads for action in actions)
 
 
 def _actions(operation: LloOperation) -> Iterator[Action]:
