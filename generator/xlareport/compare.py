@@ -27,7 +27,7 @@ from xlareport.analysis.compare.time_changes import (
     untimed,
 )
 from xlareport.analysis.compare.verdict import judge
-from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.rank_modules import group_source
@@ -323,7 +323,7 @@ def _side(source: _Opened, options: BuildOptions, progress: ProgressCallback) ->
     results = [sketches[module.key] for module in grouped.modules]
     analyses = tuple(result.analysis for result in results)
     dump = AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, analyses)
-    report = build_report(dump, options.marker)
+    report = build_report(dump, relate_modules(dump), options.marker)
     main = report.main.module if report.main else None
     return _Side(tuple(result.sketched for result in results), report.dump, main, report.problems)
 

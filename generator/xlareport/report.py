@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.fitted_profiles import assign_profiles
 from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
@@ -174,7 +174,7 @@ def _build(
         drawn = list(picture_files(early))
         analyzed = analyze(reading, options.limits)
         outputs = [result.output for result in reading.in_order()]
-        report = build_report(analyzed, options.marker)
+        report = build_report(analyzed, relate_modules(analyzed), options.marker)
         faults = Faults(analyzed.name)
         picture = None
         if options.pictures != "none":
@@ -274,7 +274,7 @@ def _report(source: Source, options: BuildOptions, progress: ProgressCallback) -
     with WorkerPool(options.jobs) as workers:
         reading = begin_reading(source, options, workers, progress, pages=False)
         analyzed = analyze(reading, options.limits)
-    return build_report(analyzed, options.marker)
+    return build_report(analyzed, relate_modules(analyzed), options.marker)
 
 
 def _main_program(source: Source, options: BuildOptions, progress: ProgressCallback) -> str:

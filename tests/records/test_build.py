@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.dump.source import open_source
 from xlareport.pages.home.answers import summarize_home
 from xlareport.pages.home.page import home_page
@@ -32,7 +32,7 @@ def read(unpacked: Unpack) -> Callable[[str], AnalyzedDump]:
 
 def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], AnalyzedDump]) -> None:
     analysed = read("jax-cpu-train")
-    empty = replace(build_report(analysed), main=None, modules=())
+    empty = replace(build_report(analysed, relate_modules(analysed)), main=None, modules=())
     found = summarize_home(empty, replace(analysed, modules=()))
 
     assert found.answers == ()
@@ -41,7 +41,7 @@ def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], Analyze
 
 def test_the_card_says_why_without_points(read: Callable[[str], AnalyzedDump]) -> None:
     analysed = read("jax-cpu-train")
-    report = build_report(analysed)
+    report = build_report(analysed, relate_modules(analysed))
     page = home_page(report, ())
 
     assert page.main is not None

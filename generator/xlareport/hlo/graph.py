@@ -13,7 +13,8 @@ def callees_first(module: HloModule) -> tuple[Computation, ...] | None:
     if module.entry is None:
         return ()
     called = {
-        computation.name: _called(computation, module.by_name) for computation in module.computations
+        computation.name: _called(computation, module.by_name)
+        for computation in module.computations
     }
     graph = {name: called[name] for name in reachable([module.entry.name], called.__getitem__)}
     try:

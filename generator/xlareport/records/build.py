@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlareport import __version__
-from xlareport.analysis.dump import AnalyzedDump, DumpRelations, relate_modules
+from xlareport.analysis.dump import AnalyzedDump, DumpRelations
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helper_modules import Role
@@ -43,12 +43,13 @@ _DECIDED = 0.99
 """Confidence where only one module contains the user's marker."""
 
 
-def build_report(dump: AnalyzedDump, marker: str | None = None) -> ReportRecord:
+def build_report(
+    dump: AnalyzedDump, relations: DumpRelations, marker: str | None = None
+) -> ReportRecord:
     """Build the records of a report; a marker in only one module decides the main program.
 
     A part that fails is listed as a problem and left at its default.
     """
-    relations = relate_modules(dump)
     faults = Faults(dump.name)
     modules = tuple(_module_records(dump, relations, faults))
     main = faults.attempt("The main program", lambda: _main(relations, marker, modules), None)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.dump.source import open_source
 from xlareport.pages.home.answers import HomeSummary, summarize_home
 from xlareport.records.build import build_report
@@ -35,7 +35,7 @@ def read(unpacked: Unpack) -> Callable[[str], AnalyzedDump]:
 def told(read: Callable[[str], AnalyzedDump]) -> Teller:
     def tell_of(name: str) -> tuple[HomeSummary, dict[str, str]]:
         analysed = read(name)
-        found = summarize_home(build_report(analysed), analysed)
+        found = summarize_home(build_report(analysed, relate_modules(analysed)), analysed)
         return found, {one.label: one.words.striptags() for one in found.answers}
 
     return tell_of

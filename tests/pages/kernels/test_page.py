@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.dump import relate_modules
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.module import AnalysisOptions, analyze_module
 from xlareport.dump.grouping import group, name_files
@@ -33,7 +34,8 @@ def analyzed(folder: Path, name: str, device: str = "") -> ModuleKernels:
 def recorded(folder: Path, name: str) -> ModuleRecord:
     with open_source(folder) as source, WorkerPool(1) as workers:
         options = BuildOptions(pictures="none")
-        report = build_report(analyze(begin_reading(source, options, workers, silent, pages=True)))
+        analyzed = analyze(begin_reading(source, options, workers, silent, pages=True))
+        report = build_report(analyzed, relate_modules(analyzed))
     return next(each for each in report.modules if name in each.name)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.dump.source import open_source
 from xlareport.pages.program.page import ProgramPage, links_table, program_page
 from xlareport.pages.program.picture import program_picture
@@ -23,7 +23,7 @@ Unpack = Callable[[str], Path]
 def clusters(unpacked: Unpack) -> tuple[AnalyzedDump, ReportRecord]:
     with open_source(unpacked("tf-clusters")) as source, WorkerPool(1) as workers:
         analysed = analyze(begin_reading(source, BuildOptions(), workers, silent, pages=False))
-    return analysed, build_report(analysed)
+    return analysed, build_report(analysed, relate_modules(analysed))
 
 
 def page_of(clusters: tuple[AnalyzedDump, ReportRecord]) -> ProgramPage:
@@ -65,7 +65,7 @@ def test_the_page_counts_the_modules_by_their_part(
 def made(unpacked: Unpack, name: str) -> tuple[AnalyzedDump, ReportRecord]:
     with open_source(unpacked(name)) as source, WorkerPool(1) as workers:
         analysed = analyze(begin_reading(source, BuildOptions(), workers, silent, pages=False))
-    return analysed, build_report(analysed)
+    return analysed, build_report(analysed, relate_modules(analysed))
 
 
 def test_the_log_of_the_framework_says_why_an_operation_was_left_out(unpacked: Unpack) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.dump import relate_modules
 from xlareport.analysis.module import AnalysisOptions, AnalyzedModule, analyze_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
@@ -33,7 +34,8 @@ def analyzed(unpacked: Callable[[str], Path]) -> AnalyzedModule:
 def record(unpacked: Callable[[str], Path]) -> ModuleRecord:
     with open_source(unpacked("tpu-v5e-machine")) as source, WorkerPool(1) as workers:
         options = BuildOptions(pictures="none")
-        report = build_report(analyze(begin_reading(source, options, workers, silent, pages=True)))
+        analyzed = analyze(begin_reading(source, options, workers, silent, pages=True))
+        report = build_report(analyzed, relate_modules(analyzed))
     return next(it for it in report.modules if "layers" in it.name)
 
 
