@@ -1,10 +1,9 @@
 """What a snapshot becomes so that it runs on the CPU, and what is refused by name."""
 
 import pytest
-from tests.replay.programs import entry, program, read
+from tests.replay.programs import entry, program
 
 from xlareport.replay.programs import NotRunnableError
-from xlareport.replay.rewrite import runnable
 
 FUSED = """%fused (p: f32[4]) -> f32[4] {
   %p = f32[4]{0} parameter(0)
@@ -91,10 +90,14 @@ def test_what_cannot_run_is_refused_by_name(line: str, reason: str) -> None:
         program(entry(f"%a = f32[] parameter(0)\n{line}", FUSED))
 
 
-def test_a_program_of_several_devices_is_refused() -> None:
-    text = entry("ROOT %a = f32[] parameter(0)", header=", num_partitions=4")
-    with pytest.raises(NotRunnableError, match="several devices"):
-        runnable(read(text))
+def test_what_starts_and_ends_asynchronously_becomes_plain() -> None:
+    text = entry(
+        """%a = f32[4] parameter(0)
+        %s = ((f32[4]), f32[4], s32[]) async-start(%a), calls=%fused
+        ROOT %d = f32[4] async-done(%s)""",
+        FUSED,
+    )
+    assert lines(text)[1:] == ["%s = f32[4] call(%a), to_apply=%fused", "ROOT %d = f32[4] copy(%s)"]
 
 
 def test_calls_that_go_round_are_refused() -> None:

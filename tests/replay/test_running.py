@@ -34,7 +34,7 @@ ENDLESS = """%body (p: s32[]) -> s32[] {
 def run(child: Child, lines: str, before: str = "") -> Path:
     text = program(entry(lines, before))
     inputs = make_inputs(child, text, seed=0)
-    return Runner(child, inputs.path).run(text.text())[0]
+    return Runner(child, inputs.path).run(text)[0]
 
 
 def test_a_bitcast_that_was_written_out_is_what_xla_computes(child: Child) -> None:
@@ -45,9 +45,7 @@ def test_a_bitcast_that_was_written_out_is_what_xla_computes(child: Child) -> No
     other = "%a = f32[2,3] parameter(0)\nROOT %b = f32[6] reshape(%a)"
     inputs = make_inputs(child, program(entry(lines)), seed=0)
     runner = Runner(child, inputs.path)
-    first, second, third = (
-        runner.run(program(entry(each)).text())[0] for each in (lines, logical, other)
-    )
+    first, second, third = (runner.run(program(entry(each)))[0] for each in (lines, logical, other))
     assert runner.compare(first, second).max_relative_error == 0
     assert runner.compare(first, third).max_relative_error != 0
 
@@ -55,7 +53,7 @@ def test_a_bitcast_that_was_written_out_is_what_xla_computes(child: Child) -> No
 def test_inputs_are_those_of_the_seed(child: Child) -> None:
     text = program(entry(SUM))
     results = [Runner(child, make_inputs(child, text, seed).path) for seed in (1, 1, 2)]
-    first, again, other = (runner.run(text.text())[0].read_bytes() for runner in results)
+    first, again, other = (runner.run(text)[0].read_bytes() for runner in results)
     assert first == again
     assert first != other
 
@@ -117,6 +115,24 @@ def test_a_planted_fault_is_named_where_it_was_planted(child: Child, unpacked: U
     assert result.first is not None
     assert result.first.stage == stage
     assert result.first.confirmed
+
+
+def test_a_partitioned_program_runs_on_several_devices(child: Child, unpacked: Unpack) -> None:
+    module = read_one_module(unpacked("sharded-cpu"), "jit_turned", BuildOptions(jobs=1))
+    result = bisect(module, child)
+    assert [run.reason for run in result.runs if not run.ran] == []
+    assert result.first is None
+
+
+def test_a_group_of_a_collective_that_is_wrong_is_named(child: Child, unpacked: Unpack) -> None:
+    module = read_one_module(unpacked("sharded-cpu"), "jit_blurred", BuildOptions(jobs=1))
+    stage = next(
+        each.stage.key for each in module.snapshots if each.stage.after == "spmd-partitioning"
+    )
+    edited = planted(module, stage, "{{0,1},{1,2},", "{{0,2},{1,1},")
+    result = bisect(edited, child)
+    assert result.first is not None
+    assert result.first.stage == stage
 
 
 def test_the_command_prints_a_document(jax_python: str, unpacked: Unpack) -> None:

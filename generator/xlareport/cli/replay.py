@@ -125,12 +125,13 @@ def _run_one(
     outputs: Path | None,
 ) -> None:
     snapshot = read.snapshots[0] if stage is None else read.snapshot(stage)
-    program = program_of(snapshot)
+    program = program_of(read, snapshot)
     if not isinstance(program, RunnableProgram):
         raise ReplayError(f"{snapshot.stage.label} of {read.files.key} cannot be run: {program}.")
     say(f"{read.files.key}, {snapshot.stage.label}, on the CPU with jaxlib {child.release}.")
     for change, count in program.changes.items():
         say(f"  rewritten: {change} ({count})")
+    child.use_devices(program.devices)
     try:
         inputs = make_inputs(child, program, *wanted)
         for number, each in enumerate(inputs.ranges):
@@ -138,7 +139,7 @@ def _run_one(
                 f"  input {number}: {each.dtype}{list(each.dimensions)} from {each.low:.4g} to "
                 f"{each.high:.4g}, {each.reason}"
             )
-        path, described = Runner(child, inputs.path).run(program.text())
+        path, described = Runner(child, inputs.path).run(program)
     except RunError as error:
         raise ReplayError(f"{snapshot.stage.label} did not run: {error}.") from error
     for number, output in enumerate(described):

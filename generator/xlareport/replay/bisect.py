@@ -10,8 +10,9 @@ from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.step import step
 from xlareport.program import ParsedModule
 from xlareport.replay.inputs import InputRange, input_ranges
+from xlareport.replay.partitions import find_placement
 from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, RunnableProgram, plain_shape
+from xlareport.replay.programs import NotRunnableError, RunnableProgram
 from xlareport.replay.rewrite import runnable
 from xlareport.replay.verdict import (
     Departure,
@@ -87,12 +88,15 @@ class Runner:
         self._child, self._inputs, self._options = child, inputs, options
         self._known: dict[str, tuple[Path, list[dict[str, Any]]] | RunError] = {}
 
-    def run(self, text: str, *, wide: bool = False) -> tuple[Path, list[dict[str, Any]]]:
+    def run(
+        self, program: RunnableProgram, *, wide: bool = False
+    ) -> tuple[Path, list[dict[str, Any]]]:
         """Return the file of the outputs and what they are; raises RunError."""
+        text = program.text()
         name = sha256(text.encode()).hexdigest()
         if name not in self._known:
             try:
-                self._known[name] = self._run(text, name, wide=wide)
+                self._known[name] = self._run(program, text, name, wide=wide)
             except RunError as error:
                 self._known[name] = error
         result = self._known[name]
@@ -100,7 +104,9 @@ class Runner:
             raise result
         return result
 
-    def _run(self, text: str, name: str, *, wide: bool) -> tuple[Path, list[dict[str, Any]]]:
+    def _run(
+        self, program: RunnableProgram, text: str, name: str, *, wide: bool
+    ) -> tuple[Path, list[dict[str, Any]]]:
         kind = sha256(repr(sorted(self._options.items())).encode()).hexdigest()[:8]
         source, outputs = (self._child.folder / f"{name}.{kind}.{end}" for end in ("txt", "npz"))
         source.write_text(text, "utf-8")
@@ -111,6 +117,7 @@ class Runner:
             outputs=str(outputs),
             options=dict(self._options),
             wide=wide,
+            placement=None if program.placement is None else asdict(program.placement),
         )
         return outputs, answer["outputs"]
 
@@ -127,15 +134,18 @@ class Runner:
 
 def programs_of(module: ParsedModule) -> list[RunnableProgram | NotRunnableError]:
     """Return each snapshot as a program, or why it is none."""
-    return [program_of(snapshot) for snapshot in module.snapshots]
+    return [program_of(module, snapshot) for snapshot in module.snapshots]
 
 
-def program_of(snapshot: ParsedSnapshot) -> RunnableProgram | NotRunnableError:
-    """Return a snapshot as a program, or why it is none."""
+def program_of(
+    module: ParsedModule, snapshot: ParsedSnapshot
+) -> RunnableProgram | NotRunnableError:
+    """Return a snapshot of a module as a program, or why it is none."""
     if snapshot.read_from.name.kind == "hlo-dot":
         return NotRunnableError("it was read from a drawing, which leaves out values")
     try:
-        return runnable(snapshot.hlo)
+        placement = find_placement([each.hlo for each in module.snapshots], snapshot.hlo)
+        return runnable(snapshot.hlo, placement)
     except NotRunnableError as error:
         return error
 
@@ -182,6 +192,7 @@ def bisect(
     if first is None:
         reason = programs[0] if programs else "it has no snapshots"
         raise ReplayError(f"No snapshot of {module.files.key} can be run: {reason}.")
+    child.use_devices(max(each.devices for each in programs if isinstance(each, RunnableProgram)))
     try:
         inputs = make_inputs(child, first, seed, given)
     except RunError as error:
@@ -215,15 +226,15 @@ def _run_all(
     reference: Path | None = None
     described: list[dict[str, Any]] = []
     runs: list[StageRun] = []
-    shapes: list[str] | None = None
+    shapes: list[tuple[str, tuple[int, ...]]] | None = None
     for snapshot, program in zip(module.snapshots, programs, strict=True):
         progress("running snapshots", len(runs), len(programs))
         run = StageRun(snapshot.stage.key, snapshot.stage.label, ran=False, reason=str(program))
         if isinstance(program, RunnableProgram):
-            taken = [plain_shape(line.shape) for line in program.parameters()]
+            taken = program.inputs()
             try:
                 _check_parameters(taken, shapes)
-                outputs, described_now = runner.run(program.text())
+                outputs, described_now = runner.run(program)
                 if reference is None:
                     reference, described, shapes = outputs, described_now, taken
                 difference = runner.compare(reference, outputs)
@@ -235,7 +246,7 @@ def _run_all(
     return runs, described
 
 
-def _check_parameters(taken: Sequence[str], wanted: Sequence[str] | None) -> None:
+def _check_parameters(taken: Sequence[object], wanted: Sequence[object] | None) -> None:
     if wanted is not None and taken != wanted:
         raise RunError("its parameters are not those of the first snapshot")
 
@@ -250,8 +261,8 @@ def _error_of_first(
             if wide is None:
                 return None
             try:
-                doubles, _ = runner.run(wide.text(), wide=True)
-                narrow, _ = runner.run(program.text())
+                doubles, _ = runner.run(wide, wide=True)
+                narrow, _ = runner.run(program)
                 return runner.compare(doubles, narrow).max_relative_error
             except RunError:
                 return None
@@ -293,9 +304,7 @@ def _rerun(
     child.restart()
     runner = Runner(child, inputs, options)
     try:
-        before, after = (
-            runner.run(side.text())[0] for side in sides if isinstance(side, RunnableProgram)
-        )
+        before, after = (runner.run(side)[0] for side in sides if isinstance(side, RunnableProgram))
         return runner.compare(before, after)
     except RunError:
         return None

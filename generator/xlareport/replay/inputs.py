@@ -57,7 +57,11 @@ class _Use:
 def input_ranges(program: RunnableProgram) -> list[InputRange]:
     """Return the range of each parameter of the entry; raises NotRunnableError."""
     uses = _UseFinder(program)
-    return [_range(line.shape, list(uses.of(line.name))) for line in program.parameters()]
+    sides = zip(program.parameters(), program.inputs(), strict=True)
+    return [
+        replace(_range(line.shape, list(uses.of(line.name))), dimensions=dimensions)
+        for line, (_, dimensions) in sides
+    ]
 
 
 def _range(shape: Shape, uses: list[_Use]) -> InputRange:

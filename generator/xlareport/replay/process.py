@@ -55,12 +55,12 @@ class Bounds:
 class Child:
     """A child process with jaxlib; started on the first request, and anew after it died."""
 
-    def __init__(self, python: str, folder: Path, bounds: Bounds, devices: int = 1) -> None:
+    def __init__(self, python: str, folder: Path, bounds: Bounds) -> None:
         """Take the interpreter, a temporary folder that is the child's, and what it may use."""
         self.folder = folder
         self.release = ""
         """Of jaxlib; known once it has started."""
-        self._python, self._bounds, self._devices = python, bounds, devices
+        self._python, self._bounds, self._devices = python, bounds, 1
         self._process: subprocess.Popen[bytes] | None = None
         self._log = folder / "stderr"
 
@@ -82,6 +82,12 @@ class Child:
         """Return the answer to a request; raises RunError with the reason why there is none."""
         self._started()
         return self._ask({"operation": operation, **request}, self._bounds.seconds)
+
+    def use_devices(self, count: int) -> None:
+        """Have at least so many CPU devices from the next request on."""
+        if count > self._devices:
+            self._devices = count
+            self.restart()
 
     def restart(self) -> None:
         """End the child; the next request starts another."""

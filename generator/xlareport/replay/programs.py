@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from xlareport.hlo.attributes import CALLING, computation_names
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
+from xlareport.replay.placement import Placement
 
 _FLOATS = {
     "f16": "float16",
@@ -80,6 +81,8 @@ class RunnableProgram:
     bodies: list[Body]
     changes: dict[str, int] = field(default_factory=dict)
     """What was rewritten, by a sentence, and how often."""
+    placement: Placement | None = None
+    """Of a program of several devices."""
 
     @property
     def entry(self) -> Body:
@@ -98,7 +101,24 @@ class RunnableProgram:
 
     def text(self) -> str:
         """Return the program as the HLO text of a module."""
-        return "\n\n".join(["HloModule replayed", *map(_body_text, self.bodies)]) + "\n"
+        devices = f", replica_count={self.devices}" if self.placement is not None else ""
+        return "\n\n".join([f"HloModule replayed{devices}", *map(_body_text, self.bodies)]) + "\n"
+
+    @property
+    def devices(self) -> int:
+        """How many devices run it."""
+        return 1 if self.placement is None else self.placement.devices
+
+    def inputs(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Return element type and dimensions of each input; of all devices together."""
+        lines = self.parameters()
+        placed = self.placement.parameters if self.placement is not None else None
+        sizes = (
+            [each.dimensions for each in placed]
+            if placed is not None
+            else [tuple(size or 0 for size in line.shape.dimensions) for line in lines]
+        )
+        return [(line.shape.element_type, size) for line, size in zip(lines, sizes, strict=True)]
 
     def float_types(self) -> list[str]:
         """Return the float types of its instructions, by numpy's names; parts of complex ones."""

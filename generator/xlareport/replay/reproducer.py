@@ -10,9 +10,9 @@ from xlareport.program import ParsedModule
 from xlareport.replay.bisect import QUIET, Runner, make_inputs, program_of
 from xlareport.replay.cutting import cut, inlined, shared_names
 from xlareport.replay.delta import minimized
+from xlareport.replay.flatten import flatten
 from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, RunnableProgram, plain_shape
-from xlareport.replay.rewrite import flatten
+from xlareport.replay.programs import NotRunnableError, RunnableProgram
 from xlareport.replay.verdict import OutputDifference, Tolerance, choose_tolerance, is_beyond
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.resources import PACKAGE
@@ -46,19 +46,15 @@ def step_programs(
 ) -> tuple[ParsedSnapshot, ParsedSnapshot, RunnableProgram, RunnableProgram]:
     """Return a snapshot and the last one before it that can be run; raises ReplayError."""
     after = module.snapshot(stage)
-    program = program_of(after)
+    program = program_of(module, after)
     if not isinstance(program, RunnableProgram):
         raise ReplayError(f"{after.stage.label} cannot be run: {program}.")
     place = module.snapshots.index(after)
     for before in reversed(module.snapshots[:place]):
-        earlier = program_of(before)
-        if isinstance(earlier, RunnableProgram) and _parameters(earlier) == _parameters(program):
+        earlier = program_of(module, before)
+        if isinstance(earlier, RunnableProgram) and earlier.inputs() == program.inputs():
             return before, after, earlier, program
     raise ReplayError(f"No snapshot before {after.stage.label} can be run on the same inputs.")
-
-
-def _parameters(program: RunnableProgram) -> list[str]:
-    return [plain_shape(line.shape) for line in program.parameters()]
 
 
 def reproduce(
@@ -105,7 +101,7 @@ class _Case:
         try:
             inputs = make_inputs(self._child, programs[0], self._seed)
             runner = Runner(self._child, inputs.path)
-            first, second = (runner.run(program.text())[0] for program in programs)
+            first, second = (runner.run(program)[0] for program in programs)
             return inputs.path, runner.compare(first, second)
         except (RunError, ReplayError) as error:
             self.reason = str(error)

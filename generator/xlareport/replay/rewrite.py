@@ -1,4 +1,4 @@
-"""Rewrites a snapshot to what stock jaxlib runs on one CPU device, without changing its values.
+"""Rewrites a snapshot to what stock jaxlib runs on CPU devices, without changing its values.
 
 What is not rewritten and cannot run is refused by name, before anything is compiled.
 """
@@ -6,10 +6,19 @@ What is not rewritten and cannot run is refused by name, before anything is comp
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import ELEMENT_TYPES, Shape, parse_shape
+from xlareport.replay.collectives import (
+    COLLECTIVES,
+    DEVICE_IDS,
+    DONES,
+    CollectiveRewriter,
+    synchronous,
+)
+from xlareport.replay.flatten import flatten
+from xlareport.replay.placement import Placement
 from xlareport.replay.programs import (
-    Body,
     Line,
     NotRunnableError,
     RunnableProgram,
@@ -43,9 +52,6 @@ _REFUSED = {
     "recv-done": "it receives from another program",
     "rng": "its random numbers come from a state of the device",
     "rng-get-and-update-state": "its random numbers come from a state of the device",
-    "async-start": "it runs a computation asynchronously",
-    "async-update": "it runs a computation asynchronously",
-    "async-done": "it runs a computation asynchronously",
 }
 _SAME_VALUE_CALLS = frozenset(
     {
@@ -65,39 +71,46 @@ _COLLECTIVES = (
     *("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute"),
     *("collective-broadcast", "ragged-all-to-all"),
 )
-_DEVICES = ("replica_count", "num_partitions")
 
 
-def runnable(module: HloModule) -> RunnableProgram:
-    """Return a snapshot as a program for one CPU device; raises NotRunnableError."""
-    for key in _DEVICES:
-        if module.attributes.get(key, "1") != "1":
-            raise NotRunnableError(f"it runs on several devices: {key}={module.attributes[key]}")
-    program = take_program(module)
+def runnable(module: HloModule, placement: Placement | None = None) -> RunnableProgram:
+    """Return a snapshot as a program for one CPU device, or for those of its placement.
+
+    Raises NotRunnableError.
+    """
+    program = replace(take_program(module), placement=placement)
+    devices = 1 if placement is None else placement.devices
+    collectives = CollectiveRewriter(devices, is_partitioned=read_partition_count(module) > 1)
     for body in program.bodies:
         shapes = {line.name: line.shape for line in body.lines}
         for shape in shapes.values():
             plain_shape(shape)
-        body.lines = [new for line in body.lines for new in _rewritten(program, line, shapes)]
+        body.lines = [
+            new for line in body.lines for new in _rewritten(program, line, shapes, collectives)
+        ]
     flatten(program)
     return program
 
 
-def flatten(program: RunnableProgram) -> None:
-    """Let the entry take arrays and return arrays, in place of nested tuples of them."""
-    _flatten_parameters(program)
-    _flatten_root(program)
-
-
-def _rewritten(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
+def _rewritten(
+    program: RunnableProgram,
+    line: Line,
+    shapes: dict[str, Shape],
+    collectives: CollectiveRewriter,
+) -> Iterator[Line]:
     kept = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
     line = replace(line, attributes=kept)
+    line = synchronous(program, line) or line
     if line.opcode in _REFUSED:
         raise NotRunnableError(f"{_REFUSED[line.opcode]} ({line.opcode} {line.name})")
-    if line.opcode.startswith(_COLLECTIVES):
-        raise NotRunnableError(f"it has a collective ({line.opcode} {line.name})")
     rewriting = _REWRITINGS.get(line.opcode)
-    if rewriting is None:
+    if line.opcode in DEVICE_IDS:
+        yield collectives.device_id(program, line)
+    elif line.opcode in COLLECTIVES and program.placement is not None:
+        yield from collectives.rewritten(program, line, shapes)
+    elif line.opcode.startswith(_COLLECTIVES) and line.opcode not in DONES:
+        raise NotRunnableError(f"it has a collective ({line.opcode} {line.name})")
+    elif rewriting is None:
         yield line
     else:
         yield from rewriting(program, line, shapes)
@@ -146,9 +159,18 @@ def _copy_start(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) 
     yield replace(line, opcode="copy", shape=shape, attributes=())
 
 
-def _copy_done(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+def _done(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:
+    """Pass on what was started; a copy of a tuple is written element by element."""
     del program
-    yield replace(line, opcode="copy", attributes=())
+    if line.shape.element_type != "tuple":
+        yield replace(line, opcode="copy", attributes=())
+        return
+    names = []
+    for place, shape in enumerate(line.shape.elements):
+        names.append(f"{line.name}.done.{place}")
+        index = (("index", str(place)),)
+        yield Line(names[-1], "get-tuple-element", shape, line.operands, attributes=index)
+    yield replace(line, opcode="tuple", operands=tuple(names), attributes=())
 
 
 def _bitcast(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
@@ -213,68 +235,7 @@ _REWRITINGS: dict[str, _Rewriting] = {
     "custom-call": _custom_call,
     "domain": _same_value,
     "copy-start": _copy_start,
-    "copy-done": _copy_done,
+    "copy-done": _done,
+    **dict.fromkeys(DONES, _done),
     "bitcast": _bitcast,
 }
-
-
-def _flatten_parameters(program: RunnableProgram) -> None:
-    """Let the entry take arrays: a parameter that is a tuple becomes one for each of them."""
-    number = 0
-    lines: list[Line] = []
-    arrays_of: dict[str, list[Line]] = {}
-    for parameter in program.parameters():
-        arrays_of[parameter.name] = list(_arrays(parameter, number))
-        number += sum(line.opcode == "parameter" for line in arrays_of[parameter.name])
-    for line in program.entry.lines:
-        lines += arrays_of[line.name] if line.opcode == "parameter" else [line]
-    program.entry.lines = lines
-
-
-def _arrays(line: Line, number: int) -> Iterator[Line]:
-    """Yield parameters from a number on, and the tuples of them, for one parameter."""
-    if line.shape.element_type == "token":
-        raise NotRunnableError("a parameter is a token")
-    if line.shape.element_type != "tuple":
-        yield replace(line, argument=str(number))
-        return
-    names = []
-    for place, shape in enumerate(line.shape.elements):
-        element = replace(line, name=f"{line.name}.{place}", shape=shape, is_root=False)
-        for new in _arrays(element, number):
-            number += new.opcode == "parameter"
-            yield new
-        names.append(element.name)
-    yield replace(line, opcode="tuple", operands=tuple(names), argument="", attributes=())
-
-
-def _flatten_root(program: RunnableProgram) -> None:
-    """Let the entry return a flat tuple where it returns nested ones."""
-    root = program.entry.find_root()
-    if not any(shape.element_type == "tuple" for shape in root.shape.elements):
-        return
-    program.entry.lines = [replace(line, is_root=False) for line in program.entry.lines]
-    names = list(_leaves(program.entry, root.name, root.shape))
-    shape = parse_shape(f"({', '.join(plain_shape(leaf) for leaf in _flat(root.shape))})")
-    program.entry.lines.append(
-        Line(f"{root.name}.flat", "tuple", shape, tuple(names), is_root=True)
-    )
-
-
-def _flat(shape: Shape) -> Iterator[Shape]:
-    for element in shape.elements:
-        if element.element_type == "tuple":
-            yield from _flat(element)
-        else:
-            yield element
-
-
-def _leaves(body: Body, name: str, shape: Shape) -> Iterator[str]:
-    for place, element in enumerate(shape.elements):
-        new = f"{name}.leaf.{place}"
-        index = (("index", str(place)),)
-        body.lines.append(Line(new, "get-tuple-element", element, (name,), attributes=index))
-        if element.element_type == "tuple":
-            yield from _leaves(body, new, element)
-        else:
-            yield new

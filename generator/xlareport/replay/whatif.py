@@ -31,6 +31,7 @@ _SWITCHES = frozenset(
 )
 """Options that are taken from a dump where they are true or false: none is a path."""
 _KEPT_OF_HEADER = ("entry_computation_layout", "input_output_alias", "buffer_donor")
+_DEVICES = ("replica_count", "num_partitions")
 _PLAIN = re.compile(r"[\w\[\]{}(),:\s>*/=\-]{0,1000000}", re.ASCII)
 _WITHOUT = frozenset({"sharding", "frontend_attributes", "backend_config", "statistics"})
 
@@ -98,6 +99,10 @@ def recompile(module: ParsedModule, child: Child, changes: Mapping[str, str]) ->
 
 def compilable_text(module: HloModule) -> str:
     """Return the text of a module as it is compiled again; raises ReplayError."""
+    for key in _DEVICES:
+        if module.attributes.get(key, "1") != "1":
+            several = f"it is for several devices, {key}={module.attributes[key]}"
+            raise ReplayError(f"{module.name} cannot be compiled again: {several}.")
     try:
         runnable(module)
         program = take_program(module)

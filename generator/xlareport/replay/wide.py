@@ -20,7 +20,7 @@ def widened(program: RunnableProgram) -> RunnableProgram | None:
         Body(body.name, [_wide(line) for line in body.lines], body.is_entry)
         for body in program.bodies
     ]
-    return RunnableProgram(bodies)
+    return replace(program, bodies=bodies)
 
 
 def _wide(line: Line) -> Line:

@@ -18,7 +18,7 @@ def count_received(
     That is what its new part has and its old part has not, by the shardings alone: no way of
     resharding needs less. None for partial sums, manual and unknown shardings, and many devices.
     """
-    held = [_boxes(sharding, dimensions, devices) for sharding in (before, after)]
+    held = [device_boxes(sharding, dimensions, devices) for sharding in (before, after)]
     if held[0] is None or held[1] is None:
         return None
     missing = [
@@ -27,8 +27,10 @@ def count_received(
     return max(missing, default=0), sum(missing)
 
 
-def _boxes(sharding: Sharding, dimensions: Sequence[int], devices: int) -> dict[int, Box] | None:
-    """Return which part of the array each device holds."""
+def device_boxes(
+    sharding: Sharding, dimensions: Sequence[int], devices: int
+) -> dict[int, Box] | None:
+    """Return which part of the array each device holds; None where that is not known."""
     whole = tuple((0, size) for size in dimensions)
     if devices > MOST_DEVICES:
         return None

@@ -50,12 +50,30 @@ def _dtype(name: str) -> Any:
 
 def save(path: Path, arrays: Sequence[Any]) -> None:
     """Write arrays to a file, those of types that numpy does not know as their bits."""
+    save_outputs(path, [[array] for array in arrays])
+
+
+def save_outputs(path: Path, outputs: Sequence[Sequence[Any]]) -> None:
+    """Write outputs, each with its other copies where devices do not agree."""
     named = {}
-    for place, array in enumerate(arrays):
-        plain = array if array.dtype.kind in "biufc" else array.view(f"u{array.dtype.itemsize}")
-        named[f"{place}:{array.dtype.name}"] = plain
+    for place, copies in enumerate(outputs):
+        for number, array in enumerate(copies):
+            plain = array if array.dtype.kind in "biufc" else array.view(f"u{array.dtype.itemsize}")
+            other = f":{number}" if number else ""
+            named[f"{place}:{array.dtype.name}{other}"] = plain
     with path.open("wb") as file:
         np.savez(file, **named)
+
+
+def load_outputs(path: Path) -> list[list[Any]]:
+    """Read what `save_outputs` wrote."""
+    outputs: list[list[Any]] = []
+    with np.load(path, allow_pickle=False) as file:
+        for key in file.files:
+            if key.count(":") == 1:
+                outputs.append([])
+            outputs[-1].append(_typed(key, file[key]))
+    return outputs
 
 
 def load(path: Path) -> list[Any]:
@@ -68,8 +86,17 @@ def load(path: Path) -> list[Any]:
 
 
 def _typed(key: str, array: Any) -> Any:
-    dtype = _dtype(key.partition(":")[2] or array.dtype.name)
+    dtype = _dtype(key.split(":")[1] if ":" in key else array.dtype.name)
     return array if array.dtype == dtype else array.view(dtype)
+
+
+def worst_difference(expected: Sequence[Any], actual: Sequence[Any]) -> dict[str, Any]:
+    """Return the largest difference of the copies of an output, one for each device or one."""
+    differences = [
+        difference(expected[min(number, len(expected) - 1)], array)
+        for number, array in enumerate(actual)
+    ]
+    return max(differences, key=lambda each: (each["error"] is None, each["error"] or 0.0))
 
 
 def difference(expected: Any, actual: Any) -> dict[str, Any]:
@@ -144,12 +171,17 @@ def widened(array: Any) -> Any:
     return array.astype(np.float64) if _is_real_float(array.dtype) else array
 
 
-def describe(array: Any) -> dict[str, Any]:
-    """Return type and shape of an output, and whether it says anything: not all NaN or infinite."""
+def describe(copies: Sequence[Any]) -> dict[str, Any]:
+    """Return type and shape of an output, and whether it says anything: not all NaN or infinite.
+
+    Of several copies, which differ between devices, the first counts.
+    """
+    array = copies[0]
     finite = np.isfinite(_wide(array))
     return {
         "dtype": array.dtype.name,
         "dimensions": list(array.shape),
+        "copies": len(copies),
         "finite": bool(finite.all()),
         "informative": bool(finite.any()) or not array.size,
     }

@@ -3,14 +3,21 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-FAMILIES = {
-    (0, 10): "xlareport.replay.worker.jaxlib_0_10",
-    (0, 12): "xlareport.replay.worker.jaxlib_0_10",
+_ADAPTER = "xlareport.replay.worker.jaxlib_"
+FAMILIES: Mapping[tuple[int, int], str] = {
+    (0, 4): f"{_ADAPTER}0_4",
+    (0, 5): f"{_ADAPTER}0_4",
+    (0, 6): f"{_ADAPTER}0_6",
+    (0, 7): f"{_ADAPTER}0_6",
+    (0, 8): f"{_ADAPTER}0_6",
+    (0, 9): f"{_ADAPTER}0_6",
+    (0, 10): f"{_ADAPTER}0_10",
+    (0, 12): f"{_ADAPTER}0_10",
 }
 """Adapters by release of jaxlib: other releases have other interfaces."""
 _LONGEST_MESSAGE = 2_000
@@ -58,6 +65,12 @@ def _adapter() -> Any:
     return import_module(FAMILIES[release_family(release)])
 
 
+def _execute(executable: Any, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    executing = import_module("xlareport.replay.worker.executing")
+    outputs: list[list[Any]] = executing.execute(executable, inputs)
+    return outputs
+
+
 def _make_inputs(request: Mapping[str, Any]) -> dict[str, Any]:
     arrays = import_module("xlareport.replay.worker.arrays")
     arrays.save(Path(request["to"]), arrays.make_inputs(request["ranges"], request["seed"]))
@@ -76,22 +89,39 @@ def _run(request: Mapping[str, Any]) -> dict[str, Any]:
     if request.get("wide"):
         inputs = [arrays.widened(array) for array in inputs]
     text = Path(request["text"]).read_text("utf-8")
-    outputs = adapter.execute(adapter.compile_text(text, request["options"]), inputs)
-    arrays.save(Path(request["outputs"]), outputs)
-    return {"outputs": [arrays.describe(output) for output in outputs]}
+    outputs = _outputs(adapter, text, inputs, request)
+    arrays.save_outputs(Path(request["outputs"]), outputs)
+    return {"outputs": [arrays.describe(copies) for copies in outputs]}
+
+
+def _outputs(
+    adapter: Any, text: str, inputs: Sequence[Any], request: Mapping[str, Any]
+) -> list[list[Any]]:
+    """Return each output, with its other copies where devices do not agree."""
+    placement = request.get("placement")
+    if placement is None:
+        executable = adapter.compile_text(text, request["options"], 1)
+        parts = _execute(executable, [[array] for array in inputs])
+        return [list(devices) for devices in parts]
+    placing, devices = import_module("xlareport.replay.worker.placing"), placement["devices"]
+    executable = adapter.compile_text(text, request["options"], devices)
+    given = zip(inputs, placement["parameters"], strict=True)
+    parts = _execute(executable, [placing.parts_of(*each) for each in given])
+    results = zip(parts, placement["results"], strict=True)
+    return [placing.whole_of(*each) for each in results]
 
 
 def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
     arrays = import_module("xlareport.replay.worker.arrays")
-    first, second = (arrays.load(Path(request[side])) for side in ("expected", "actual"))
+    first, second = (arrays.load_outputs(Path(request[side])) for side in ("expected", "actual"))
     if len(first) != len(second):
         return {"outputs": None}
     pairs = zip(first, second, strict=True)
-    return {"outputs": [arrays.difference(*pair) for pair in pairs]}
+    return {"outputs": [arrays.worst_difference(*pair) for pair in pairs]}
 
 
 def _compile(request: Mapping[str, Any]) -> dict[str, Any]:
-    _adapter().compile_text(Path(request["text"]).read_text("utf-8"), request["options"])
+    _adapter().compile_text(Path(request["text"]).read_text("utf-8"), request["options"], 1)
     return {}
 
 

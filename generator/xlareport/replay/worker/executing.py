@@ -1,0 +1,53 @@
+"""What the adapters share: debug options by their types, devices of the CPU, a run on them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src import xla_bridge
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxlib import xla_client
+
+
+def cpu_devices(count: int) -> list[Any]:
+    """Return the first devices of the CPU."""
+    devices = xla_bridge.get_backend("cpu").devices()
+    if len(devices) < count:
+        raise ValueError(f"there are {len(devices)} devices of the CPU, not {count}")
+    return list(devices[:count])
+
+
+def compile_options(options: "Sequence[tuple[str, str]]", devices: int) -> Any:
+    """Return options for a program of one replica per device, with debug options by name."""
+    settings = xla_client.CompileOptions()
+    settings.env_option_overrides = [(name, _value(text)) for name, text in options]
+    settings.num_replicas = devices
+    assignment = np.arange(devices).reshape(devices, 1)
+    settings.device_assignment = xla_client.DeviceAssignment.create(assignment)
+    return settings
+
+
+def _value(text: str) -> Any:
+    """Return an option as its own type: overrides are not parsed from texts."""
+    if text in {"true", "false"}:
+        return text == "true"
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def execute(executable: Any, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Run a program once on what each device is given; returns what each gives, by output."""
+    jax.config.update("jax_enable_x64", True)  # noqa: FBT003 - the interface of jax
+    results = executable.execute_sharded([_placed(parts) for parts in inputs])
+    outputs = results.disassemble_into_single_device_arrays()
+    return [[np.asarray(part) for part in output] for output in outputs]
+
+
+def _placed(parts: Sequence[Any]) -> Any:
+    """Return an array of jax whose devices hold the parts: to jax, copies of one array."""
+    devices = cpu_devices(len(parts))
+    if len(devices) == 1:
+        return jax.device_put(parts[0], devices[0])
+    sharding = NamedSharding(Mesh(np.array(devices), ("device",)), PartitionSpec())
+    arrays = [jax.device_put(*pair) for pair in zip(parts, devices, strict=True)]
+    return jax.make_array_from_single_device_arrays(parts[0].shape, sharding, arrays)
