@@ -94,7 +94,7 @@ def command(
     """Run a snapshot of a module of DUMP on the CPU with stock jaxlib, in a child process.
 
     Fusions become calls, bitcasts become transposes and reshapes, and layouts and notes for the
-    backend are dropped. What cannot run so is refused by name: collectives, custom calls, infeed,
+    backend are dropped. What cannot run so is refused by name: most custom calls, infeed,
     outfeed, send and recv. With --bisect the exit code is 1 where a step is named.
     """
     if as_bisection and (stage or outputs):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from xlareport.replay.worker.main import FAMILIES
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.resources import PACKAGE
 
@@ -31,7 +32,7 @@ _LONGEST_ANSWER = 8_000_000
 _LONGEST_LOG = 4_000
 _LARGEST_FILE = 1 << 33
 _START_SECONDS = 120
-_KNOWN = "0.10 and 0.12"
+_KNOWN = ", ".join(f"{first}.{second}" for first, second in FAMILIES)
 
 
 class ReplayError(XlareportError):
