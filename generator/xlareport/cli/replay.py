@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from xlareport.cli.options import limited, size
-from xlareport.cli.terminal import progress_bar, say, say_json
+from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.pages.navigation import step_address
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import Bisection, FirstStep, Runner, bisect, make_inputs, program_of
@@ -20,6 +21,7 @@ from xlareport.replay.process import (
     default_python,
 )
 from xlareport.replay.programs import RunnableProgram
+from xlareport.replay.recorded import RecordedFiles, find_record, write_record
 from xlareport.replay.verdict import OutputDifference, StageRun
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime import units
@@ -40,6 +42,11 @@ SILENCE = (
     "--inputs",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="An .npz file with the inputs in order; without it they are random.",
+)
+@click.option(
+    "--recorded",
+    is_flag=True,
+    help="Take the inputs that the dump recorded (--xla_dump_hlo_snapshots).",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
@@ -82,6 +89,7 @@ def command(
     module: str | None,
     stage: str | None,
     inputs: Path | None,
+    recorded: bool,
     seed: int,
     outputs: Path | None,
     as_bisection: bool,
@@ -101,13 +109,20 @@ def command(
         raise click.UsageError("--bisect runs all snapshots: it takes no --stage and no --outputs.")
     if as_json and not as_bisection:
         raise click.UsageError("--json goes with --bisect.")
+    if recorded and inputs is not None:
+        raise click.UsageError("--recorded and --inputs are two ways to give inputs: take one.")
     with child_process(python, Bounds(seconds, memory)) as child:
         with progress_bar() as progress:
             options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
             read = read_one_module(dump, module, options, progress)
-            result = bisect(read, child, seed, inputs, progress) if as_bisection else None
+            record = write_record(*find_record(read.files), child.folder) if recorded else None
+            given = record.inputs if record is not None else inputs
+            results = record.results if record is not None else None
+            result = bisect(read, child, seed, given, progress, results) if as_bisection else None
+        if record is not None and not as_json:
+            say(f"Inputs: those of {record.path}{_of_platform(record)}.")
         if result is None:
-            _run_one(read, child, stage, (seed, inputs), outputs)
+            _run_one(read, child, stage, (seed, given), outputs)
             return
     if as_json:
         say_json(bisection_json(result))
@@ -149,6 +164,10 @@ def _run_one(
         outputs.write_bytes(path.read_bytes())
 
 
+def _of_platform(record: RecordedFiles) -> str:
+    return f", recorded on {printable(record.platform)}" if record.platform else ""
+
+
 def bisection_json(result: Bisection) -> dict[str, object]:
     """Return the document that `--bisect --json` prints."""
     return {
@@ -158,6 +177,12 @@ def bisection_json(result: Bisection) -> dict[str, object]:
         "stages": [_stage_json(run) for run in result.runs],
         "first": None if result.first is None else _first_json(result.first),
         "first_rounding": result.rounding,
+        "outputs": {
+            "count": result.outputs,
+            "not_finite": result.uninformative,
+            "differing_between_devices": result.disagreeing,
+        },
+        "recorded": None if result.recorded is None else asdict(result.recorded),
         "verdict": _verdict(result),
     }
 
@@ -204,6 +229,13 @@ def _lines(result: Bisection, read: ParsedModule) -> Iterator[str]:
             f"{result.uninformative} of {units.plural(result.outputs, 'output')} of the first "
             "run are NaN or infinite throughout: no difference shows in them."
         )
+    if result.disagreeing:
+        yield (
+            f"{units.plural(result.disagreeing, 'output')} of the first run differ between the "
+            "devices that hold copies."
+        )
+    if result.recorded is not None:
+        yield f"The recorded result differs from the first run by {_shown(result.recorded)}."
     if result.rounding is not None:
         yield f"The last bits first change at {result.rounding}."
     yield _verdict(result)
@@ -214,7 +246,11 @@ def _lines(result: Bisection, read: ParsedModule) -> Iterator[str]:
 def _figures(run: StageRun) -> str:
     if run.difference is None:
         return f"not run: {run.reason}."
-    error, ulp = run.difference.max_relative_error, run.difference.max_ulp
+    return _shown(run.difference)
+
+
+def _shown(difference: OutputDifference) -> str:
+    error, ulp = difference.max_relative_error, difference.max_ulp
     shown = "not finite" if error is None else f"{error:.2g}"
     return shown if ulp is None else f"{shown}, {ulp:,} ULP"
 

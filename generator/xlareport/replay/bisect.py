@@ -1,6 +1,7 @@
 """Runs the snapshots of a module on the same inputs and names the first that differs."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -78,6 +79,10 @@ class Bisection:
     first: FirstStep | None
     rounding: str | None
     """The stage of the first difference in the last bits, within the tolerance or not."""
+    disagreeing: int
+    """Outputs of the first run whose copies differ between devices."""
+    recorded: OutputDifference | None
+    """How far the result that the dump recorded is from the first run; None where none is used."""
 
 
 class Runner:
@@ -182,10 +187,12 @@ def bisect(
     seed: int = 0,
     given: Path | None = None,
     progress: ProgressCallback = silent,
+    results: Path | None = None,
 ) -> Bisection:
     """Run every snapshot and name the first step that changed the numbers.
 
-    Raises ReplayError where no snapshot can be run.
+    `given` are inputs of the user or of a record, `results` what was recorded with them. Raises
+    ReplayError where no snapshot can be run.
     """
     programs = programs_of(module)
     first = next((each for each in programs if isinstance(each, RunnableProgram)), None)
@@ -214,7 +221,25 @@ def bisect(
         outputs=len(described),
         first=first_step,
         rounding=None if rounding is None else runs[rounding.place].stage,
+        disagreeing=sum(output["copies"] > 1 for output in described),
+        recorded=_against_record(runner, programs, runs, results),
     )
+
+
+def _against_record(
+    runner: Runner,
+    programs: Sequence[RunnableProgram | NotRunnableError],
+    runs: Sequence[StageRun],
+    results: Path | None,
+) -> OutputDifference | None:
+    """Return how far the first run is from what was recorded; None where nothing was."""
+    if results is None:
+        return None
+    for program, run in zip(programs, runs, strict=True):
+        if run.ran and isinstance(program, RunnableProgram):
+            with suppress(RunError):
+                return runner.compare(results, runner.run(program)[0])
+    return None
 
 
 def _run_all(

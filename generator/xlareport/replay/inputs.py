@@ -8,21 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.hlo.shape import Shape
-from xlareport.replay.programs import Line, NotRunnableError, RunnableProgram
+from xlareport.replay.programs import NUMPY_NAMES, Line, NotRunnableError, RunnableProgram
 
-_DTYPES = {
-    "pred": "bool",
-    "bf16": "bfloat16",
-    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
-    **{f"s{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-    "c64": "complex64",
-    "c128": "complex128",
-    "s4": "int4",
-    "u4": "uint4",
-    "f8e4m3fn": "float8_e4m3fn",
-    "f8e5m2": "float8_e5m2",
-}
 _MOST_PLACES = 200_000
 """Instructions that are followed for one parameter."""
 _SMALL = (1, 8)
@@ -65,7 +52,7 @@ def input_ranges(program: RunnableProgram) -> list[InputRange]:
 
 
 def _range(shape: Shape, uses: list[_Use]) -> InputRange:
-    dtype = _DTYPES.get(shape.element_type)
+    dtype = NUMPY_NAMES.get(shape.element_type)
     if dtype is None:
         raise NotRunnableError(f"no inputs can be made of type {shape.element_type}")
     sizes = tuple(size for size in shape.dimensions if size is not None)

@@ -17,6 +17,20 @@ _FLOATS = {
     "c64": "float32",
     "c128": "float64",
 }
+NUMPY_NAMES = {
+    "pred": "bool",
+    "bf16": "bfloat16",
+    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"s{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    "c64": "complex64",
+    "c128": "complex128",
+    "s4": "int4",
+    "u4": "uint4",
+    "f8e4m3fn": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+}
+"""Types of arrays that inputs can have, by numpy's names."""
 _NAME = re.compile(r"[A-Za-z_][\w.\-]{0,400}", re.ASCII)
 
 

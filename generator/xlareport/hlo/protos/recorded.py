@@ -1,0 +1,113 @@
+"""Reads what a module was given in a run, and gave: a HloSnapshot (`--xla_dump_hlo_snapshots`)."""
+
+import sys
+import zlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from xlareport.hlo.protos.schema import Message, message_class
+from xlareport.hlo.protos.words import text
+from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.runtime.packed import decompress_bytes
+
+_NUMBERED = {
+    "s32": "i",
+    "s64": "q",
+    "u32": "I",
+    "u64": "Q",
+    "f32": "f",
+    "f64": "d",
+    "c64": "f",
+    "c128": "d",
+}
+"""Types whose values are numbers of the proto, with the type code of `array`."""
+_AS_BYTES = frozenset({"u8", "s8", "u16", "s16", "f16", "bf16", "f8e5m2", "f8e4m3fn"})
+_NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
+_MOST_ARRAYS = 100_000
+_DEEPEST = 50
+
+
+class RecordError(Exception):
+    """A file is no record of a run, or holds what cannot be taken from it; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedArray:
+    """An array of a run."""
+
+    element_type: str
+    """By XLA's name."""
+    dimensions: tuple[int, ...]
+    is_column_major: bool
+    data: bytes
+    """Little-endian, in the order of the layout."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """What a module was given, and what it gave."""
+
+    arguments: tuple[RecordedArray, ...]
+    """Arrays of tuples one by one."""
+    results: tuple[RecordedArray, ...]
+    platform: str
+    """As the file names it; empty where it does not."""
+
+
+def read_recorded_run(data: bytes) -> RecordedRun:
+    """Read a HloSnapshot; raises RecordError."""
+    record = message_class("HloSnapshot")()
+    try:
+        record.ParseFromString(decompress_bytes(data))
+    except (DecodeError, zlib.error) as error:
+        raise RecordError(f"it is cut off, or no HloSnapshot ({error})") from error
+    if not record.HasField("hlo"):
+        raise RecordError("it is no HloSnapshot, or holds no module")
+    arguments = [each for literal in record.arguments for each in _arrays(literal, 0)]
+    results = list(_arrays(record.result, 0)) if record.HasField("result") else []
+    return RecordedRun(tuple(arguments), tuple(results), text(record.execution_platform))
+
+
+def _arrays(literal: Message, depth: int) -> Iterator[RecordedArray]:
+    name = _NAMES.get(literal.shape.element_type, "")
+    if name != "tuple":
+        yield _array(literal, name)
+        return
+    if depth > _DEEPEST or len(literal.tuple_literals) > _MOST_ARRAYS:
+        raise RecordError("its tuples are too deep or too long")
+    for each in literal.tuple_literals:
+        yield from _arrays(each, depth + 1)
+
+
+def _array(literal: Message, name: str) -> RecordedArray:
+    sizes = tuple(literal.shape.dimensions)
+    data = _data(literal, name)
+    known = ELEMENT_TYPES.get(name)
+    bits = known.bits if known is not None else None
+    if any(size < 0 for size in sizes) or bits is None or len(data) * 8 != prod(sizes) * bits:
+        raise RecordError(f"it does not hold all of a value of type {name or 'unknown'}")
+    order = list(literal.shape.layout.minor_to_major)
+    places = list(range(len(sizes)))
+    if order and order not in (places, places[::-1]):
+        raise RecordError(f"the order of the dimensions of a value is {order}")
+    is_column_major = len(sizes) > 1 and order == places
+    return RecordedArray(name, sizes, is_column_major, data)
+
+
+def _data(literal: Message, name: str) -> bytes:
+    if name == "pred":
+        return bytes(literal.preds)
+    if name in _AS_BYTES:
+        held: bytes = getattr(literal, f"{name}s")
+        return held
+    if name not in _NUMBERED:
+        raise RecordError(f"values of type {name or 'unknown'} are not read")
+    values: Any = array(_NUMBERED[name], getattr(literal, f"{name}s"))
+    if sys.byteorder == "big":
+        values.byteswap()
+    return bytes(values.tobytes())
