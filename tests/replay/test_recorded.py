@@ -10,6 +10,8 @@ from xlareport.replay.process import ReplayError
 from xlareport.replay.recorded import find_record, write_arrays
 from xlareport.report import BuildOptions, read_one_module
 
+ONES = (1, 0, 0, 0) * 3
+
 
 @pytest.fixture
 def files(data: Path) -> ModuleFiles:
@@ -24,9 +26,7 @@ def test_a_dump_without_a_record_says_how_to_make_one(files: ModuleFiles) -> Non
 def test_numpy_reads_what_is_written(tmp_path: Path) -> None:
     numpy = pytest.importorskip("numpy")
     arrays = [
-        RecordedArray(
-            "s32", (2, 2), is_column_major=True, data=bytes([1, 0, 0, 0] * 3 + [2, 0, 0, 0])
-        ),
+        RecordedArray("s32", (2, 2), is_column_major=True, data=bytes((*ONES, 2, 0, 0, 0))),
         RecordedArray("pred", (), is_column_major=False, data=b"\x01"),
         RecordedArray("bf16", (1,), is_column_major=False, data=b"\x80\x3f"),
     ]

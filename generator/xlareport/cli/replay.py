@@ -118,7 +118,9 @@ def command(
             record = write_record(*find_record(read.files), child.folder) if recorded else None
             given = record.inputs if record is not None else inputs
             results = record.results if record is not None else None
-            result = bisect(read, child, seed, given, progress, results) if as_bisection else None
+            result = None
+            if as_bisection:
+                result = bisect(read, child, seed, given, progress, results=results)
         if record is not None and not as_json:
             say(f"Inputs: those of {record.path}{_of_platform(record)}.")
         if result is None:

@@ -187,6 +187,7 @@ def bisect(
     seed: int = 0,
     given: Path | None = None,
     progress: ProgressCallback = silent,
+    *,
     results: Path | None = None,
 ) -> Bisection:
     """Run every snapshot and name the first step that changed the numbers.
