@@ -8,7 +8,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.pictures.assembly import assemble
 from xlareport.pictures.drawing import LEAVES, Box, Drawing, Group, Opening
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import InstructionGrouper
+from xlareport.pictures.grouper import InstructionGrouper
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.uses import Item
 
@@ -97,7 +97,7 @@ def test_parts_are_boxes_with_counts(module: HloModule) -> None:
     assert module.entry is not None
     instance = Instance(Folding(module.entry))
     one, two, *rest = instance.drawn()
-    maker = InstructionGrouper(module.entry)
+    maker = InstructionGrouper(Folding(module.entry))
     pair = [maker.make("scope", f"h_{n}", f"main/h_{n}", [i]) for n, i in enumerate((one, two))]
     alike = maker.make("alike", "h_0 … h_1", "main/h_#", pair)
     drawing = assemble(module, "", [Item(instance, alike), *(Item(instance, i) for i in rest)])

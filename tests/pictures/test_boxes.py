@@ -183,7 +183,7 @@ def test_the_tooltip_is_short_even_where_the_line_is_not(
 def test_counts_put_the_heavy_first() -> None:
     counts = Counter({"add": 9, "multiply": 4, "dot": 2, "constant": 50, "tanh": 1})
     assert boxes.count_words(counts) == "16: 2 dot, 9 add, 4 multiply, …"
-    assert boxes.count_words(Counter({"parameter": 3})) == "nothing"
+    assert boxes.count_words(Counter({"parameter": 3})) == "no-op"
 
 
 @pytest.mark.parametrize(("name", "worth"), [("sum", False), ("fused", True), ("body", False)])

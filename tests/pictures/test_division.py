@@ -7,6 +7,7 @@ import pytest
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.division import divide
 from xlareport.pictures.folding import Folding
+from xlareport.pictures.labels import PathFinder
 from xlareport.pictures.parts import InstructionGroup
 
 Lines = Iterable[str]
@@ -38,7 +39,7 @@ def divided(module_of: Callable[[str], HloModule]) -> Callable[[Lines], Instruct
         text = "\n".join(lines)
         module = module_of(f"ENTRY e {{\n  x = f32[8,8] parameter(0)\n{text}\n}}")
         assert module.entry is not None
-        return divide(module, Folding(module.entry, inputs=False))
+        return divide(module, Folding(module.entry, inputs=False), PathFinder(module))
 
     return read
 
@@ -83,7 +84,7 @@ def test_a_scope_of_two_instructions_is_no_box(
 def test_updates_of_weights_are_one_box(divided: Callable[[Lines], InstructionGroup]) -> None:
     lines = []
     for n in range(20):
-        lines.append(line(f"g{n}", "abs", "x", f"unscoped{n}"))
+        lines.append(f"  g{n} = f32[8,8] abs(x)")
         lines.append(f"  m{n} = f32[8,8] multiply(g{n}, g{n})")
         lines.append(f"  s{n} = f32[8,8] subtract(g{n}, m{n})")
     whole = divided(lines)

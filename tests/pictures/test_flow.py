@@ -7,7 +7,8 @@ import pytest
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.flow import FlowDivider, Repeat, find_repeat
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import InstructionGroup, InstructionGrouper, Thing
+from xlareport.pictures.grouper import InstructionGrouper
+from xlareport.pictures.parts import InstructionGroup, Thing
 
 Divide = Callable[..., list[Thing]]
 
@@ -21,7 +22,7 @@ def divided(module_of: Callable[[str], HloModule]) -> Divide:
         module = module_of(f"ENTRY e {{\n  x = f32[8] parameter(0)\n{text}\n}}")
         assert module.entry is not None
         folding = Folding(module.entry, inputs=False)
-        flow = FlowDivider(module, folding, InstructionGrouper(module.entry))
+        flow = FlowDivider(module, folding, InstructionGrouper(folding))
         own = [one for one in module.entry.instructions if not folding.is_folded(one.name)]
         return flow.divide(own, "e", crowded=crowded)
 
@@ -58,9 +59,9 @@ def test_pieces_alike_are_one_part(divided: Divide) -> None:
     assert isinstance(alike, InstructionGroup)
     assert (alike.kind, alike.title, alike.size) == ("alike", "a3 …", 12)
     assert [thing.title for thing in alike.things if isinstance(thing, InstructionGroup)] == [
-        "up to a3",
-        "up to b3",
-        "up to c3",
+        "subgraph ending at a3",
+        "subgraph ending at b3",
+        "subgraph ending at c3",
     ]
 
 

@@ -191,10 +191,11 @@ def count_words(counts: Counter[str]) -> str:
     work = Counter({name: count for name, count in counts.items() if name not in _BOOKKEEPING})
     total = sum(work.values())
     if total <= 1:
-        return next(iter(work), "nothing")
+        return next(iter(work), "no-op")
     most = sorted(work.items(), key=lambda item: (_rank(item[0]), -item[1], item[0]))
-    words = ", ".join(f"{count} {name}" if count > 1 else name for name, count in most[:3])
-    return f"{total}: {words}{', …' if len(most) > 3 else ''}"
+    each = [f"{count} {name}" if count > 1 else name for name, count in most]
+    lines = (f"{total}: {', '.join(each[:end])}{', …' * (end < len(each))}" for end in (3, 2, 1))
+    return next((line for line in lines if len(line) <= LONGEST_LINE), f"{total}: {each[0]}, …")
 
 
 _HEAVY = ("dark-blue", "dark-green", "brown", "gray", "purple")

@@ -1,18 +1,30 @@
 """A computation too large for one picture, divided into parts that make sense by themselves.
 
-First by the framework's scopes; scopes alike but for their numbers become one part, `h_0 … h_11`;
-what no scope holds is divided by its data flow (an optimiser updates each weight by itself), and
-what is still too much by its place in the file.
+First by phase (forward, backward, optimizer), then by the framework's scopes, or the source line
+where there are none; scopes alike but for their numbers become one part, `h_0 … h_11`. What none
+of these holds is divided by its data flow (an optimizer updates each weight by itself), and what
+is still too much by its place in the file. Values between two parts go in one direction only.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.pictures.cycle_breaking import numbered
 from xlareport.pictures.flow import FlowDivider
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import MOST_THINGS, InstructionGroup, InstructionGrouper, Thing
-from xlareport.pictures.shade import scope_of, stem
+from xlareport.pictures.grouper import InstructionGrouper
+from xlareport.pictures.labels import PathFinder, is_line
+from xlareport.pictures.parts import (
+    FIRST_VIEW,
+    MOST_THINGS,
+    SMALLEST_PART,
+    TO,
+    InstructionGroup,
+    Thing,
+)
+from xlareport.pictures.shade import stem
+from xlareport.pictures.value_flow import Stretch, join, split
 
 _FEW_THINGS = 12
 """Boxes up to which nothing needs to be put together."""
@@ -20,59 +32,111 @@ _FEW_THINGS = 12
 _FEWEST_SCOPES = 4
 """Scopes alike that are put into one box."""
 
+_MOST_LINES = 12
+"""Stretches of source lines; where there are more, layers without scopes repeat the lines."""
+
 _LANDMARKS = frozenset({"while", "conditional"})
 """What a reader looks for: a box for each, unless they are many."""
 
-_SMALLEST_SCOPE = 3
-"""Instructions that make a scope worth a box."""
 
-
-@dataclass(slots=True)
-class _Scope:
-    """A scope as the paths give it."""
-
-    inner: "dict[str, _Scope]" = field(default_factory=dict)
-    own: list[Instruction] = field(default_factory=list)
-
-
-def divide(module: HloModule, folding: Folding) -> InstructionGroup:
+def divide(module: HloModule, folding: Folding, finder: PathFinder) -> InstructionGroup:
     """Divide what is drawn of a computation."""
-    whole = _Scope()
-    for instruction in folding.computation.instructions:
-        if not folding.is_folded(instruction.name):
-            _scope_at(whole, scope_of(instruction)).own.append(instruction)
-    name = folding.computation.name
-    return _ScopeDivider(module, folding).part(whole, name, name)
+    drawn = [
+        instruction
+        for instruction in folding.computation.instructions
+        if not folding.is_folded(instruction.name)
+    ]
+    return _Divider(module, folding, drawn, finder).whole()
 
 
-def _scope_at(whole: _Scope, path: Iterable[str]) -> _Scope:
-    for word in path:
-        whole = whole.inner.setdefault(word, _Scope())
-    return whole
+class _Divider:
+    """Makes parts by what instructions have in common."""
 
-
-class _ScopeDivider:
-    """Makes parts of scopes."""
-
-    def __init__(self, module: HloModule, folding: Folding) -> None:
-        self._maker = InstructionGrouper(folding.computation)
+    def __init__(
+        self,
+        module: HloModule,
+        folding: Folding,
+        drawn: Sequence[Instruction],
+        finder: PathFinder,
+    ) -> None:
+        self._drawn = drawn
+        self._computation = folding.computation
+        self._maker = InstructionGrouper(folding)
+        self._paths = finder.paths(folding.computation, drawn, self._maker.flow)
         self._flow = FlowDivider(module, folding, self._maker)
 
-    def part(self, scope: _Scope, title: str, path: str) -> InstructionGroup:
-        """Make the part of a scope; scopes that hold nothing but one other become one with it."""
-        while len(scope.inner) == 1 and not scope.own:
-            [(word, scope)] = scope.inner.items()
-            title, path = f"{title}/{word}", f"{path}/{word}"
-        own, parts = list(scope.own), []
-        for word, inner in scope.inner.items():
-            part = self.part(inner, word, f"{path}/{word}")
-            if part.size < _SMALLEST_SCOPE:
-                own += part.instructions()
-            else:
-                parts.append(part)
-        own.sort(key=self._maker.place)
+    def whole(self) -> InstructionGroup:
+        """Return all that is drawn as one part, of few enough things for a first view."""
+        name = self._computation.name
+        return self._part(self._drawn, 0, name, name, FIRST_VIEW)
+
+    def _part(
+        self, own: Sequence[Instruction], depth: int, title: str, path: str, most: int = MOST_THINGS
+    ) -> InstructionGroup:
+        """Make the part of instructions whose paths are the same up to `depth`.
+
+        Levels that hold nothing but one other become one with it.
+        """
+        while (word := self._only_word(own, depth)) is not None:
+            title, path, depth = f"{title}/{word}", f"{path}/{word}", depth + 1
+        stretches = self._stretches(own, depth)
+        alone = stretches.pop(None, [])
+        parts = [self._inner(some, depth, each, path) for each, some in stretches.items() if each]
         things = self._alike(parts, path)
-        return self._maker.make("scope", title, path, [*things, *self._own(own, len(things), path)])
+        rest = self._own(alone, len(things), path)
+        return self._maker.make("scope", title, path, [*things, *rest], most)
+
+    def _only_word(self, own: Sequence[Instruction], depth: int) -> str | None:
+        """Return the word that all have at a depth; None where they differ."""
+        words = {self._word(instruction.name, depth) for instruction in own}
+        return next(iter(words)) if len(words) == 1 else None
+
+    def _word(self, name: str, depth: int) -> str | None:
+        path = self._paths.get(name, ())
+        return path[depth] if depth < len(path) else None
+
+    def _inner(
+        self, some: Sequence[Instruction], depth: int, stretch: Stretch, path: str
+    ) -> InstructionGroup:
+        word = str(stretch.label)
+        return self._part(some, depth + 1, numbered(word, stretch.number), f"{path}/{word}")
+
+    def _stretches(
+        self, own: Sequence[Instruction], depth: int
+    ) -> dict[Stretch | None, list[Instruction]]:
+        """Return the instructions of each word at a depth; those of None stand by themselves.
+
+        Words alike but for their numbers are split together, so that `h_0 … h_11` stay one.
+        """
+        names, flow = [instruction.name for instruction in own], self._maker.flow
+        count = Counter(stem(word) for word in {self._word(name, depth) for name in names} if word)
+
+        def family(word: str) -> str:
+            return stem(word) if count[stem(word)] >= _FEWEST_SCOPES and not is_line(word) else word
+
+        words = join(names, lambda name: self._word(name, depth), family, flow)
+        labels = {name: family(words[name]) if name in words else ("", name) for name in names}
+        numbers = split(names, labels, flow)
+        result: dict[Stretch | None, list[Instruction]] = {}
+        for instruction in own:
+            word, number = words.get(instruction.name), numbers[instruction.name].number
+            stretch = None if word is None else Stretch(word, number)
+            result.setdefault(stretch, []).append(instruction)
+        return self._large(result)
+
+    def _large(
+        self, stretches: Mapping[Stretch | None, list[Instruction]]
+    ) -> dict[Stretch | None, list[Instruction]]:
+        """Return those that are worth a box; the instructions of the others stand by themselves."""
+        lines = sum(stretch is not None and is_line(str(stretch.label)) for stretch in stretches)
+        result: dict[Stretch | None, list[Instruction]] = {None: []}
+        for stretch, some in stretches.items():
+            line = stretch is not None and is_line(str(stretch.label))
+            worth = len(some) >= SMALLEST_PART and not (line and lines > _MOST_LINES)
+            kept = stretch if worth else None
+            result.setdefault(kept, []).extend(some)
+        result[None].sort(key=self._maker.place)
+        return result
 
     def _own(self, own: Sequence[Instruction], others: int, path: str) -> Sequence[Thing]:
         """Put together what a scope itself holds, where it is too much."""
@@ -89,13 +153,14 @@ class _ScopeDivider:
         """Put scopes alike but for their numbers into one part."""
         families: dict[str, list[InstructionGroup]] = {}
         for part in parts:
-            families.setdefault(stem(part.title), []).append(part)
+            name = part.title if is_line(part.title) else stem(part.title)
+            families.setdefault(name, []).append(part)
         groups: list[InstructionGroup] = []
         for name, members in families.items():
             if len(members) < _FEWEST_SCOPES:
                 groups += members
                 continue
             members.sort(key=self._maker.place)
-            title = f"{members[0].title} … {members[-1].title}"
+            title = f"{members[0].title}{TO}{members[-1].title}"
             groups.append(self._maker.make("alike", title, f"{path}/{name}", members))
         return groups

@@ -11,7 +11,8 @@ from itertools import chain, pairwise
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.boxes import summary
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import FEWEST_ALIKE, InstructionGroup, InstructionGrouper, Thing
+from xlareport.pictures.grouper import InstructionGrouper
+from xlareport.pictures.parts import FEWEST_ALIKE, TIMES, InstructionGroup, Thing
 
 _SHORTEST_PERIOD = 2
 _FEWEST = 3
@@ -147,9 +148,11 @@ class FlowDivider:
 
     def _family(self, pieces: Sequence[list[Instruction]], path: str) -> InstructionGroup:
         """Make one part of pieces alike."""
-        name = pieces[0][-1].name
+        last = pieces[0][-1]
+        single = len(pieces[0]) == 1
+        title = f"{len(pieces)} {TIMES} {last.opcode}" if single else f"{last.name} …"
         members = [self._piece(piece, path) for piece in pieces]
-        return self._maker.make("alike", f"{name} …", f"{path}/{name}*", members)
+        return self._maker.make("alike", title, f"{path}/{last.name}*", members)
 
     def _others(self, pieces: list[list[Instruction]], path: str) -> list[Thing]:
         """Make a part of each of the largest pieces, and one of all others if they are many."""
@@ -165,7 +168,9 @@ class FlowDivider:
             return piece[0]
         last = piece[-1].name
         path = f"{path}/{last}"
-        return self._maker.make("flow", f"up to {last}", path, self._repeats(piece, path))
+        return self._maker.make(
+            "flow", f"subgraph ending at {last}", path, self._repeats(piece, path)
+        )
 
     def _repeats(self, piece: list[Instruction], path: str) -> list[Thing]:
         """Put stretches alike into one part each, and what stands between them into others."""

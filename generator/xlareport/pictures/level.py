@@ -7,7 +7,7 @@ from xlareport.pictures.assembly import assemble
 from xlareport.pictures.boxes import frame_title, loop_count, openings
 from xlareport.pictures.drawing import Drawing, FrameKind, Group, Opening
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import InstructionGroup, Things, alike_words, size_of
+from xlareport.pictures.parts import FIRST_VIEW, InstructionGroup, Things, alike_words, size_of
 from xlareport.pictures.scene import Instance, open_caller, opens_into
 from xlareport.pictures.shade import Known
 from xlareport.pictures.uses import Item
@@ -15,17 +15,11 @@ from xlareport.pictures.uses import Item
 MOST_BOXES = 150
 """A computation with no more instructions, after folding, is drawn whole, unless it comes first."""
 
-FIRST_VIEW = 25
-"""Boxes that a reader takes in at once: up to so many parts and callers are opened in place."""
-
 _TOO_FEW_PARTS = 16
 """A picture of parts with fewer boxes opens even those that are mere neighbours."""
 
 _TOO_FEW = 12
 """A picture with fewer boxes says so little that its largest box is opened, whole or in parts."""
-
-_MOST_POOR = 40
-"""Boxes that such a picture may have then."""
 
 
 class PictureLevel:
@@ -60,7 +54,7 @@ class PictureLevel:
             result := self._fitting(_inside_row, FIRST_VIEW)
         ):
             self._open(max(result, key=self._weight))
-        while len(self._items) < _TOO_FEW and (result := self._fitting(_inside_alike, _MOST_POOR)):
+        while len(self._items) < _TOO_FEW and (result := self._fitting(_inside_alike, FIRST_VIEW)):
             self._open(max(result, key=self._weight))
 
     def _weight(self, place: int) -> tuple[int, int]:
@@ -73,8 +67,7 @@ class PictureLevel:
         poor = len(self._items) < _TOO_FEW
         if len(self._items) + more > FIRST_VIEW and not poor:
             return
-        room = _MOST_POOR if poor else FIRST_VIEW
-        while result := self._fitting(self._inside_caller, room):
+        while result := self._fitting(self._inside_caller, FIRST_VIEW):
             self._open(max(result, key=lambda place: (len(self._inside(place)), -place)))
 
     def _fitting(self, inside: Callable[[Item], Things], most: int) -> list[int]:

@@ -12,8 +12,9 @@ from xlareport.pictures.boxes import is_worth_opening
 from xlareport.pictures.division import divide
 from xlareport.pictures.drawing import Box, Drawing, Group
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.level import FIRST_VIEW, MOST_BOXES, PictureLevel
-from xlareport.pictures.parts import InstructionGroup
+from xlareport.pictures.labels import PathFinder
+from xlareport.pictures.level import MOST_BOXES, PictureLevel
+from xlareport.pictures.parts import FIRST_VIEW, InstructionGroup
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.shade import NOTHING, Known
 from xlareport.pictures.uses import Item
@@ -44,6 +45,10 @@ class ModulePictures:
         self._known = known
         self._divisions: dict[str, _Divided] = {}
 
+    @cached_property
+    def _finder(self) -> PathFinder:
+        return PathFinder(self._module)
+
     def overview(self) -> Drawing:
         """Return the picture of the entry; an empty drawing for a module without computations."""
         entry = self._module.entry
@@ -60,7 +65,8 @@ class ModulePictures:
     def _divided(self, computation: Computation) -> _Divided:
         if computation.name not in self._divisions:
             folding = Folding(computation, inputs=False)
-            self._divisions[computation.name] = _Divided(divide(self._module, folding), folding)
+            whole = divide(self._module, folding, self._finder)
+            self._divisions[computation.name] = _Divided(whole, folding)
         return self._divisions[computation.name]
 
     def _division(self, computation: Computation) -> InstructionGroup:

@@ -1,26 +1,28 @@
 """Parts of a computation: instructions that belong together, drawn as one box or as one picture."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Literal
 
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Instruction
 from xlareport.runtime.graphs import descend
+
+FIRST_VIEW = 25
+"""Boxes that a reader takes in at once."""
 
 MOST_THINGS = 100
 """Boxes that one level has at most; more are put into runs."""
 
+SMALLEST_PART = 3
+"""Instructions that make a scope worth a box."""
+
+TO = " … "
+"""Between the first and the last name of what a part holds."""
+
 FEWEST_ALIKE = 3
 """Parts alike that are put into one."""
 
-_RUNS = 30
-"""Into about how many runs a level is put that has too many things."""
-
-_FREE = frozenset({"parameter", "constant"})
-"""What is there everywhere and is cut by no border."""
-
-_TIMES = "\N{MULTIPLICATION SIGN}"
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 PartKind = Literal["scope", "flow", "stretch", "run", "alike"]
 """A scope of the framework, a piece of the data flow, one of several stretches of the file that are
@@ -74,88 +76,27 @@ def _inside(thing: Thing) -> Things:
     return thing.things if isinstance(thing, InstructionGroup) else ()
 
 
-class InstructionGrouper:
-    """Makes the parts of one computation: in the order of the file, each with its own target."""
-
-    def __init__(self, computation: Computation) -> None:
-        self._crossings = _crossings(computation)
-        self._order = {
-            instruction.name: place for place, instruction in enumerate(computation.instructions)
-        }
-        self._targets: set[str] = set()
-
-    def make(
-        self, kind: PartKind, title: str, path: str, things: Iterable[Thing]
-    ) -> InstructionGroup:
-        """Make a part of few enough things, neighbours put together where there are too many."""
-        ordered = self._runs(sorted(things, key=self.place), path)
-        while path in self._targets:
-            path += "'"
-        self._targets.add(path)
-        return InstructionGroup(
-            f"g={path}", title, kind, tuple(ordered), sum(map(size_of, ordered))
-        )
-
-    def place(self, thing: Thing) -> int:
-        """Return where in the file a thing begins."""
-        while isinstance(thing, InstructionGroup):
-            thing = thing.things[0]
-        return self._order[thing.name]
-
-    def _runs(self, things: list[Thing], path: str) -> list[Thing]:
-        while len(things) > MOST_THINGS:
-            length = max(4, min(MOST_THINGS, -(-len(things) // _RUNS)))
-            pieces = list(self._pieces(things, length))
-            things = [
-                self.row("run", piece, f"{path}/run {n}") for n, piece in enumerate(pieces, 1)
-            ]
-        return things
-
-    def _pieces(self, things: list[Thing], length: int) -> Iterator[list[Thing]]:
-        """Yield pieces of about a length, cut where fewest values go across.
-
-        Where just one does, it dominates all that follows.
-        """
-        start, slack = 0, length // 4
-        while len(things) - start > length + slack:
-            cuts = range(start + length - slack, start + length + slack + 1)
-            best = min(cuts, key=lambda at: (self._crossing(things[at]), abs(at - start - length)))
-            yield things[start:best]
-            start = best
-        yield things[start:]
-
-    def _crossing(self, thing: Thing) -> int:
-        """Return how many values are made before a thing and used from it on."""
-        return self._crossings[self.place(thing)]
-
-    def row(self, kind: PartKind, things: Things, path: str) -> InstructionGroup:
-        """Make a part that is named by its first and its last thing."""
-        first, last = name_of(things[0]), name_of(things[-1])
-        return self.make(kind, first if first == last else f"{first} … {last}", path, things)
-
-
-def _crossings(computation: Computation) -> list[int]:
-    """Return for each place in a computation how many values are made before it and used later."""
-    last: dict[str, int] = {}
-    for place, instruction in enumerate(computation.instructions):
-        last.update(dict.fromkeys(instruction.operand_names, place))
-    changes = [0] * (len(computation.instructions) + 2)
-    for place, this_instruction in enumerate(computation.instructions):
-        if this_instruction.opcode not in _FREE and last.get(this_instruction.name, 0) > place:
-            changes[place + 1] += 1
-            changes[last[this_instruction.name] + 1] -= 1
-    return list(accumulate(changes))
-
-
 def alike_words(part: InstructionGroup) -> list[str]:
     """Say how many parts alike there are, and how large; nothing of other parts."""
-    if part.kind != "alike":
+    if part.kind != "alike" or TIMES in part.title:
         return []
     sizes = sorted(size_of(member) for member in part.members())
     if sizes[-1] == 1:
-        return [f"{_TIMES} {len(sizes)}"]
+        return [f"{TIMES} {len(sizes)}"]
     each = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
-    return [f"{_TIMES} {len(sizes)}, {each} instructions each"]
+    return [f"{TIMES} {len(sizes)}, {each} instructions each"]
+
+
+def first_of(thing: Thing) -> Instruction:
+    """Return the first instruction of a thing."""
+    while isinstance(thing, InstructionGroup):
+        thing = thing.things[0]
+    return thing
+
+
+def instructions_of(thing: Thing) -> Iterator[Instruction]:
+    """Yield the instructions of a thing, at any depth."""
+    return thing.instructions() if isinstance(thing, InstructionGroup) else iter((thing,))
 
 
 def size_of(thing: Thing) -> int:

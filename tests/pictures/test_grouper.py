@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.hlo.model import Computation, HloModule
-from xlareport.pictures.parts import MOST_THINGS, InstructionGroup, InstructionGrouper
+from xlareport.pictures.folding import Folding
+from xlareport.pictures.grouper import InstructionGrouper
+from xlareport.pictures.parts import MOST_THINGS, InstructionGroup
 
 
 @pytest.fixture
@@ -18,7 +20,7 @@ def row(module_of: Callable[[str], HloModule]) -> Computation:
 
 
 def test_things_stand_in_the_order_of_the_file(row: Computation) -> None:
-    maker = InstructionGrouper(row)
+    maker = InstructionGrouper(Folding(row))
     first, second, third = row.instructions[:3]
     inner = maker.make("scope", "inner", "e/inner", [third])
     whole = maker.make("scope", "e", "e", [inner, second, first])
@@ -28,13 +30,13 @@ def test_things_stand_in_the_order_of_the_file(row: Computation) -> None:
 
 
 def test_targets_are_unique(row: Computation) -> None:
-    maker = InstructionGrouper(row)
+    maker = InstructionGrouper(Folding(row))
     targets = [maker.make("scope", "h", "e/h", row.instructions[:1]).target for _ in range(3)]
     assert targets == ["g=e/h", "g=e/h'", "g=e/h''"]
 
 
 def test_neighbours_are_put_together_where_there_are_too_many(row: Computation) -> None:
-    whole = InstructionGrouper(row).make("scope", "e", "e", row.instructions)
+    whole = InstructionGrouper(Folding(row)).make("scope", "e", "e", row.instructions)
     assert list(whole.instructions()) == list(row.instructions)
     for part in whole.parts():
         assert len(part.things) <= MOST_THINGS
@@ -45,7 +47,7 @@ def test_neighbours_are_put_together_where_there_are_too_many(row: Computation) 
 
 
 def test_all_parts_are_told(row: Computation) -> None:
-    maker = InstructionGrouper(row)
+    maker = InstructionGrouper(Folding(row))
     inner = maker.make("flow", "a", "e/a", row.instructions[:2])
     outer = maker.make("scope", "e", "e", [inner])
     assert list(outer.parts()) == [outer, inner]
@@ -60,7 +62,7 @@ def test_neighbours_are_parted_where_one_value_goes_across(
         lines.append(f"  {first} = f32[8] abs(a0)")
         lines += [f"  b{block}.{n} = f32[8] add({first}, b{block}.{n - 1})" for n in range(1, 7)]
     [main] = module_of("\n".join(["ENTRY e {", *lines, "}"])).computations
-    maker = InstructionGrouper(main)
+    maker = InstructionGrouper(Folding(main))
     part = maker.make("scope", "e", "e", main.instructions)
     firsts = [
         next(one.instructions()).name for one in part.things if isinstance(one, InstructionGroup)
