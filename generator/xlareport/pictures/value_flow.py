@@ -130,8 +130,8 @@ def join(
     within = [name for name in names if name not in labels and ("", name) in cycles]
     for name in within:
         mine = cycles["", name].labels
-        found = [each for each in flow.sources(name) if each in labels]
-        near = [each for each in found if _node(each, labels, family) in mine]
+        sources = [each for each in flow.sources(name) if each in labels]
+        near = [each for each in sources if _node(each, labels, family) in mine]
         if near:
             labels[name] = labels[max(near, key=flow.places.__getitem__)]
     _join_first_user([name for name in within if name not in labels], names, labels, flow)
