@@ -498,6 +498,8 @@ export interface ModuleSearch {
   /** First and last snapshot. */
   spans: [number, number][];
   codes: string[];
+  /** Of operations the opcodes of other names: a start, an end, the all-reduce of a TPU's reduce-scatter. */
+  forms: Record<string, string[]>;
   /** Snapshot, opcodes with how many were added, removed, changed, numbers of instructions as distances. */
   steps: [number, Record<string, [number, number, number]>, number[], number[], number[]][];
   complete: boolean;

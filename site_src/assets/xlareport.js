@@ -265,8 +265,8 @@ var xlareport = (() => {
     });
   }
   function sums(steps) {
-    let sum = 0;
-    return steps.map((step) => sum += step);
+    let sum2 = 0;
+    return steps.map((step) => sum2 += step);
   }
   function splitRows([lengths, all]) {
     let end = 0;
@@ -1514,7 +1514,7 @@ var xlareport = (() => {
     const most = [...counts].sort(
       ([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1)
     );
-    const total = most.reduce((sum, [, { count }]) => sum + count, 0);
+    const total = most.reduce((sum2, [, { count }]) => sum2 + count, 0);
     if (total <= 1) return most[0]?.[0] ?? "nothing";
     const words2 = most.slice(0, NAMED).map(([opcode, { count }]) => count > 1 ? `${count} ${opcode}` : opcode);
     return `${total}: ${words2.join(", ")}${most.length > NAMED ? ", \u2026" : ""}`;
@@ -2640,7 +2640,7 @@ var xlareport = (() => {
     }
   }
   function mean(joined) {
-    return joined.length ? joined.reduce((sum, slot) => sum + slot.x, 0) / joined.length : null;
+    return joined.length ? joined.reduce((sum2, slot) => sum2 + slot.x, 0) / joined.length : null;
   }
   function pack(row3) {
     let x = 0;
@@ -2676,8 +2676,8 @@ var xlareport = (() => {
       blocks.push(block);
     }
     let at = 0;
-    for (const { sum, count } of blocks) {
-      for (let end = at + count; at < end; at += 1) row3[at].x = sum / count + offsets[at];
+    for (const { sum: sum2, count } of blocks) {
+      for (let end = at + count; at < end; at += 1) row3[at].x = sum2 / count + offsets[at];
     }
   }
   function drawn2(sizes2, edges, directed, rank2, rows2, chains) {
@@ -2940,7 +2940,7 @@ var xlareport = (() => {
   var LEAVES = "\u2192";
   var WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]/u;
   function columns(line3) {
-    return [...line3].reduce((sum, letter2) => sum + (WIDE.test(letter2) ? 2 : 1), 0);
+    return [...line3].reduce((sum2, letter2) => sum2 + (WIDE.test(letter2) ? 2 : 1), 0);
   }
   function boxSize({ lines: rows2, shape: shape2, mix = [], opens = [] }) {
     const longest = Math.max(...rows2.map(columns), 0) * CHARACTER_WIDTH + 2 * PADDING_X;
@@ -3009,7 +3009,7 @@ var xlareport = (() => {
   function shapes({ shape: shape2 = "rect", mix = [] }, width, height) {
     const around = `width="${decimal(width)}" height="${decimal(height)}" rx="${shape2 === "rect" ? 2 : 7}"`;
     const behind = shape2 === "stack" ? `<rect class="box" x="${STACK_OFFSET}" y="${STACK_OFFSET}" ${around}/>` : "";
-    const total = mix.reduce((sum, [, count]) => sum + count, 0);
+    const total = mix.reduce((sum2, [, count]) => sum2 + count, 0);
     let x = 8;
     const bar = mix.map(([family, count]) => {
       const part2 = (width - 16) * count / total;
@@ -4630,7 +4630,7 @@ var xlareport = (() => {
   }
   function eventsOf({ subjects, events }, place) {
     const isNew = (number) => number < 0;
-    let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum, number) => sum + number, 0);
+    let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum2, number) => sum2 + number, 0);
     return subjects[place].events.flatMap(
       (number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]
     );
@@ -4658,7 +4658,7 @@ var xlareport = (() => {
   var SHOWN3 = 20;
   function livingAt(rows2, position) {
     const living = rows2.filter(([, , , start, end]) => start <= position && position <= end);
-    return { living, bytes: living.reduce((sum, row3) => sum + row3[1], 0) };
+    return { living, bytes: living.reduce((sum2, row3) => sum2 + row3[1], 0) };
   }
   function positionAt(x, width, positions) {
     const share = (x / width * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT);
@@ -5014,9 +5014,9 @@ var xlareport = (() => {
     });
   }
   function dividedRoom(wanted2, firm, room) {
-    const total = wanted2.reduce((sum, width) => sum + width, 0);
+    const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
     const least = wanted2.map((width, place) => firm[place] ? width : Math.min(width, LEAST));
-    const spare = total - least.reduce((sum, width) => sum + width, 0);
+    const spare = total - least.reduce((sum2, width) => sum2 + width, 0);
     if (total <= room) return wanted2.map((width) => width * room / total);
     const share = spare ? Math.max(0, room - total + spare) / spare : 0;
     return wanted2.map((width, place) => least[place] + (width - least[place]) * share);
@@ -5180,7 +5180,7 @@ var xlareport = (() => {
       const character = Number.parseFloat(getComputedStyle(this.table).fontSize) * 0.6 || 8;
       const room = this.scroller.clientWidth / character;
       const divided = dividedRoom(wanted2, firm, room || 120);
-      const total = divided.reduce((sum, width) => sum + width, 0);
+      const total = divided.reduce((sum2, width) => sum2 + width, 0);
       const columns2 = divided.map((width) => element("col", { style: `width: ${100 * width / total}%` }));
       this.group.replaceChildren(...columns2);
       const wide = total > room + 0.01;
@@ -5779,11 +5779,16 @@ var xlareport = (() => {
       );
       const [first, last] = this.span(kind, place);
       const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
+      const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
       return {
         text: NAMED3.has(kind) ? `%${text}` : text,
-        note: `${opcode}${this.lifetime(first, last)}${this.where}`,
+        note: `${opcode}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
         href: this.address(kind, text, last)
       };
+    }
+    /** @param {string} operation @returns {string[]} the opcodes of other names that are forms of it */
+    forms(operation) {
+      return Object.hasOwn(this.value.forms, operation) ? this.value.forms[operation] : [];
     }
     /** @param {number} first @param {number} last the numbers of snapshots */
     lifetime(first, last) {
@@ -5809,7 +5814,7 @@ var xlareport = (() => {
       if (!hasText) return `${page3}.html?steps#step=${encodeURIComponent(stage)}`;
       const text_at = `${page3}.html?texts#text=${encodeURIComponent(stage)}`;
       if (NAMED3.has(kind)) return `${text_at}&name=${name}`;
-      return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" ? `${name}(` : name}`;
+      return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" && !this.forms(text).length ? `${name}(` : name}`;
     }
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *find(kind, ranked) {
@@ -5835,10 +5840,13 @@ var xlareport = (() => {
         href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}`
       };
     }
-    /** @param {string} opcode @returns {Hit[]} the steps that touched it */
+    /** @param {string} opcode or an operation @returns {Hit[]} the steps that touched it, in any form but its end */
     touchedOpcode(opcode) {
+      const started = this.forms(opcode).filter((form) => form === `${opcode}-start`);
       return this.value.steps.flatMap(([place, touched]) => {
-        const [added, removed, changed] = Object.hasOwn(touched, opcode) ? touched[opcode] : [0, 0, 0];
+        const [added, removed, changed] = sum(
+          [opcode, ...started].filter((form) => Object.hasOwn(touched, form)).map((form) => touched[form])
+        );
         const changes = [
           added && `${format.count(added)} added`,
           removed && `${format.count(removed)} removed`,
@@ -5857,6 +5865,7 @@ var xlareport = (() => {
       });
     }
   };
+  var sum = (counts) => [0, 1, 2].map((what) => counts.reduce((total, count) => total + count[what], 0));
   function holds(distances, wanted2) {
     let at = 0;
     for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
@@ -6024,7 +6033,7 @@ var xlareport = (() => {
     show() {
       const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
       const groups = query ? this.groups(query) : [];
-      const hits = groups.reduce((sum, group) => sum + group.matches.length, 0);
+      const hits = groups.reduce((sum2, group) => sum2 + group.matches.length, 0);
       const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
       this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
       this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type a name, opcode, pass or term${this.searched()}`;
@@ -6591,7 +6600,7 @@ var xlareport = (() => {
      * @param {Section[]} quiet
      */
     fold(quiet) {
-      const number = quiet.reduce((sum, section3) => sum + section3.steps.length, 0);
+      const number = quiet.reduce((sum2, section3) => sum2 + section3.steps.length, 0);
       const parts = quiet.flatMap((section3) => [heading(section3), ...section3.steps.map((step) => this.item(step))]);
       const words2 = `${format.plural(number, "step")} without change`;
       return element("details.xr-fold", null, element("summary", null, words2), ...parts);
@@ -6871,7 +6880,7 @@ var xlareport = (() => {
   }
   function kindPart(groups, place) {
     const [{ kind, label }] = groups;
-    const count = groups.reduce((sum, group) => sum + group.count, 0);
+    const count = groups.reduce((sum2, group) => sum2 + group.count, 0);
     const weakest = groups.map((group) => group.grade ?? "").sort((left, right) => ORDER2.indexOf(right) - ORDER2.indexOf(left))[0];
     const tables2 = () => [
       groupTable(label, groups.slice(0, SHOWN_GROUPS)),
@@ -7744,11 +7753,11 @@ var xlareport = (() => {
      * @returns {number} 0 for idle to 10 for full
      */
     level(column, capacity, begin, end) {
-      let sum = 0;
+      let sum2 = 0;
       const last = Math.min(end, column.length);
-      for (let cycle = begin; cycle < last; cycle++) sum += parseInt(column[cycle], 36);
-      const share = sum / Math.max(1, (last - begin) * capacity);
-      return sum ? Math.max(1, Math.min(LEVELS, Math.round(share * LEVELS))) : 0;
+      for (let cycle = begin; cycle < last; cycle++) sum2 += parseInt(column[cycle], 36);
+      const share = sum2 / Math.max(1, (last - begin) * capacity);
+      return sum2 ? Math.max(1, Math.min(LEVELS, Math.round(share * LEVELS))) : 0;
     }
   };
   function ranges(data, strip) {

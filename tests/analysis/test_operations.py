@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlareport.analysis.operations import count_operations, instructions_of
+from xlareport.analysis.operations import count_operations, family_in, forms_in, instructions_of
 from xlareport.hlo.text import TextReader
 from xlareport.runtime.errors import UnknownNameError
 
@@ -48,6 +48,22 @@ def test_asynchronous_and_wrapped_forms_count_once() -> None:
     assert counts["reduce-scatter"] == 2  # of a fusion and of a start
     assert counts["async-start"] == 1
     assert not any(name.endswith("-done") for name in counts)
+
+
+def test_a_start_and_an_end_belong_to_one_operation() -> None:
+    module = TextReader().read(TEXT.encode(), "m.txt")
+    assert module is not None
+    forms = forms_in(module.computations)
+
+    assert {name: sorted(of) for name, of in forms.items()} == {
+        "all-reduce": ["all-reduce-done", "all-reduce-start"],
+        "reduce-scatter": ["all-reduce"],
+    }
+    entry = module.computations[-1]
+    assert [family_in(entry, instruction) for instruction in entry.instructions][1:4] == [
+        "all-reduce"
+    ] * 3
+    assert family_in(entry, entry.instructions[-2]) == "async-done"
 
 
 def test_a_pattern_finds_every_form() -> None:

@@ -39,6 +39,20 @@ def test_main_prints_the_object_of_the_report(unpacked: Unpack, tmp_path: Path) 
     assert said["module"] in plain.stdout
 
 
+def test_the_list_of_commands_says_what_each_does_and_imports_none() -> None:
+    code = (
+        "import sys, click.testing, xlareport.cli as cli\n"
+        "text = click.testing.CliRunner().invoke(cli.xlareport, ['--help']).output\n"
+        "assert not [name for name in sys.modules if name.startswith('xlareport.analysis')]\n"
+        "for name in cli.xlareport.list_commands(None):\n"
+        "    words = cli.xlareport.get_command(None, name).get_short_help_str(200)\n"
+        "    assert f'  {name} ' in text, name\n"
+        "    assert words.rstrip('.') in ' '.join(text.split()), (name, words)\n"
+    )
+    source = Path(__file__).parents[2] / "generator"
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(source)})
+
+
 def test_input_that_cannot_be_read_ends_with_3(tmp_path: Path) -> None:
     done = run("build", tmp_path / "nothing", cwd=tmp_path)
     assert done.returncode == 3

@@ -85,11 +85,17 @@ export class ModuleIndex {
     const [first, last] = this.span(kind, place);
     const opcode =
       kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
+    const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
     return {
       text: NAMED.has(kind) ? `%${text}` : text,
-      note: `${opcode}${this.lifetime(first, last)}${this.where}`,
+      note: `${opcode}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
       href: this.address(kind, text, last),
     };
+  }
+
+  /** @param {string} operation @returns {string[]} the opcodes of other names that are forms of it */
+  forms(operation) {
+    return Object.hasOwn(this.value.forms, operation) ? this.value.forms[operation] : [];
   }
 
   /** @param {number} first @param {number} last the numbers of snapshots */
@@ -117,7 +123,7 @@ export class ModuleIndex {
     if (!hasText) return `${page}.html?steps#step=${encodeURIComponent(stage)}`;
     const text_at = `${page}.html?texts#text=${encodeURIComponent(stage)}`;
     if (NAMED.has(kind)) return `${text_at}&name=${name}`;
-    return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" ? `${name}(` : name}`;
+    return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" && !this.forms(text).length ? `${name}(` : name}`;
   }
 
   /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
@@ -147,10 +153,13 @@ export class ModuleIndex {
     };
   }
 
-  /** @param {string} opcode @returns {Hit[]} the steps that touched it */
+  /** @param {string} opcode or an operation @returns {Hit[]} the steps that touched it, in any form but its end */
   touchedOpcode(opcode) {
+    const started = this.forms(opcode).filter((form) => form === `${opcode}-start`);
     return this.value.steps.flatMap(([place, touched]) => {
-      const [added, removed, changed] = Object.hasOwn(touched, opcode) ? touched[opcode] : [0, 0, 0];
+      const [added, removed, changed] = sum(
+        [opcode, ...started].filter((form) => Object.hasOwn(touched, form)).map((form) => touched[form]),
+      );
       const changes = [
         added && `${format.count(added)} added`,
         removed && `${format.count(removed)} removed`,
@@ -170,6 +179,9 @@ export class ModuleIndex {
     });
   }
 }
+
+/** @param {number[][]} counts of three each */
+const sum = (counts) => [0, 1, 2].map((what) => counts.reduce((total, count) => total + count[what], 0));
 
 /** @param {number[]} distances @param {number} wanted */
 function holds(distances, wanted) {

@@ -16,11 +16,12 @@ const VALUE = {
     [1, 2],
   ],
   codes: ["dot", "add"],
+  forms: { "all-reduce": ["all-reduce-done", "all-reduce-start"] },
   kinds: {
     instruction: { stems: ["dot", "add"], counts: [2, 1], numbers: [1, 3, 5], spans: [0, 1, 2], codes: [0, 0, 1] },
-    opcode: { values: ["dot", "add"], spans: [0, 0] },
+    opcode: { values: ["dot", "add", "all-reduce"], spans: [0, 0, 1] },
   },
-  steps: [[1, { dot: [1, 0, 2] }, [0], [], [1]]],
+  steps: [[1, { dot: [1, 0, 2], "all-reduce-start": [3, 0, 0], "all-reduce-done": [3, 0, 0] }, [0], [], [1]]],
 };
 const index = () => new ModuleIndex(MODULE, VALUE, true);
 const texts = (hits) => [...hits].map(({ rank, hit }) => [rank, hit().text]);
@@ -58,6 +59,19 @@ test("the steps that touched an opcode or an instruction are found", () => {
     ["1 added, 2 changed, in jit_f"],
   );
   assert.deepEqual(index().touchedOpcode("constructor"), []);
+  assert.deepEqual(
+    index()
+      .touchedOpcode("all-reduce")
+      .map(({ note }) => note),
+    ["3 added, in jit_f"],
+  );
   assert.equal(index().touchedName("dot").length, 1);
   assert.deepEqual(index().touchedName("nothing"), []);
+});
+
+test("an operation is found by its name where only its forms are written", () => {
+  const [hit] = [...index().find("opcode", ranker("all-reduce"))].map((found) => [found.rank, found.hit()]);
+  assert.equal(hit[0], 0);
+  assert.equal(hit[1].note, "all-reduce-done, all-reduce-start, only in fusion, in jit_f");
+  assert.ok(hit[1].href.endsWith("find=all-reduce"));
 });

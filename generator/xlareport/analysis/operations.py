@@ -1,13 +1,13 @@
 """Operations of a module by family: an all-reduce is one in each of the forms it is written in."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from xlareport.analysis.cost.wire import is_all_reduce_scatter
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.knowledge.opcodes import all_entries, operation_of
+from xlareport.knowledge.opcodes import all_entries, family_of, operation_of
 from xlareport.runtime.errors import UnknownNameError
 
 
@@ -22,6 +22,27 @@ def operation_in(computation: Computation, instruction: Instruction) -> str | No
     if operation == "all-reduce" and is_all_reduce_scatter(computation):
         return "reduce-scatter"
     return operation
+
+
+def family_in(computation: Computation, instruction: Instruction) -> str:
+    """Return the operation that an instruction is a part of, as its start or its end too."""
+    return operation_in(computation, instruction) or family_of(instruction.opcode)
+
+
+def forms_in(computations: Iterable[Computation]) -> dict[str, dict[str, list[Computation]]]:
+    """Return the operations that are not written as an opcode of their name alone.
+
+    Of each operation the opcodes that are forms of it, and of each the computations with it.
+    """
+    forms: dict[str, dict[str, list[Computation]]] = {}
+    for computation in computations:
+        for opcode, operation in {
+            (instruction.opcode, family_in(computation, instruction))
+            for instruction in computation.instructions
+        }:
+            if operation != opcode:
+                forms.setdefault(operation, {}).setdefault(opcode, []).append(computation)
+    return forms
 
 
 def count_operations(module: HloModule) -> Counter[str]:

@@ -1,6 +1,5 @@
 """The command line: arguments in, one call of the library, messages and exit codes out."""
 
-import multiprocessing
 import signal
 import sys
 from importlib import import_module
@@ -14,22 +13,65 @@ from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.garbage_collection import collect_rarely, freeze_objects
 
 _COMMANDS = {
-    "build": "xlareport.cli.build",
-    "capture": "xlareport.cli.capture",
-    "compare": "xlareport.cli.compare",
-    "explain": "xlareport.cli.explain",
-    "export": "xlareport.cli.export",
-    "extract": "xlareport.cli.extract",
-    "flags": "xlareport.cli.flags",
-    "history": "xlareport.cli.history",
-    "main": "xlareport.cli.main_program",
-    "nightly": "xlareport.cli.nightly",
-    "pack": "xlareport.cli.pack",
-    "replay": "xlareport.cli.replay",
-    "skeleton": "xlareport.cli.skeleton",
-    "whatif": "xlareport.cli.whatif",
+    "build": (
+        "xlareport.cli.build",
+        "Read DUMP and write a static site.",
+    ),
+    "capture": (
+        "xlareport.cli.capture",
+        "Run PROGRAM with the flags that make XLA dump, and build the report when it ends.",
+    ),
+    "compare": (
+        "xlareport.cli.compare",
+        "Compare the compilations in BASE and HEAD: dumps, reports, or packed reports.",
+    ),
+    "explain": (
+        "xlareport.cli.explain",
+        "Explain what NAME means: a file of a dump, a module, a pass, an opcode or a flag.",
+    ),
+    "export": (
+        "xlareport.cli.export",
+        "Write MODULE of DUMP as a file that Model Explorer opens.",
+    ),
+    "extract": (
+        "xlareport.cli.extract",
+        "Write the HLO texts of a report as files, or extract one piece of a module.",
+    ),
+    "flags": (
+        "xlareport.cli.flags",
+        "Print the environment variables that make a good dump, and why.",
+    ),
+    "history": (
+        "xlareport.cli.history",
+        "Print the history of OP from snapshot to snapshot.",
+    ),
+    "main": (
+        "xlareport.cli.main_program",
+        "Print the main program of DUMP with confidence and evidence.",
+    ),
+    "nightly": (
+        "xlareport.cli.nightly",
+        "Run PROGRAM with JAX's compilation cache off, report, and compare with the baseline.",
+    ),
+    "pack": (
+        "xlareport.cli.pack",
+        "Put the report in SITE, the current folder by default, into one file to share.",
+    ),
+    "replay": (
+        "xlareport.cli.replay",
+        "Run a snapshot of a module of DUMP on the CPU with stock jaxlib, in a child process.",
+    ),
+    "skeleton": (
+        "xlareport.cli.skeleton",
+        "Print what a module of DUMP runs, in order.",
+    ),
+    "whatif": (
+        "xlareport.cli.whatif",
+        "Compile before_optimizations of a module of DUMP on the CPU, without and with a change.",
+    ),
 }
-"""Each module holds a click command called `command`; it is imported when it is asked for."""
+"""Each module holds a click command called `command`, imported when it is asked for, and what that
+does: the list of commands needs none of them."""
 
 _INTERRUPTED = 130
 _TERMINATED = 143
@@ -46,8 +88,14 @@ class _LazyGroup(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(_COMMANDS[cmd_name]).command
+        command: click.Command = import_module(_COMMANDS[cmd_name][0]).command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing one."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, words) in sorted(_COMMANDS.items())])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,6 +133,8 @@ def _clean_up_when_ended() -> None:
     """Let SIGTERM, by which systems end what they began, remove temporary copies as Ctrl-C does."""
 
     def end(_signal: int, _frame: FrameType | None) -> None:
+        import multiprocessing  # noqa: PLC0415 - `--help` needs none
+
         for active_child in multiprocessing.active_children():
             active_child.terminate()
         click.echo("Terminated; the previous output is unchanged.", err=True)

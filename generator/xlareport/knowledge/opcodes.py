@@ -52,6 +52,12 @@ def operation_of(opcode: str) -> str | None:
     return stem if form == "start" and stem != "async" else opcode
 
 
+def family_of(opcode: str) -> str:
+    """Return the operation that an opcode is a form of: `copy` of `copy-start` and `copy-done`."""
+    stem = opcode.rpartition("-")[0]
+    return operation_of(opcode) or (opcode if stem == "async" else stem)
+
+
 @dataclass(frozen=True, slots=True)
 class OpcodeWork:
     """Opcodes by how they count; those of no list have a rule of their own or none."""

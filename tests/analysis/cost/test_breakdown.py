@@ -7,11 +7,11 @@ from xlareport.analysis.cost.breakdown import (
     break_down,
     key_by_computation,
     key_by_line,
-    key_by_opcode,
     key_by_scope,
 )
 from xlareport.analysis.cost.roofline import estimate_times
 from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.operations import family_in
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import nominal_device
 
@@ -68,7 +68,7 @@ def test_the_parts_add_up(dumped: Callable[[str, str], HloModule], dump: str) ->
     module = dumped(dump, "after_optimizations.txt")
     cost = count_cost(module)
     keys: list[Key] = [
-        key_by_opcode,
+        family_in,
         key_by_computation,
         key_by_scope(module, 3),
         key_by_line(module),

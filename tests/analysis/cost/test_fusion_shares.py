@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.cost.breakdown import break_down, key_by_opcode
+from xlareport.analysis.cost.breakdown import break_down
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.operations import family_in
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import nominal_device
 
@@ -48,7 +49,7 @@ ENTRY e {
 
 def _opcodes(module: HloModule) -> dict[str, float]:
     cost = count_cost(module)
-    parts = break_down(module, cost, key_by_opcode, share_fusions(module, cost, CPU))
+    parts = break_down(module, cost, family_in, share_fusions(module, cost, CPU))
     whole = estimate_total_time(cost, CPU)
     assert whole
     return {part.name: part.seconds / whole for part in parts}

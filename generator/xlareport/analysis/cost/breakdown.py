@@ -50,11 +50,6 @@ def _dearest(part: CostPart) -> tuple[float, int, int, str]:
     return (-part.seconds, -part.bytes_accessed, -part.flops, part.name)
 
 
-def key_by_opcode(_: Computation, instruction: Instruction) -> str:
-    """Name the part by the opcode."""
-    return instruction.opcode
-
-
 def key_by_computation(computation: Computation, _: Instruction) -> str:
     """Name the part by the computation."""
     return computation.name

@@ -6,7 +6,6 @@ from xlareport.analysis.cost.breakdown import (
     CostPart,
     break_down,
     key_by_computation,
-    key_by_opcode,
     key_by_scope,
 )
 from xlareport.analysis.cost.fusion_shares import share_fusions
@@ -36,6 +35,7 @@ from xlareport.analysis.cost_report.work_report import (
 from xlareport.analysis.findings.cases import make_case
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import find_findings
+from xlareport.analysis.operations import family_in
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device, device_named
 from xlareport.program import ParsedModule
@@ -104,7 +104,7 @@ def report_cost(
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
         computations=break_down(hlo, cost, key_by_computation, times)[:_ROWS],
         scopes=break_down(hlo, cost, key_by_scope(hlo, _SCOPE_DEPTH), shared)[:_ROWS],
-        opcodes=break_down(hlo, cost, key_by_opcode, shared),
+        opcodes=break_down(hlo, cost, family_in, shared),
         phases=break_down(hlo, cost, phase, shared) if phase else (),
         layers=break_down(hlo, cost, key_by_layer(hlo), shared),
         findings=find_findings(case) if case else (),

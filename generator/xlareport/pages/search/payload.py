@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.operations import forms_in
 from xlareport.analysis.source.locations import place_of
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.step import StepChange
@@ -50,6 +51,9 @@ class SearchIndex:
     """The last opcode of each instruction."""
     computations: dict[str, Span] = field(default_factory=dict)
     opcodes: dict[str, Span] = field(default_factory=dict)
+    """Operations too, such as `all-reduce` where it is only written as a start and an end."""
+    forms: dict[str, list[str]] = field(default_factory=dict)
+    """The opcodes of an operation that are not of its name, as they are written."""
     op_names: dict[str, Span] = field(default_factory=dict)
     shapes: dict[str, Span] = field(default_factory=dict)
     sources: dict[str, Span] = field(default_factory=dict)
@@ -108,7 +112,17 @@ def search_index(modules: Sequence[HloModule]) -> SearchIndex:
             origins[instruction.attributes_text] = (wider, instruction, modules[span[0]])
     for span, this_instruction, module in origins.values():
         _add_origin(search_index, this_instruction, span, module)
+    _add_operations(search_index, computations)
     return search_index
+
+
+def _add_operations(index: SearchIndex, computations: Mapping[Computation, Span]) -> None:
+    """Add what is found by the operation that it is a form of: `all-reduce-start`."""
+    for operation, forms in forms_in(computations).items():
+        index.forms[operation] = sorted(forms)
+        for form in forms.values():
+            for computation in form:
+                _widen(index.opcodes, operation, computations[computation])
 
 
 def _computations(modules: Sequence[HloModule]) -> dict[Computation, Span]:
@@ -228,6 +242,7 @@ def _module(
         "kinds": kinds,
         "spans": list(spans.values),
         "codes": list(codes.values),
+        "forms": index.forms,
         "steps": result,
         "complete": len(names) == len(index.instructions),
     }
@@ -289,7 +304,7 @@ def search_front(
     )
     views = [report.modules[place] for place in order]
     own = [
-        [] if module.same_as else summaries[place].opcodes
+        [] if module.same_as else _opcodes(summaries[place])
         for module, place in zip(views, order, strict=True)
     ]
     return {
@@ -304,7 +319,7 @@ def search_front(
             ]
             for module in views
         ],
-        "opcodes": _holders([[name for name, _ in some] for some in own]),
+        "opcodes": _holders(own),
         "scopes": _holders([scopes[place] for place in order]),
         "findings": [
             [number, finding.title]
@@ -315,6 +330,11 @@ def search_front(
         "files": len(report.files),
         "topics": list(search_topics(views[0])) if views else [],
     }
+
+
+def _opcodes(summary: ModuleSummary) -> list[str]:
+    """Return the opcodes of a module and the operations that they are forms of."""
+    return [*dict.fromkeys(name for name, _ in (*summary.opcodes, *summary.operations))]
 
 
 def _holders(values: Sequence[Sequence[str]]) -> dict[str, list[int]]:
