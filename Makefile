@@ -31,7 +31,7 @@ test: check browser  ## Check and test everything: sources, pages in a browser, 
 	$(RUN)pytest -n $(WORKERS) --dist loadfile
 
 test-replay: $(VENV)/.ready-replay  ## Test what runs programs of a dump; needs jax, which it installs
-	$(RUN)pytest tests/replay tests/cli/test_replay.py
+	$(RUN)pytest tests/replay tests/cli/test_replay.py tests/test_captured_block.py
 
 walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
 	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) --dist loadfile tests/site tests/hostile tests/benchmarks

@@ -79,3 +79,58 @@ def test_what_is_no_dump_is_said(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
     with pytest.raises(UnreadableInputError, match="holds no module"):
         _ = xlareport.read(tmp_path).main
+
+
+def test_an_instruction_knows_its_line_through_stack_frames(unpacked: Unpack) -> None:
+    with xlareport.read(unpacked("jax-cpu-train")) as report:
+        snapshot = report.main.final
+        (place,) = {each.source for each in snapshot.instructions(op_name=r"jvp\(loss\)/mul$")}
+        (first, *_) = snapshot.instructions(op_name=r"jvp\(loss\)/mul$")
+        plain = snapshot.hlo.by_name[snapshot.table().columns["computation"][0]].instructions[0]
+
+    assert place is not None
+    assert (place.short, place.function) == ("jax_train.py:34", "loss_of")
+    assert first.metadata.stack_frame_id is not None
+    assert first.source == snapshot.source_of(first)
+    assert first is snapshot.instructions(op_name=r"jvp\(loss\)/mul$")[0]
+    assert not hasattr(plain, "source")
+
+
+def test_reprs_are_short(report: xlareport.Report) -> None:
+    module = report.main
+    for value in (
+        *(report, module, module.final, module.final.hlo, module.read, module.files),
+        *(module.summary, module.steps[0], module.final.computations[0]),
+        module.final.instructions()[0],
+    ):
+        assert len(repr(value)) < 160, type(value)
+
+
+def test_tables_have_every_module_step_and_instruction(report: xlareport.Report) -> None:
+    modules, steps, instructions = (
+        *(report.table(), report.main.steps_table()),
+        report.main.final.table(),
+    )
+
+    assert list(modules.columns["module"]) == [module.key for module in report.modules]
+    assert len(steps) == len(report.main.steps)
+    assert len(instructions) == len(report.main.final.instructions())
+    cost = report.main.final.cost
+    unfused = [row for row in instructions if row["opcode"] != "fusion"]
+    assert sum(int(row["flops"] or 0) for row in unfused) == cost.flops
+
+
+def test_what_dir_lists_is_there_and_former_names_warn() -> None:
+    assert all(getattr(xlareport, name) is not None for name in dir(xlareport))
+    with pytest.warns(DeprecationWarning, match="called xlareport.Snapshot"):
+        assert xlareport.Stage is xlareport.Snapshot
+    errors = [name for name in dir(xlareport) if name.endswith("Error")]
+    assert all(issubclass(getattr(xlareport, name), xlareport.XlareportError) for name in errors)
+
+
+def test_show_writes_one_file_and_says_where_it_is(
+    report: xlareport.Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report.show(tmp_path / "report.html")
+    assert capsys.readouterr().out == f"{tmp_path / 'report.html'}\n"
+    assert "data-xr-single" in (tmp_path / "report.html").read_text("utf-8")

@@ -4,9 +4,12 @@ Nothing is read before it is asked for, and all of it in this process. Close the
 in a `with`, when the dump is an archive: it is unpacked as long as the report is open.
 """
 
+import os
 import re
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, Self
@@ -42,10 +45,19 @@ from xlareport.dump.modules import ModuleFiles, find_module
 from xlareport.dump.source import local_path, open_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.text import TextReader
-from xlareport.pages.notebook import modules_table
+from xlareport.pages.notebook import modules_table, show_file
+from xlareport.records.column_tables import (
+    ColumnTable,
+    tabulate_instructions,
+    tabulate_modules,
+    tabulate_steps,
+)
+from xlareport.report import BuildOptions, build
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem, UnknownNameError, UnreadableInputError
 from xlareport.runtime.limits import LIMITS, Limits
+from xlareport.share import PackOptions, share
+from xlareport.site.fitting import LIMIT
 
 
 def read(dump: str | Path, limits: Limits = LIMITS) -> "Report":
@@ -107,6 +119,22 @@ class Report:
     def _repr_html_(self) -> str:
         """Return a table of the modules for a notebook; nothing is read for it."""
         return modules_table(repr(self), [module.files for module in self.modules])
+
+    def show(self, file: str | Path = "xla-report.html", *, embed: bool = False) -> None:
+        """Write the report as one HTML file, and show it in the notebook that this runs in.
+
+        The notebook refers to the file, which is to stay beside it; with `embed` it holds a copy.
+        Elsewhere the name of the file is printed. Raises XlareportError.
+        """
+        target = Path(file)
+        with tempfile.TemporaryDirectory(prefix="xlareport-") as folder:
+            build(self.path, BuildOptions(out=Path(folder), jobs=os.cpu_count() or 1))
+            share(Path(folder), PackOptions(target, LIMIT, single=True))
+        show_file(target, self._repr_html_(), embed=embed)
+
+    def table(self) -> ColumnTable:
+        """Return a row for each module with the figures of its final snapshot; reads all."""
+        return tabulate_modules([module.summary for module in self.modules])
 
     def close(self) -> None:
         """Remove what was unpacked; what was read stays usable."""
@@ -190,6 +218,10 @@ class Module:
         before, after = self.read.snapshots[number - 1 : number + 1]
         return step(before.hlo, after.hlo, actor, headers=has_same_form(before, after))
 
+    def steps_table(self) -> ColumnTable:
+        """Return a row for each step: what it changed, in instructions."""
+        return tabulate_steps([stage.label for stage in self.stages[1:]], self.steps)
+
     @cached_property
     def memory(self) -> MemoryFigures:
         """What the compiler says of its memory; None in it where the dump does not say."""
@@ -256,6 +288,7 @@ class Snapshot:
         self.hlo = hlo
         self.problems = problems
         """What of a text could not be read; those of a dump stand with its module."""
+        self._known: dict[int, PlacedInstruction] = {}
 
     def __repr__(self) -> str:
         """Name it."""
@@ -268,7 +301,7 @@ class Snapshot:
 
     def instructions(
         self, opcode: str | None = None, op_name: str | None = None
-    ) -> tuple[Instruction, ...]:
+    ) -> tuple["PlacedInstruction", ...]:
         """Return the instructions of all computations, those of an opcode and a framework op.
 
         `opcode` may hold `*`; one that names an operation finds it in each of its forms: with
@@ -281,10 +314,21 @@ class Snapshot:
             self.hlo.instructions if opcode is None else instructions_of(self.hlo, opcode)
         )
         return tuple(
-            instruction
+            self._placed(instruction)
             for instruction in instructions
             if wanted is None or wanted.search(instruction.metadata.op_name)
         )
+
+    def _placed(self, instruction: Instruction) -> "PlacedInstruction":
+        """Return an instruction that knows its snapshot, the same one each time."""
+        placed = self._known.get(id(instruction))
+        if placed is None:
+            placed = self._known[id(instruction)] = PlacedInstruction(instruction, self)
+        return placed
+
+    def table(self) -> ColumnTable:
+        """Return a row for each instruction with its cost, its op_name and its source line."""
+        return tabulate_instructions(self.hlo, self.cost, self.source_of)
 
     def source_of(self, instruction: Instruction) -> SourcePlace | None:
         """Return file, line and function of the user's program; None where they are not known."""
@@ -325,5 +369,19 @@ class Snapshot:
         return cut_instruction(self.hlo, computation, instruction, radius)
 
 
-Stage = Snapshot
-"""The name of it before 0.2."""
+class PlacedInstruction(Instruction):
+    """An instruction of a snapshot, which knows the lines of source."""
+
+    __slots__ = ("_snapshot",)
+
+    def __init__(self, instruction: Instruction, snapshot: Snapshot) -> None:
+        """Take over what the instruction says."""
+        super().__init__(
+            *(getattr(instruction, member.name) for member in fields(Instruction)),
+        )
+        self._snapshot = snapshot
+
+    @property
+    def source(self) -> SourcePlace | None:
+        """File, line and function of the user's program; None where they are not known."""
+        return self._snapshot.source_of(self)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from xlareport.capture.run import capture_uncached
+from xlareport.captures.run import capture_uncached
 from xlareport.compare import compare
 from xlareport.pages.compare.results import junit, markdown
 from xlareport.pages.nightly.index import NightOutcome, Outcome
@@ -97,6 +97,7 @@ def _report(
         out=folders.report,
         jobs=options.jobs,
         name=options.title,
+        title=options.title,
         history=folders.state if is_counted else None,
         limits=options.limits,
         html=options.html,

@@ -70,6 +70,9 @@ class ParsedModule:
     flags: tuple[FlagValue, ...] = ()
     """All flags of the TPU compiler; empty where the dump has no `flagfile`."""
 
+    def __repr__(self) -> str:
+        return f"<ParsedModule {self.files.key}: {len(self.snapshots):,} snapshots>"
+
     @property
     def final(self) -> ParsedSnapshot | None:
         """The module after optimizations: `after_optimizations`, else the last snapshot."""

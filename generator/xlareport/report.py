@@ -76,6 +76,8 @@ class BuildOptions:
     """Which device to reckon with, and whether to show sources."""
     name: str | None = None
     """What the report calls the dump; None for the path that was given."""
+    title: str | None = None
+    """What the head of every page says; None for what the settings in OUT say."""
     history: Path | None = None
     """The folder of nightly figures, to which this night is added."""
     keep: int | None = None
@@ -190,7 +192,7 @@ def _build(
         pictures = chain(drawn, rest, plain_files(again))
         site = SiteInput(analyzed, outputs, report, pictures, picture, nightly)
         files = site_files(site, workers, faults)
-        write_sources(options.out, files)
+        write_sources(options.out, files, title=options.title)
     message = ""
     if options.html:
         progress(_BUILDING, 0, 1)

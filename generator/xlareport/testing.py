@@ -12,7 +12,7 @@ import pytest
 
 from xlareport.analysis.operations import count_operations
 from xlareport.api import Module, Report, Snapshot, read
-from xlareport.capture.run import capture_uncached
+from xlareport.captures.run import capture_uncached
 from xlareport.knowledge.opcodes import opcode_work
 from xlareport.runtime import units
 

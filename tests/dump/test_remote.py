@@ -4,6 +4,7 @@ import gzip
 import http.server
 import importlib.util
 import io
+import socket
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -189,3 +190,19 @@ def test_paths_and_addresses_are_told_apart(tmp_path: Path) -> None:
     assert local_path("-") is None
     assert local_path("gs://b/x") is None
     assert local_path((tmp_path / "a b").as_uri()) == tmp_path / "a b"
+
+
+def test_a_store_that_cannot_be_reached_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "STORAGE_EMULATOR_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    asked: list[object] = []
+
+    def unreachable(place: tuple[str, int], timeout: float) -> None:
+        asked.append((place, timeout))
+        raise OSError("no route")
+
+    monkeypatch.setattr(socket, "create_connection", unreachable)
+    monkeypatch.setattr(fsspec, "get_filesystem_class", lambda _scheme: object)
+    with pytest.raises(UnreadableInputError, match=r"googleapis\.com cannot be reached.*no route"):
+        open_source("gs://bucket/dump").__enter__()
+    assert asked == [(("storage.googleapis.com", 443), 5.0)]

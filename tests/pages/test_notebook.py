@@ -1,7 +1,9 @@
 """A notebook shows a table of modules; nothing of a name is markup."""
 
+from pathlib import Path
+
 from xlareport.dump.modules import ModuleFiles
-from xlareport.pages.notebook import modules_table
+from xlareport.pages.notebook import framed, modules_table
 
 
 def files(key: str) -> ModuleFiles:
@@ -20,3 +22,14 @@ def test_many_modules_are_counted() -> None:
 
     assert page.count("<code>") == 50
     assert "and 10 more" in page
+
+
+def test_a_frame_refers_to_the_file_or_holds_it(tmp_path: Path) -> None:
+    file = tmp_path / "a b.html"
+    file.write_text('<p title="x">&</p>')
+    beside, within = framed(file, "", embed=False), framed(file, "", embed=True)
+
+    assert "a%20b.html" in beside
+    assert "srcdoc" not in beside
+    assert 'srcdoc="&lt;p title=&quot;x&quot;&gt;&amp;&lt;/p&gt;"' in within
+    assert "allow-same-origin" not in beside + within

@@ -68,3 +68,16 @@ def test_counts_and_nouns() -> None:
 )
 def test_units_that_people_write(unit: str, scale: int) -> None:
     assert units.unit_scale(unit) == scale
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("500MB", 500 * 10**6), ("2 GiB", 2**31), ("1.5k", 1500), ("4096", 4096), ("10mb", 10**7)],
+)
+def test_sizes_that_people_write(text: str, size: int) -> None:
+    assert units.parse_byte_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "MB", "5 apples", "-1", "1e9", "5 TiBs"])
+def test_what_is_no_size(text: str) -> None:
+    assert units.parse_byte_size(text) is None

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from mkdocs.utils.yaml import yaml_load
 
 from xlareport.runtime.resources import find_resource
 from xlareport.site import folder as site_folder
@@ -133,3 +134,11 @@ def test_settings_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
     assert "INHERIT" in (tmp_path / "mkdocs.yml").read_text()
     assert list(folder.aside.iterdir()) == []
+
+
+def test_a_title_stands_in_new_settings_only(tmp_path: Path) -> None:
+    Folder(tmp_path).settle('train "x": 1.py')
+    Folder(tmp_path).settle("another")
+
+    settings = yaml_load((tmp_path / "mkdocs.yml").read_text().replace("INHERIT", "INHERITED"))
+    assert settings["site_name"] == 'train "x": 1.py'

@@ -123,7 +123,9 @@ export class ModuleIndex {
     if (!hasText) return `${page}.html?steps#step=${encodeURIComponent(stage)}`;
     const text_at = `${page}.html?texts#text=${encodeURIComponent(stage)}`;
     if (NAMED.has(kind)) return `${text_at}&name=${name}`;
-    return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" && !this.forms(text).length ? `${name}(` : name}`;
+    return kind === "source"
+      ? text_at
+      : `${text_at}&find=${kind === "opcode" && !this.forms(text).length ? `${name}(` : name}`;
   }
 
   /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */

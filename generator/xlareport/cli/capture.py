@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from xlareport.capture.run import Plan, find_dump, find_era, levels, plan_capture, run_program
+from xlareport.captures.run import Plan, find_dump, find_era, levels, plan_capture, run_program
 from xlareport.cli.flags import era_option
-from xlareport.cli.options import OUT_FOLDER
+from xlareport.cli.options import OUT_FOLDER, script_name
 from xlareport.cli.terminal import print_problems, printable, progress_bar
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import XlareportError
@@ -52,7 +52,7 @@ def command(level: str, out: Path | None, era: str, program: tuple[str, ...]) ->
     plan = plan_capture(level, out / "dump", os.environ, era or None)
     _print_plan(program, plan, level, era)
     code = run_program(program, plan)
-    _report(plan, out / "report")
+    _report(plan, out / "report", script_name(program))
     click.get_current_context().exit(code)
 
 
@@ -65,7 +65,7 @@ def _print_plan(program: tuple[str, ...], plan: Plan, level: str, era: str) -> N
         _say(note)
 
 
-def _report(plan: Plan, out: Path) -> None:
+def _report(plan: Plan, out: Path, title: str) -> None:
     """Build the report; what keeps it from being built is said and leaves the exit code alone."""
     dump = find_dump(plan)
     if dump is None:
@@ -73,7 +73,9 @@ def _report(plan: Plan, out: Path) -> None:
         return
     try:
         with progress_bar(quiet=False) as progress:
-            built = build(str(dump), BuildOptions(out=out, jobs=os.cpu_count() or 1), progress)
+            built = build(
+                str(dump), BuildOptions(out=out, jobs=os.cpu_count() or 1, title=title), progress
+            )
     except XlareportError as error:
         _say(f"No report: {error}")
         return

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from xlareport.capture.run import levels
+from xlareport.captures.run import levels
 from xlareport.cli.compare import configured_budgets
-from xlareport.cli.options import OUT_FOLDER, limited
+from xlareport.cli.options import OUT_FOLDER, limited, script_name
 from xlareport.cli.terminal import printable, progress_bar
 from xlareport.nightly import NightOptions, run_night
 from xlareport.records.budgets import parse_budget
@@ -92,5 +92,4 @@ def command(
 def _title(program: tuple[str, ...]) -> str:
     """Return what CI calls the job, else the script that runs."""
     named = next(filter(None, map(os.environ.get, _TITLES)), None)
-    script = next((Path(word).name for word in program if word.endswith(".py")), program[0])
-    return named or script
+    return named or script_name(program)

@@ -2,17 +2,15 @@
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 
 from xlareport.runtime.limits import LIMITS, Limits
-
-_SIZE = re.compile(r"(?P<number>\d{1,15}(\.\d{1,3})?) ?(?P<unit>[kMGT]?)B?", re.IGNORECASE)
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-
+from xlareport.runtime.units import parse_byte_size
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://", re.IGNORECASE)
 
@@ -40,10 +38,17 @@ OUT_FOLDER = OutFolder()
 
 def size(text: str) -> int:
     """Return the bytes of a size such as `500MB`; raises click.BadParameter."""
-    match = _SIZE.fullmatch(str(text))
-    if match is None:
-        raise click.BadParameter(f"{text!r} is no size such as 500MB or 2GB.")
-    return int(float(match["number"]) * _UNITS[match["unit"].lower()])
+    number = parse_byte_size(str(text))
+    if number is None:
+        raise click.BadParameter(f"{text!r} is no size such as 500MB or 2GiB.")
+    return number
+
+
+def script_name(program: Sequence[str]) -> str:
+    """Return what a command runs, for a title: `train.py`, or the module of `python -m train`."""
+    script = next((Path(word).name for word in program if word.endswith(".py")), None)
+    module = next((after for word, after in pairwise(program) if word == "-m"), None)
+    return script or module or Path(program[0]).name
 
 
 def limited(command: Callable[..., None]) -> Callable[..., None]:

@@ -112,6 +112,9 @@ class ModuleFiles:
     folder: str = ""
     """The folder that XLA wrote to, above the module's own."""
 
+    def __repr__(self) -> str:
+        return f"<ModuleFiles {self.key}: {len(self.artifacts):,} files>"
+
     @property
     def bytes(self) -> int:
         """Bytes of all its files together."""

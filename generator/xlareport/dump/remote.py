@@ -4,7 +4,9 @@ fsspec and what it needs for each kind of address are extras; without them a mes
 """
 
 import importlib.util
+import os
 import re
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +23,11 @@ from xlareport.runtime.limits import FileTooLargeError, LimitPassedError, too_ma
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.", re.IGNORECASE)
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}
 """Extras by scheme; any other scheme needs `url`."""
+_STORES = dict.fromkeys(("gs", "gcs"), ("STORAGE_EMULATOR_HOST", "https://storage.googleapis.com"))
+"""The variable that names the address of a store, and its usual address."""
+_PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+_PATIENCE = 5.0
+"""Seconds that a store has to answer."""
 _DEEPEST = 20
 """Folders in a row; a hostile server lists folders without end."""
 _AT_ONCE = 8
@@ -82,6 +89,10 @@ def _system(url: str) -> tuple[Any, str]:
         raise _missing(url, extra)
     import fsspec  # noqa: PLC0415 - an extra, and slow to import
 
+    known = _attempt(lambda: fsspec.get_filesystem_class(scheme))
+    if isinstance(known, ImportError):
+        raise _missing(url, extra) from known
+    _check_reachable(url, scheme)
     opened = _attempt(lambda: fsspec.core.url_to_fs(url))
     if isinstance(opened, ImportError):
         raise _missing(url, extra) from opened
@@ -89,6 +100,25 @@ def _system(url: str) -> tuple[Any, str]:
         raise _unreadable(url, opened) from opened
     system, root = opened
     return system, root
+
+
+def _check_reachable(url: str, scheme: str) -> None:
+    """Raise UnreadableInputError where the store does not answer: its library would ask for 86 s.
+
+    Behind a proxy, nothing is asked.
+    """
+    if scheme not in _STORES or any(os.environ.get(name) for name in _PROXIES):
+        return
+    variable, usual = _STORES[scheme]
+    place = os.environ.get(variable) or usual
+    parts = urlsplit(place if "://" in place else f"http://{place}")
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), timeout=_PATIENCE).close()
+    except OSError as error:
+        raise UnreadableInputError(
+            f"{shown(url)} cannot be read: {parts.hostname} cannot be reached from here ({error})."
+        ) from error
 
 
 def _attempt(request: Callable[[], T]) -> T | Exception:

@@ -14,6 +14,12 @@ from xlareport.hlo.attributes import AttributeList, Metadata, split_attributes
 from xlareport.hlo.shape import Shape
 from xlareport.runtime.whole_numbers import parse_whole_number
 
+_LONGEST = 60
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+
 
 @dataclass(slots=True, eq=False)
 class Instruction:
@@ -34,6 +40,9 @@ class Instruction:
     """The line as written, without indentation; made by our printer where there was no text."""
     attribute_list: AttributeList | None = field(default=None, repr=False)
     """What is derived from `attributes_text`; shared by the instructions that have the same."""
+
+    def __repr__(self) -> str:
+        return f"<Instruction %{self.name} = {_short(self.shape.text)} {self.opcode}>"
 
     @property
     def attributes(self) -> Mapping[str, str]:
@@ -72,6 +81,9 @@ class Computation:
     instructions: tuple[Instruction, ...]
     is_entry: bool
     execution_thread: str = "main"
+
+    def __repr__(self) -> str:
+        return f"<Computation {self.name}: {len(self.instructions):,} instructions>"
 
     @cached_property
     def by_name(self) -> Mapping[str, Instruction]:
@@ -129,6 +141,9 @@ class HloModule:
     computations: tuple[Computation, ...]
     """In the order of the file: callees first, entry last, in today's dialects."""
     stack_frames: Mapping[int, StackFrame] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<HloModule {self.name}: {len(self.computations):,} computations>"
 
     @cached_property
     def attributes(self) -> Mapping[str, str]:

@@ -1,6 +1,12 @@
 """What a notebook shows of a dump: a small static table, for which nothing is read."""
 
+import os
+import sys
 from collections.abc import Sequence
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -20,6 +26,29 @@ def modules_table(title: str, modules: Sequence[ModuleFiles]) -> str:
     more = len(modules) - _MOST
     rest = Markup("<p>and {:,} more</p>").format(more) if more > 0 else Markup("")
     return str(_TABLE.format(visible(title), rows, rest))
+
+
+def show_file(file: Path, table: str, *, embed: bool) -> None:
+    """Show a report in one file in the notebook that runs, under a table; else print its name.
+
+    The frame is sandboxed: what a report does stays in it.
+    """
+    if "IPython" not in sys.modules or import_module("IPython").get_ipython() is None:
+        sys.stdout.write(f"{file.resolve()}\n")
+        return
+    display = import_module("IPython.display")
+    display.display(display.HTML(framed(file, table, embed=embed)))
+
+
+def framed(file: Path, table: str, *, embed: bool) -> str:
+    """Return a table and below it a frame with a report, by its address or with its contents."""
+    address = quote(os.path.relpath(file).replace(os.sep, "/"))
+    inside = f'srcdoc="{escape(file.read_text("utf-8"))}"' if embed else f'src="{address}"'
+    return (
+        f'{table}<p><a href="{address}">{escape(file.name)}</a></p>'
+        f'<iframe {inside} sandbox="allow-scripts allow-popups allow-downloads" '
+        'style="width: 100%; height: 40em; border: 1px solid" title="XLA report"></iframe>'
+    )
 
 
 def _row(module: ModuleFiles) -> Markup:

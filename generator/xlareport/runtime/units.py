@@ -1,5 +1,11 @@
 """How numbers are written for people: thousands, bytes, rates, shares, signs. Pure functions."""
 
+import re
+
+_SIZE = re.compile(
+    r"(?P<number>\d{1,15}(?:\.\d{1,9})?) ?(?P<prefix>[kMGT]?)(?P<binary>i?)B?",
+    re.IGNORECASE | re.ASCII,
+)
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
 MINUS = "\N{MINUS SIGN}"
@@ -56,6 +62,15 @@ def unit_scale(unit: str) -> int:
     """Return what a unit that people write stands for: 1,000,000 for `MB`, 1,048,576 for `MiB`."""
     power = _DECIMAL.index(unit[:1]) if unit[:1] in _DECIMAL else 0
     return int((1024 if "i" in unit else 1000) ** power)
+
+
+def parse_byte_size(text: str) -> int | None:
+    """Return the bytes of `500MB`, `2 GiB` or `4096`, in any case; None where it is no size."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        return None
+    prefix = match["prefix"].upper().replace("K", "k")
+    return int(float(match["number"]) * unit_scale(prefix + match["binary"].lower()))
 
 
 def _scale(

@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import json
 import os
 import re
 import shutil
@@ -163,11 +164,18 @@ class Folder:
             if settings.exists() and not _INHERIT.search(settings.read_text("utf-8", "replace")):
                 raise ForeignSettingsError(settings)
 
-    def settle(self) -> None:
-        """Write the user's mkdocs.yml where there is none, whole or not at all."""
+    def settle(self, title: str | None = None) -> None:
+        """Write the user's mkdocs.yml where there is none, whole or not at all.
+
+        `title` is what the head of every page says.
+        """
         if not any((self.out / name).exists() for name in ("mkdocs.yml", "mkdocs.yaml")):
             self.aside.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(find_resource("templates") / "mkdocs.yml", self.aside / "mkdocs.yml")
+            settings = (find_resource("templates") / "mkdocs.yml").read_text("utf-8")
+            if title:  # JSON is YAML
+                named = f"site_name: {json.dumps(title)}"
+                settings = settings.replace("# site_name: My report", named, 1)
+            (self.aside / "mkdocs.yml").write_text(settings, "utf-8")
             (self.aside / "mkdocs.yml").replace(self.out / "mkdocs.yml")
 
     def swap(self, fresh: Path) -> None:

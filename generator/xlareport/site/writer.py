@@ -19,11 +19,15 @@ def accept_all(name: str) -> bool:
 
 
 def write_sources(
-    out: Path, files: Iterable[File], hand_written: Callable[[str], bool] = accept_all
+    out: Path,
+    files: Iterable[File],
+    hand_written: Callable[[str], bool] = accept_all,
+    title: str | None = None,
 ) -> None:
     """Replace what an earlier build wrote into OUT by `files` and the hand-written pages.
 
-    Of what is hand-written only the names that `hand_written` accepts are taken.
+    Of what is hand-written only the names that `hand_written` accepts are taken. `title` is that of
+    a site that has no settings of its own yet.
 
     Files are taken one at a time and none is kept in memory. Whatever fails, fails before the
     first page of the earlier report is touched.
@@ -39,7 +43,7 @@ def write_sources(
             written.add(path)
             _write_aside(folder, fresh, path, content, ours=path in former)
         _put_in_place(folder, fresh, former, written)
-        folder.settle()
+        folder.settle(title)
     finally:
         shutil.rmtree(folder.aside, ignore_errors=True)
 

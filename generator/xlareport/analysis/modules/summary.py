@@ -129,6 +129,9 @@ class ModuleSummary:
     runs: ModuleRuns | None = None
     """How often it ran while a profiler watched; None where no trace tells."""
 
+    def __repr__(self) -> str:
+        return f"<ModuleSummary {self.files.key}>"
+
     @property
     def changed_steps(self) -> int:
         """Steps that changed something."""

@@ -55,6 +55,9 @@ class StepChange:
     matching: Matching | None
     """None where both are identical."""
 
+    def __repr__(self) -> str:
+        return f"<StepChange: {self.headline or 'no difference'}>"
+
     @property
     def changes(self) -> tuple[Change, ...]:
         """All changes: added, removed, modified."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.capture.run import Plan, find_dump, plan_capture, run_program
+from xlareport.captures.run import Plan, find_dump, plan_capture, run_program
 from xlareport.runtime.errors import UnwritableFileError
 
 ROOT = Path(__file__).parents[1]

@@ -1,0 +1,81 @@
+"""What JAX compiles in a `with` block, as a report: for notebooks and sessions that run already."""
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from xlareport.api import Report, read
+from xlareport.captures.jax_compiles import compiled_functions, dumped_compiles
+from xlareport.runtime.errors import UnreadableInputError
+
+_NAMED = 8
+
+
+class Capture:
+    """What was compiled in a block, once that has ended."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder into which XLA dumps."""
+        self.folder = folder
+        """The dump. A folder of ours is removed when Python ends."""
+        self.missed: tuple[str, ...] = ()
+        """Functions that were compiled before the block and not in it: if they ran in it, they are
+        not in the dump."""
+
+    def __repr__(self) -> str:
+        """Name the folder."""
+        return f"<Capture {self.folder}>"
+
+    @cached_property
+    def report(self) -> Report:
+        """The dump, opened. Raises UnreadableInputError where nothing was compiled in the block."""
+        if not any(self.folder.iterdir()):
+            raise UnreadableInputError(f"Nothing was compiled in the block.{self._missed_words()}")
+        return read(self.folder)
+
+    def _missed_words(self) -> str:
+        if not self.missed:
+            return ""
+        names = ", ".join(self.missed[:_NAMED])
+        more = len(self.missed) - _NAMED
+        rest = f" and {more:,} more" if more > 0 else ""
+        return (
+            f" Compiled before it: {names}{rest}; `jax.clear_caches()` before the block lets JAX "
+            "compile them again."
+        )
+
+
+@contextmanager
+def capture(folder: str | Path | None = None, level: str = "passes") -> Iterator[Capture]:
+    """Let XLA dump what JAX compiles in the `with` block, and nothing else.
+
+    JAX may have been imported and used before. `level` is one of `xlareport capture`. Without a
+    `folder`, which has to be new or empty, it is temporary. Raises XlareportError where the
+    process has no JAX, or one of a version that is not known, and where another capture runs.
+    """
+    captured = Capture(_folder(folder))
+    with dumped_compiles(captured.folder, level):
+        before = compiled_functions()
+        try:
+            yield captured
+        finally:
+            programs = {id(each.function): each.programs for each in compiled_functions()}
+            captured.missed = tuple(
+                each.name for each in before if programs.get(id(each.function)) == each.programs
+            )
+
+
+def _folder(asked: str | Path | None) -> Path:
+    if asked is None:
+        own = Path(tempfile.mkdtemp(prefix="xlareport-capture-"))
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        return own
+    folder = Path(asked)
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise UnreadableInputError(f"{folder} is not empty.")
+    return folder.resolve()
