@@ -413,6 +413,8 @@ export interface Unit {
   thunks: number[];
   decisions: Decisions | null;
   tuning: [string, string][];
+  /** Figures of the kernels that it launches: what, and how much. */
+  kernels: [string, string][];
 }
 /** Id, kind, description, before, after, part, depth, unit, names of those that it waits for. */
 export type Thunk = [

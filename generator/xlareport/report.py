@@ -15,6 +15,7 @@ from pathlib import Path
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.fitted_profiles import assign_profiles
+from xlareport.analysis.logged_spills import assign_spills
 from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.partitioner_warnings import assign_warnings
@@ -50,6 +51,7 @@ from xlareport.side_files import (
     ProfiledModules,
     list_unjoined,
     read_graphs,
+    read_logged_spills,
     read_partitioner_warnings,
     read_profiles,
     read_reasons,
@@ -342,11 +344,16 @@ def _kept_ptxas(options: BuildOptions, *, pages: bool) -> Ptxas | None:
 def _with_warnings(
     modules: list[ModuleAnalysis], others: Sequence[Artifact], limits: Limits
 ) -> tuple[list[ModuleAnalysis], tuple[Problem, ...]]:
-    """Return the modules with the partitioner's warnings, off logs that are read if any applies."""
-    if all(module.shardings is None for module in modules):
-        return modules, ()
-    warnings, problems = read_partitioner_warnings(others, limits)
-    return list(assign_warnings(modules, warnings)), problems
+    """Return the modules with what compilers warn of, off logs that are read if any applies."""
+    problems: tuple[Problem, ...] = ()
+    if any(module.shardings is not None for module in modules):
+        warnings, problems = read_partitioner_warnings(others, limits)
+        modules = list(assign_warnings(modules, warnings))
+    if any(module.kernels is not None for module in modules):
+        spills, unread = read_logged_spills(others, limits)
+        modules = list(assign_spills(modules, spills)) if spills else modules
+        problems = tuple(dict.fromkeys((*problems, *unread)))
+    return modules, problems
 
 
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:

@@ -14,6 +14,7 @@ from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry, Source, open_source
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.partitioner_log import PartitionerWarning, read_partitioner_log
+from xlareport.readers.spill_log import LoggedSpill, read_spill_log
 from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph, read_tf_log
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
@@ -69,6 +70,20 @@ def read_partitioner_warnings(
         for warning in read_partitioner_log(content)
     ]
     return tuple(warnings), tuple(problems)
+
+
+def read_logged_spills(
+    artifacts: Sequence[Artifact], limits: Limits = LIMITS
+) -> tuple[tuple[LoggedSpill, ...], tuple[Problem, ...]]:
+    """Read what compilers of GPU code say of spilled registers off logs beside the modules."""
+    problems: list[Problem] = []
+    listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
+    spills = [
+        spill
+        for _, content in _beside(listed, limits, problems)
+        for spill in read_spill_log(content)
+    ]
+    return tuple(spills), tuple(problems)
 
 
 def profiles_beside(dump: Path | None) -> tuple[Path, ...]:

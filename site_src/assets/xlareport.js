@@ -194,6 +194,11 @@ var xlareport = (() => {
       if (percent > 99.9 && percent < 100) return ">99.9%";
       return `${percent.toFixed(percent >= 10 || percent === 0 ? 0 : 1)}%`;
     },
+    /** @param {number} share shown with three digits: occupancies differ by half a percent */
+    precise(share) {
+      const isMiddle = share >= 1e-3 && share <= 0.999;
+      return isMiddle ? `${Number((share * 100).toPrecision(3))}%` : format.percent(share);
+    },
     /** @param {number} number */
     bytes: (number) => scaled(number, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
     /** @param {number} number */
@@ -660,6 +665,7 @@ var xlareport = (() => {
           ["Shape", unit.shape],
           ["Scope", unit.scope],
           ["Source", unit.source],
+          ...unit.kernels,
           ...unit.tuning.map(([key, value]) => (
             /** @type {[string, string]} */
             [`Chosen: ${key}`, value]
@@ -4857,7 +4863,7 @@ var xlareport = (() => {
   }
 
   // src/tables/rows.js
-  var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent"]);
+  var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent", "precise"]);
   var cellText = (cell) => cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell);
   var natural = (name) => name.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
   function formatted(column, cell) {
@@ -4865,6 +4871,7 @@ var xlareport = (() => {
     if (column.kind === "bytes") return format.bytes(cell);
     if (column.kind === "flops") return format.flops(cell);
     if (column.kind === "percent") return format.percent(cell);
+    if (column.kind === "precise") return format.precise(cell);
     return column.kind === "float" ? format.float(cell) : format.count(cell);
   }
   var LAYOUT = /\]\{[^{}]*(?:\}|$)/g;

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from xlareport.analysis.profile.times import sum_times
+from xlareport.readers.autotune_results import read_autotune_results
 from xlareport.readers.buffer_assignment import read_buffer_assignment, read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
@@ -29,6 +30,7 @@ from xlareport.readers.partitioner_log import read_partitioner_log
 from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import read_ptxas_output
+from xlareport.readers.spill_log import read_spill_log
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.textproto import read_textproto
@@ -268,6 +270,15 @@ PARTITIONER = (
     b"able to go from sharding {devices=[4,1]0,1,2,3} to {devices=[1,4]0,1,2,3} without doing a "
     b"full rematerialization of the tensor. You probably want to enrich the sharding.\n"
 )
+SPILLS = (
+    b"I0211 1 77 amdgpu_backend.cc:1] Register spilling in kernel 'k_1' (SGPR: 4, VGPR: 9) in m\n"
+    b"W ptxas warning : Registers are spilled to local memory in function 'k.1', 8 bytes spill "
+    b"stores, 4 bytes spill loads\n"
+)
+TUNED = (
+    b'version: 3\nresults {\n  device: "x"\n  hlo: "f32[] dot(\\n)"\n  result {\n    run_time {\n'
+    b"      nanos: 17\n    }\n    triton {\n      block_m: 64\n    }\n  }\n}\n"
+)
 LAUNCH = b"k grid: [3072, 2, 1] threads: [64, 1, 1]  shared_memory: 768 bytes"
 AMD = (DATA / "rocm-made/module_0003.jit_sums.hsaco").read_bytes()
 LOG = b"x Found uncompilable node a/b (op Print): it has side effects\n"
@@ -318,6 +329,8 @@ PARSERS = (
     ),
     Parser("kernels", plain(object_kernels), b"\x7fELF\x02\x01" + bytes(200), says=False),
     Parser("partitioner_log", plain(read_partitioner_log), PARTITIONER, says=False),
+    Parser("autotune_results", told(read_autotune_results), TUNED, (b"a {\n", b"}\n")),
+    Parser("spill_log", plain(read_spill_log), SPILLS, says=False),
     Parser("pass_metadata", passes, PASSES),
     Parser(
         "stablehlo", told(read_stablehlo), STABLEHLO, (b"#loc1 = loc(#loc1#loc2)\n",), says=False

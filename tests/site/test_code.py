@@ -36,6 +36,7 @@ def unit(name: str, **more: Any) -> dict[str, Any]:
         "thunks": [],
         "decisions": None,
         "tuning": [],
+        "kernels": [],
     }
     return one | more
 
@@ -57,6 +58,7 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
         thunks=[0],
         decisions={"grade": "matched", "total": 2, "steps": [step]},
         tuning=[["triton_gemm_config", hostile]],
+        kernels=[["Kernel", hostile], ["Occupancy", "62.5% by registers"]],
     )
     yield (
         "m/x/code",

@@ -141,6 +141,7 @@ class Code {
       ["Shape", unit.shape],
       ["Scope", unit.scope],
       ["Source", unit.source],
+      ...unit.kernels,
       ...unit.tuning.map(([key, value]) => /** @type {[string, string]} */ ([`Chosen: ${key}`, value])),
     ]);
     return [

@@ -45,6 +45,11 @@ export const format = {
     if (percent > 99.9 && percent < 100) return ">99.9%";
     return `${percent.toFixed(percent >= 10 || percent === 0 ? 0 : 1)}%`;
   },
+  /** @param {number} share shown with three digits: occupancies differ by half a percent */
+  precise(share) {
+    const isMiddle = share >= 0.001 && share <= 0.999;
+    return isMiddle ? `${Number((share * 100).toPrecision(3))}%` : format.percent(share);
+  },
   /** @param {number} number */
   bytes: (number) => scaled(number, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
   /** @param {number} number */

@@ -3,7 +3,7 @@
 import { format } from "../core/format.js";
 
 /** Kinds of columns that hold numbers. */
-export const NUMBERS = new Set(["int", "bytes", "flops", "float", "percent"]);
+export const NUMBERS = new Set(["int", "bytes", "flops", "float", "percent", "precise"]);
 
 /** @typedef {import("../../types/payloads").Column} Column */
 /** @typedef {import("../../types/payloads").Name} Name */
@@ -30,6 +30,7 @@ export function formatted(column, cell) {
   if (column.kind === "bytes") return format.bytes(cell);
   if (column.kind === "flops") return format.flops(cell);
   if (column.kind === "percent") return format.percent(cell);
+  if (column.kind === "precise") return format.precise(cell);
   return column.kind === "float" ? format.float(cell) : format.count(cell);
 }
 

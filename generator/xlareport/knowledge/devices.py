@@ -39,9 +39,9 @@ class Device:
     nominal_for: str = ""
     """The backend whose unknown devices it stands for; empty for a product."""
     capability: str = ""
-    """The compute capability of an NVIDIA GPU, `9.0`."""
+    """The compute capability of an NVIDIA GPU, `9.0`, or the target of an AMD GPU, `gfx942`."""
     multiprocessors: int | None = None
-    """How many of them an NVIDIA GPU has; None where it is none."""
+    """Multiprocessors or compute units of a GPU; None where it is none."""
 
     def matrix_peak(self, kind: str) -> float:
         """Return the flops per second of products of one kind, `bf16`, `f32 highest`, `bf16 x3`."""

@@ -18,13 +18,17 @@ Cell = str | int | float | list[str] | NameCell | None
 """A plain value; `[text, address]` in a link column, `[text, class]` in a chip column."""
 
 
+_NUMBERS = ("int", "bytes", "flops", "float", "percent", "precise")
+"""Kinds of numbers; `precise` is a percentage of three digits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its heading, how its cells read, and a few words of help."""
 
     title: str
     kind: str = "text"
-    """`text`, `code`, `name`, `int`, `bytes`, `flops`, `float`, `percent`, `link` or `chip`."""
+    """`text`, `code`, `name`, `link` or `chip`, or one of the kinds of numbers."""
     help: str = ""
     of: str = ""
     """What its cells name, a kind of word as in `words.js`; they then explain themselves."""
@@ -32,7 +36,7 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Whether its cells are numbers, which stand at the right."""
-        return self.kind in ("int", "bytes", "flops", "float", "percent")
+        return self.kind in _NUMBERS
 
 
 @dataclass(frozen=True, slots=True)

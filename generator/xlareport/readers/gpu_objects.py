@@ -40,6 +40,18 @@ class ObjectKernel:
     spilled_registers: int | None
     """Vector registers; only AMD's code objects say it."""
     source: str
+    target: str = ""
+    """`amdgcn-amd-amdhsa--gfx90a`; empty for cubins."""
+    threads_at_most: int | None = None
+    """Of a block, as the code was compiled for."""
+    scalar_registers: int | None = None
+    """Of a wavefront of an AMD GPU."""
+    spilled_scalars: int | None = None
+    """Scalar registers that are spilled, first into vector registers."""
+    warp: int | None = None
+    """Threads of a wavefront of an AMD GPU."""
+    in_pairs: bool = False
+    """Whether a work-group runs on two compute units at once."""
 
 
 def read_gpu_object(data: bytes) -> tuple[ObjectKernel, ...]:
@@ -91,24 +103,32 @@ def _amd(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:
         if section.type == _NOTES:
             for note in _notes(section.content(data)):
                 described = read_message_pack(note)
-                kernels = described.get("amdhsa.kernels") if isinstance(described, dict) else None
+                described = described if isinstance(described, dict) else {}
+                target = str(described.get("amdhsa.target", ""))[:100]
+                kernels = described.get("amdhsa.kernels")
                 for kernel in kernels if isinstance(kernels, list) else ():
                     if isinstance(kernel, dict):
-                        yield _amd_kernel(kernel)
+                        yield _amd_kernel(kernel, target)
 
 
-def _amd_kernel(kernel: dict[str, Any]) -> ObjectKernel:
+def _amd_kernel(kernel: dict[str, Any], target: str) -> ObjectKernel:
     def number(name: str) -> int | None:
         value = kernel.get(name)
         return value if isinstance(value, int) and value >= 0 else None
 
     return ObjectKernel(
-        str(kernel.get(".name", "")),
-        number(".vgpr_count"),
-        number(".group_segment_fixed_size"),
-        number(".private_segment_fixed_size"),
-        number(".vgpr_spill_count"),
-        "AMD code object (notes)",
+        name=str(kernel.get(".name", "")),
+        registers=number(".vgpr_count"),
+        shared_bytes=number(".group_segment_fixed_size"),
+        stack_bytes=number(".private_segment_fixed_size"),
+        spilled_registers=number(".vgpr_spill_count"),
+        source="AMD code object (notes)",
+        target=target,
+        threads_at_most=number(".max_flat_workgroup_size"),
+        scalar_registers=number(".sgpr_count"),
+        spilled_scalars=number(".sgpr_spill_count"),
+        warp=number(".wavefront_size"),
+        in_pairs=bool(number(".workgroup_processor_mode")),
     )
 
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from xlareport import __version__
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations
+from xlareport.analysis.kernels.estimates import InstructionEstimates
+from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helper_modules import Role
@@ -93,6 +95,7 @@ def _with_parts(
 ) -> ModuleRecord:
     """Return a module's record with the parts that can fail, each by itself."""
     cost, profile, backend = module.cost, module.profile, record.backend
+    record = _with_kernels(record, module.kernels)
     attempt, of = faults.attempt, f"of {record.key}"
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
@@ -108,9 +111,23 @@ def _with_parts(
             f"The collectives {of}", lambda: collective_records(module.collectives), ()
         ),
         code=module.code.links if module.code else (),
-        kernels=module.kernels.kernels if module.kernels else (),
         tpu_programs=module.tpu.programs if module.tpu else (),
         tpu=module.tpu.summary if module.tpu else None,
+    )
+
+
+def _with_kernels(record: ModuleRecord, kernels: ModuleKernels | None) -> ModuleRecord:
+    if kernels is None:
+        return record
+    return replace(
+        record,
+        kernels=kernels.kernels,
+        gemms=kernels.gemms,
+        xla_estimates=tuple(
+            InstructionEstimates(name, each) for name, each in kernels.estimates.items()
+        ),
+        command_buffers=kernels.command_buffers,
+        tuning=kernels.tuning,
     )
 
 

@@ -11,7 +11,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from xlareport.analysis.code.module import CodeRecord
+from xlareport.analysis.kernels.command_buffers import CommandBuffer
+from xlareport.analysis.kernels.estimates import InstructionEstimates
+from xlareport.analysis.kernels.gemms import ModuleGemms
 from xlareport.analysis.kernels.record import KernelRecord
+from xlareport.analysis.kernels.tuning import ModuleTuning
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.links import ModuleLink
 from xlareport.analysis.modules.recompilations import RecompilationGroup
@@ -180,6 +184,14 @@ class ModuleRecord:
     code: tuple[CodeRecord, ...] = ()
     kernels: tuple[KernelRecord, ...] = ()
     """GPU kernels with what they need and their occupancy, in the order of the thunks."""
+    gemms: ModuleGemms | None = None
+    """The matrix products of a GPU module with the traffic of their tiles."""
+    xla_estimates: tuple[InstructionEstimates, ...] = ()
+    """XLA's own estimates; empty where `backend_config` has none."""
+    command_buffers: tuple[CommandBuffer, ...] = ()
+    """Thunks that one launch replays, in the order of the thunk sequence."""
+    tuning: ModuleTuning | None = None
+    """What the autotuner measured; None where the dump has no file of it."""
     tpu_programs: tuple[TpuProgram, ...] = ()
     """What its instructions run as on a TPU; empty where the dump has no LLO files."""
     tpu: TpuSummary | None = None

@@ -46,6 +46,17 @@ def share(fraction: float) -> str:
     return f"{percent:.0f}%" if percent >= 10 or percent == 0 else f"{percent:.1f}%"
 
 
+def precise_share(fraction: float) -> str:
+    """Return a fraction as a percentage of three digits: occupancies differ by half a percent."""
+    return (
+        f"{fraction * 100:.3g}%" if fraction in (0, 1) or _is_middle(fraction) else share(fraction)
+    )
+
+
+def _is_middle(fraction: float) -> bool:
+    return 0.001 <= fraction <= 0.999
+
+
 def signed(number: int) -> str:
     """Return a difference with its sign: `+5`, a true minus, or `±0`."""
     if number == 0:

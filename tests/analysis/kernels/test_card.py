@@ -3,6 +3,7 @@
 from xlareport.analysis.kernels.card import find_card, known_cards
 from xlareport.knowledge.devices import devices
 from xlareport.knowledge.multiprocessors import capability_of, multiprocessors
+from xlareport.readers.gpu_objects import ObjectKernel
 
 H100 = "NVIDIA H100 80GB HBM3"
 
@@ -11,7 +12,7 @@ def test_the_dump_says_how_many_multiprocessors_there_are() -> None:
     """`core_count` of the target configuration is before the table: cards are sold with fewer."""
     card = find_card(H100, "sm_90a", b"gpu_device_info {\n  core_count: 114\n}", None)
     assert card is not None
-    assert (card.key, card.sm.capability, card.count) == ("nvidia-h100", "9.0", 114)
+    assert (card.key, card.unit.capability, card.count) == ("nvidia-h100", "9.0", 114)
     assert "core_count" in card.count_source
     assert not card.is_hypothetical
 
@@ -27,7 +28,7 @@ def test_the_target_is_enough() -> None:
     """A target names its compute capability, and one card of it stands for the others."""
     card = find_card("", "sm_80", None, None)
     assert card is not None
-    assert (card.key, card.sm.capability) == ("nvidia-a100", "8.0")
+    assert (card.key, card.unit.capability) == ("nvidia-a100", "8.0")
 
 
 def test_another_card_is_hypothetical() -> None:
@@ -41,16 +42,42 @@ def test_another_card_is_hypothetical() -> None:
 
 
 def test_no_card() -> None:
-    """Neither a TPU nor an AMD GPU has streaming multiprocessors."""
-    assert find_card("gfx90a", "", None, devices()["amd-mi300x"]) is None
-    assert find_card("gfx90a", "", None, devices()["nvidia-a100"]) is None
+    """Neither a TPU, nor a target that the tables do not have, whatever the user chose."""
+    assert find_card("TPU v5e", "", None, None) is None
     assert find_card("", "sm_99", None, None) is None
+    assert find_card("gfx803", "", None, devices()["amd-mi300x"]) is None
+
+
+def test_amd_gpus() -> None:
+    """A target is enough; another AMD GPU can be imagined, one of NVIDIA's can not."""
+    target = "amdgcn-amd-amdhsa--gfx90a:sramecc+"
+    card = find_card("", target, b"gpu_device_info {\n  core_count: 104\n}", None)
+    assert card is not None
+    assert (card.key, card.unit.capability, card.count) == ("", "gfx90a", 104)
+    unknown = find_card("gfx90a", "", None, None)
+    assert unknown is not None
+    assert unknown.count is None
+    assert find_card("gfx90a", "", None, devices()["nvidia-a100"]) == unknown
+    other = find_card("gfx90a", "", None, devices()["amd-mi300x"])
+    assert other is not None
+    assert (other.key, other.count, other.is_hypothetical) == ("amd-mi300x", 304, True)
+
+
+def test_pairs_of_compute_units() -> None:
+    """In WGP mode a work-group has two compute units, of which a card has half as many."""
+    card = next(each for each in known_cards() if each.unit.capability == "gfx1100")
+    code = ObjectKernel("k", 1, 0, 0, 0, "", warp=32, in_pairs=True)
+    paired = card.running(code)
+    assert (card.count, paired.count) == (96, 48)
+    assert paired.unit.warps == 2 * card.unit.warps
+    assert card.running(None) == card
 
 
 def test_every_nvidia_gpu_of_the_table_is_a_card() -> None:
     """Devices and multiprocessors are two tables; each has its source."""
-    keys = {card.key for card in known_cards()}
-    assert keys == {key for key in devices() if key.startswith("nvidia-")}
+    keys = {card.key for card in known_cards() if card.key}
+    assert keys == {key for key in devices() if key.startswith(("nvidia-", "amd-"))}
+    assert len({card.name for card in known_cards()}) == len(known_cards())
     assert all(card.count and card.count_source for card in known_cards())
     assert all(sm.source for sm in multiprocessors().values())
 

@@ -49,7 +49,6 @@ def gemms_of(folder: Path) -> list[ModuleGemms]:
 def test_split_k_by_hand(tmp_path: Path) -> None:
     """802,816 bytes of the left for 512 / 64 tiles, 1,605,632 of the right for 256 / 32."""
     (tmp_path / "module_0001.m.sm_9.0_gpu_after_optimizations.txt").write_text(SPLIT)
-    (tmp_path / "module_0001.m.autotune_results.pbtxt").write_text("version: 3\n")
     (found,) = gemms_of(tmp_path)
     (gemm,) = found.gemms
     assert (gemm.instruction, gemm.made_by, gemm.tile) == ("gemm", "Triton", (1, 32, 64))
@@ -58,23 +57,13 @@ def test_split_k_by_hand(tmp_path: Path) -> None:
     assert gemm.loaded_bytes == 802_816 * 8 + 1_605_632 * 8
     assert gemm.partial_bytes == 2 * 4 * 4 * 256 * 512
     assert (gemm.warps, gemm.stages) == (4, 3)
-    assert (found.same_tile, found.has_tuning_results) == ((), False)
-
-
-def test_results_of_autotuning_are_seen(tmp_path: Path) -> None:
-    """A made file: no dump that was tuned on a device was at hand."""
-    (tmp_path / "module_0001.m.sm_9.0_gpu_after_optimizations.txt").write_text(SPLIT)
-    tuned = "version: 3\nresults {\n  device: 'x'\n}\n"
-    (tmp_path / "module_0001.m.autotune_results.pbtxt").write_text(tuned)
-    (found,) = gemms_of(tmp_path)
-    assert found.has_tuning_results is True
+    assert found.same_tile == ()
 
 
 def test_without_a_device_every_tile_is_the_same(unpacked: Callable[[str], Path]) -> None:
     """The dump was compiled ahead of time: nothing was measured."""
     (found,) = gemms_of(unpacked("gpu-kernels") / "sm_90")
     assert len(found.gemms) > 2
-    assert found.has_tuning_results is False
     assert found.same_tile == (16, 8)
     assert all(gemm.loaded_bytes for gemm in found.gemms)
 

@@ -90,14 +90,20 @@ def test_another_card(unpacked: Unpack) -> None:
 
 
 def test_an_amd_dump(data: Path) -> None:
-    """Registers and spills come from the code object; occupancy is not calculated for AMD GPUs."""
+    """Registers and spills come from the code object, occupancy from the limits of its target."""
     (module,) = kernels_of(data / "rocm-made").values()
     kernels = {kernel.name: kernel for kernel in module.kernels}
     reduction = kernels["input_reduce_fusion"]
     assert (reduction.registers, reduction.shared_bytes, reduction.threads) == (128, 4096, 1024)
     assert reduction.spilled_registers
     assert reduction.spill_bytes is None
-    assert reduction.occupancy is None
+    assert reduction.occupancy == 0.5
+    assert reduction.limited_by == ("registers", "scalar registers")
+    assert (reduction.resident_blocks, reduction.warp_threads, reduction.waves) == (1, 64, None)
+    assert reduction.scalar_registers == 104
+    there = {each.name: each.waves for each in reduction.elsewhere}
+    assert there["AMD Instinct MI250X (one GCD)"] == 1024 / 110
+    assert not any("NVIDIA" in name for name in there)
     assert reduction.instructions == (("main", "input_reduce_fusion"),)
     assert module.device == ""
 

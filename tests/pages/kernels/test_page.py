@@ -1,5 +1,6 @@
 """The page on the kernels of our own dumps: of NVIDIA GPUs with bounds, of an AMD GPU."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,14 +74,20 @@ def test_another_card_is_hypothetical(unpacked: Callable[[str], Path]) -> None:
 
 
 def test_an_amd_gpu(data: Path) -> None:
-    """Spilled registers are told, and that occupancy is not calculated."""
+    """Spilled registers are told, and the occupancy of whole work-groups."""
     folder = data / "rocm-made"
     page = kernels_page(recorded(folder, "sums"), analyzed(folder, "sums"))
-    assert page.card.startswith("Occupancy is not calculated")
+    assert "target gfx90a, number of compute units unknown" in page.card
+    assert "LLVM" in page.card
     assert page.compiler == ""
     assert [figure.value for figure in page.figures if figure.label == "Spilling"] == ["1"]
-    assert "kernel-cards" not in page.tables
-    assert {kernel.summary for kernel in page.kernels} == {"occupancy not known"}
+    assert "AMD Instinct MI300X" in {each.title for each in page.tables["kernel-cards"].columns}
+    assert [kernel.summary for kernel in page.kernels][:2] == [
+        *("100%", "50% by registers and scalar registers"),
+    ]
+    sentences = [text for kernel in page.kernels for text in kernel.sentences]
+    assert any("1 block on a compute unit at once" in text for text in sentences)
+    assert any("104 scalar registers a wavefront" in text for text in sentences)
 
 
 def test_the_report_has_them(unpacked: Callable[[str], Path]) -> None:
@@ -91,3 +98,27 @@ def test_the_report_has_them(unpacked: Callable[[str], Path]) -> None:
         named = {source.figure for source in kernel.sources}
         assert {"threads", "blocks", "dynamic_shared_bytes", "registers_at_most"} <= named
         assert kernel.share is not None
+    assert record.gemms is not None
+    assert len(record.gemms.gemms) > 2
+    assert all(each.loaded_bytes for each in record.gemms.gemms)
+    assert record.tuning is not None
+    assert record.tuning.results == ()
+    assert record.command_buffers
+
+
+def test_results_of_autotuning_have_a_table(
+    unpacked: Callable[[str], Path], data: Path, tmp_path: Path
+) -> None:
+    """The file of results is XLA's; that it lies in this dump is made."""
+    for path in (unpacked("gpu-kernels") / "sm_90").glob("*attention*"):
+        if path.is_file():
+            shutil.copy(path, tmp_path)
+    (own,) = tmp_path.glob("*autotune_results*")
+    shutil.copy(data.parent / "readers/data/autotune_results.pbtxt", own)
+    page = kernels_page(recorded(tmp_path, "attention"), analyzed(tmp_path, "attention"))
+    table = page.tables["tuning"]
+    assert [row[0] for row in table.rows] == [
+        *("Triton", "cuDNN", "custom kernel", "cuBLAS", None, "NATIVE_EMITTER"),
+    ]
+    assert widths(page) == {0}
+    assert "autotune_results holds 6 results." in page.gemms

@@ -1,73 +1,103 @@
 """The card that the kernels of a module run on, as far as occupancy asks."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from xlareport.analysis.kernels.occupancy import Unit
+from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of, compute_units
 from xlareport.knowledge.devices import Device, device_named, devices
-from xlareport.knowledge.multiprocessors import Multiprocessor, capability_of, multiprocessors
+from xlareport.knowledge.multiprocessors import capability_of, multiprocessors
+from xlareport.readers.gpu_objects import ObjectKernel
 
-_AMD = "gfx"
+_AMD_TABLE = "ROCm documentation, AMD GPU specifications"
 _CORES = re.compile(rb"\bcore_count: (\d{1,6})\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card with its multiprocessors."""
+    """A card with its multiprocessors, or with the compute units of an AMD GPU."""
 
     key: str
     """In the table of devices; empty where it is not in it."""
     name: str
-    sm: Multiprocessor
+    unit: Unit
     count: int | None
-    """Multiprocessors; None where neither the dump nor the table says."""
+    """How many of them it has; None where neither the dump nor the table says."""
     count_source: str
     is_hypothetical: bool = False
 
+    def running(self, code: ObjectKernel | None) -> "Card":
+        """Return the card as it runs machine code: on AMD GPUs perhaps in pairs of units."""
+        if code is None or not isinstance(self.unit, ComputeUnit):
+            return self
+        unit = self.unit.running(code.warp, in_pairs=code.in_pairs)
+        halves = unit.partitions // self.unit.partitions
+        return replace(self, unit=unit, count=self.count // halves if self.count else self.count)
+
+    def could_run(self, other: "Card") -> bool:
+        """Say whether a launch on another card can be imagined on this one."""
+        if isinstance(self.unit, ComputeUnit) and isinstance(other.unit, ComputeUnit):
+            return self.unit.is_paired == other.unit.is_paired
+        return isinstance(self.unit, ComputeUnit) == isinstance(other.unit, ComputeUnit)
+
 
 def card_of(device: Device) -> Card | None:
-    """Return a device of the table as a card; None for one that is no NVIDIA GPU."""
-    sm = multiprocessors().get(device.capability)
-    if sm is None:
+    """Return a device of the table as a card; None for one whose limits are not known."""
+    unit = multiprocessors().get(device.capability) or compute_units().get(device.capability)
+    if unit is None:
         return None
-    return Card(device.key, device.name, sm, device.multiprocessors, device.source)
+    return Card(device.key, device.name, unit, device.multiprocessors, device.source)
 
 
 def known_cards() -> tuple[Card, ...]:
-    """Return every card of the table of devices."""
-    return tuple(card for card in map(card_of, devices().values()) if card is not None)
+    """Return every card of the tables of devices and of compute units."""
+    listed = tuple(card for card in map(card_of, devices().values()) if card is not None)
+    names = {card.name for card in listed}
+    return (*listed, *(card for card in _amd_cards() if card.name not in names))
 
 
 def find_card(words: str, target: str, config: bytes | None, chosen: Device | None) -> Card | None:
-    """Return the card of a module; None where its compute capability is not known.
+    """Return the card of a module; None where its limits are not known.
 
     The user's choice comes first. `words` are what the dump says of its device, `target` is that of
-    its PTX, `config` the content of its `gpu_target_config`.
+    its PTX or of its code objects, `config` the content of its `gpu_target_config`.
     """
     own = _own_card(words, target, config)
     other = card_of(chosen) if chosen is not None else None
-    if other is None or _AMD in words:
+    if other is None or own is None:
+        is_unknown_amd = own is None and bool(amd_target_of(f"{words} {target}"))
+        return own if other is None or is_unknown_amd else _imagined(other)
+    if own.key == other.key or not other.could_run(own):
         return own
-    if own is not None and own.key == other.key:
-        return own
-    return Card(
-        other.key, other.name, other.sm, other.count, other.count_source, is_hypothetical=True
-    )
+    return _imagined(other)
+
+
+def _imagined(card: Card) -> Card:
+    return replace(card, is_hypothetical=True)
 
 
 def _own_card(words: str, target: str, config: bytes | None) -> Card | None:
-    capability = capability_of(target) or capability_of(words)
-    sm = multiprocessors().get(capability)
-    if sm is None:
+    amd = amd_target_of(target) or amd_target_of(words)
+    capability = amd or capability_of(target) or capability_of(words)
+    unit = compute_units().get(amd) if amd else multiprocessors().get(capability)
+    if unit is None:
         return None
     device = device_named(words)
     device = device if device is not None and device.capability == capability else _by(capability)
+    card = Card("", "", unit, None, "") if device is None else card_of(device)
     cores = _CORES.search(config or b"")
-    if cores is not None:
-        count, source = int(cores[1]) or None, "core_count of gpu_target_config"
-    else:
-        count, source = (device.multiprocessors, device.source) if device else (None, "")
-    return Card(device.key if device else "", device.name if device else "", sm, count, source)
+    if card is not None and cores is not None:
+        source = "core_count of gpu_target_config"
+        return replace(card, count=int(cores[1]) or None, count_source=source)
+    return card
 
 
 def _by(capability: str) -> Device | None:
     return next((each for each in devices().values() if each.capability == capability), None)
+
+
+def _amd_cards() -> Iterator[Card]:
+    for unit in compute_units().values():
+        for name, count in unit.cards.items():
+            yield Card("", name, unit, count, _AMD_TABLE)

@@ -30,6 +30,14 @@ class XlaEstimate:
     cycles: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class InstructionEstimates:
+    """What XLA's cost models expect of one run of an instruction."""
+
+    instruction: str
+    estimates: tuple[XlaEstimate, ...]
+
+
 def read_estimates(module: HloModule) -> Mapping[str, tuple[XlaEstimate, ...]]:
     """Return the estimates of each instruction that runs by itself; empty where there are none."""
     result: dict[str, tuple[XlaEstimate, ...]] = {}

@@ -1,6 +1,6 @@
 """Rules about GPU kernels; each names the figures that it rests on."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.findings.finding import SHORTEST, Finding, Where
@@ -46,6 +46,17 @@ def find_kernel_findings(kernels: ModuleKernels, times: KernelTimes) -> tuple[Fi
     )
 
 
+def find_spills(kernels: Iterable[KernelRecord]) -> tuple[Finding, ...]:
+    """Return the findings of kernels whose spills a log names."""
+    times = KernelTimes(None, {})
+    return merge_findings(
+        finding
+        for kernel in kernels
+        for finding in _findings(kernel, times)
+        if finding.rule == "kernel-spills"
+    )
+
+
 def _findings(kernel: KernelRecord, times: KernelTimes) -> Iterator[Finding]:
     for key, (rule, title, grade, suggestion) in _RULES.items():
         evidence = rule(kernel, times)
@@ -56,7 +67,7 @@ def _findings(kernel: KernelRecord, times: KernelTimes) -> Iterator[Finding]:
                 places=kernel.instructions,
                 evidence=f"Kernel `{kernel.name}`: {evidence}.",
                 suggestion=suggestion,
-                grade=max(grade, kernel.grade, key=_GRADES.index),
+                grade=max(grade, kernel.grade, *_spill_grades(kernel, key), key=_GRADES.index),
                 weight=times.of(kernel),
             )
 
@@ -64,9 +75,20 @@ def _findings(kernel: KernelRecord, times: KernelTimes) -> Iterator[Finding]:
 _GRADES = ("exact", "matched", "guessed")
 
 
+_SPILL_FIGURES = ("spilled_registers", "spill_bytes")
+"""Figures that only a log gives a source of their own."""
+
+
+def _spill_grades(kernel: KernelRecord, rule: str) -> Iterator[str]:
+    for each in kernel.sources:
+        if rule == "kernel-spills" and each.figure in _SPILL_FIGURES:
+            yield each.grade
+
+
 def _spills(kernel: KernelRecord, _: KernelTimes) -> str | None:
     """Report every kernel that spills: XLA itself never wants one."""
-    source = next((each.source for each in kernel.sources if each.figure == "registers"), "")
+    figures = (*_SPILL_FIGURES, "registers")
+    source = next((each.source for each in kernel.sources if each.figure in figures), "")
     if kernel.spilled_registers:
         count = units.count(kernel.spilled_registers)
         return f"{count} vector registers spilled by each thread ({source})"
@@ -75,7 +97,7 @@ def _spills(kernel: KernelRecord, _: KernelTimes) -> str | None:
     return (
         f"{units.byte_size(kernel.spill_store_bytes or 0)} of spill stores and "
         f"{units.byte_size(kernel.spill_load_bytes or 0)} of spill loads in the code of each "
-        f"thread, {kernel.registers} registers ({source})"
+        f"thread{f', {kernel.registers} registers' if kernel.registers else ''} ({source})"
     )
 
 
@@ -88,7 +110,7 @@ def _low_occupancy(kernel: KernelRecord, times: KernelTimes) -> str | None:
     if kernel.matrix or not kernel.target or not times.is_noticeable(kernel):
         return None
     return (
-        f"occupancy {units.share(kernel.occupancy)}, limited by {kernel.limited_by[0]} "
+        f"occupancy {units.precise_share(kernel.occupancy)}, limited by {kernel.limited_by[0]} "
         f"({_needs(kernel)}); {units.count(kernel.blocks or 0)} blocks run in "
         f"{kernel.waves:.1f} waves"
     )
@@ -97,6 +119,8 @@ def _low_occupancy(kernel: KernelRecord, times: KernelTimes) -> str | None:
 def _needs(kernel: KernelRecord) -> str:
     if kernel.limited_by[0] == "shared memory":
         return f"{units.byte_size(kernel.shared_bytes or 0)} a block"
+    if kernel.limited_by[0] == "scalar registers":
+        return f"{kernel.scalar_registers} a wavefront"
     if kernel.limited_by[0] == "registers":
         return f"{kernel.registers} a thread, {kernel.threads} threads a block"
     return f"{kernel.threads} threads a block"
@@ -111,7 +135,7 @@ def _tail(kernel: KernelRecord, times: KernelTimes) -> str | None:
         return None
     return (
         f"{units.count(kernel.blocks or 0)} blocks are {waves:.2f} waves: "
-        f"{units.share(efficiency)} of the blocks that the card can hold over all waves"
+        f"{units.precise_share(efficiency)} of the blocks that the card can hold over all waves"
     )
 
 

@@ -1,6 +1,5 @@
 """The matrix products of a GPU module: algorithm, tile, split-K, and the traffic of these."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
@@ -15,7 +14,6 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.program import ParsedModule
 
 _LIBRARIES = ("__cublas$", "__cublas$lt$", "__cudnn$")
-_RESULTS = re.compile(rb"^\s{0,20}results\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,6 @@ class ModuleGemms:
     gemms: tuple[GemmRecord, ...]
     same_tile: tuple[int, ...]
     """Of all Triton GEMMs, where there are several and all have it; else empty."""
-    has_tuning_results: bool | None
-    """Whether `autotune_results` holds any; None where the dump has no such file."""
 
 
 def read_gemms(module: ParsedModule) -> ModuleGemms | None:
@@ -65,21 +61,11 @@ def read_gemms(module: ParsedModule) -> ModuleGemms | None:
         return None
     tiles = [gemm.tile for gemm in gemms if gemm.made_by == "Triton"]
     same = tiles[0] if len(tiles) > 1 and len({_without_ones(tile) for tile in tiles}) == 1 else ()
-    return ModuleGemms(gemms, _without_ones(same), _has_results(module))
+    return ModuleGemms(gemms, _without_ones(same))
 
 
 def _without_ones(tile: Sequence[int]) -> tuple[int, ...]:
     return tuple(size for size in tile if size > 1)
-
-
-def _has_results(module: ParsedModule) -> bool | None:
-    for artifact in module.files.artifacts:
-        if artifact.name.stage == "autotune_results":
-            try:
-                return _RESULTS.search(artifact.entry.read()) is not None
-            except OSError:
-                return None
-    return None
 
 
 def _gemms(module: HloModule) -> Iterator[GemmRecord]:

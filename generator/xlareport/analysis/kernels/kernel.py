@@ -19,6 +19,8 @@ from xlareport.analysis.kernels.record import (
     ResourceLimit,
 )
 from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, find_resources
+from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of
+from xlareport.knowledge.multiprocessors import WARP
 
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
 _GRADES = ("exact", "matched", "guessed")
@@ -33,9 +35,10 @@ def kernel_record(
     cards: Iterable[Card],
 ) -> KernelRecord:
     """Return a kernel's record; `places` are (computation, instruction, grade) of its launches."""
-    resources = find_resources(evidence, card.sm if card else None)
+    card = card.running(evidence.object) if card else None
+    resources = find_resources(evidence, card.unit if card else None)
     needs = _needs(resources)
-    known = find_occupancy(needs, card.sm) if needs and card else None
+    known = find_occupancy(needs, card.unit) if needs and card else None
     least, most = _bounds(resources, card)
     if known is None and least is not None and most is not None and least.share == most.share:
         known = replace(most, limits=_common(least, most))
@@ -47,12 +50,15 @@ def kernel_record(
         instructions=tuple((computation, name) for computation, name, _ in places),
         launches=evidence.named or None,
         file=evidence.file,
-        target=evidence.ptx.target if evidence.ptx else "",
+        target=_target(evidence),
         device=(card.key or None) if card else None,
         threads=resources.threads,
         blocks=resources.blocks,
         registers=resources.registers,
         registers_at_most=resources.registers_at_most,
+        scalar_registers=resources.scalar_registers,
+        threads_at_most=resources.threads_at_most,
+        warp_threads=_warp_threads(card),
         shared_bytes=resources.shared,
         shared_bytes_at_most=resources.shared_at_most,
         dynamic_shared_bytes=resources.dynamic_shared,
@@ -60,7 +66,8 @@ def kernel_record(
         spill_bytes=None if None in spills else sum(each for each in spills if each),
         spill_store_bytes=resources.spill_store_bytes,
         spill_load_bytes=resources.spill_load_bytes,
-        spilled_registers=evidence.object.spilled_registers if evidence.object else None,
+        spilled_registers=resources.spilled_registers,
+        spilled_scalars=resources.spilled_scalars,
         occupancy=known.share if known else None,
         occupancy_at_least=least.share if least and not known else None,
         occupancy_at_most=most.share if most and not known else None,
@@ -72,7 +79,11 @@ def kernel_record(
         registers_for_next=following[0] if following else None,
         occupancy_of_next=following[1] if following else None,
         block_sizes=tuple(_block_sizes(needs, card)),
-        elsewhere=tuple(_elsewhere(needs, resources.blocks, card, cards)),
+        elsewhere=tuple(
+            _elsewhere(
+                needs, resources.blocks, card, [each.running(evidence.object) for each in cards]
+            )
+        ),
         matrix=evidence.ptx.matrix if evidence.ptx else "",
         grade=max((grade for *_, grade in places), key=_GRADES.index, default="guessed"),
         sources=(*resources.sources, *_derived(known, waves, resources, card)),
@@ -85,7 +96,20 @@ def _needs(resources: KernelNeeds) -> BlockNeeds | None:
     threads, registers, shared = resources.threads, resources.registers, resources.shared
     if threads is None or registers is None or shared is None:
         return None
-    return BlockNeeds(threads, registers, shared, resources.barriers)
+    scalars = resources.scalar_registers or 0
+    return BlockNeeds(threads, registers, shared, resources.barriers, scalars)
+
+
+def _warp_threads(card: Card | None) -> int | None:
+    if card is None:
+        return None
+    return card.unit.warp if isinstance(card.unit, ComputeUnit) else WARP
+
+
+def _target(evidence: KernelEvidence) -> str:
+    if evidence.ptx is not None:
+        return evidence.ptx.target
+    return amd_target_of(evidence.object.target) if evidence.object else ""
 
 
 def _bounds(
@@ -97,9 +121,9 @@ def _bounds(
     fewest = BlockNeeds(resources.threads, 0, resources.dynamic_shared or 0)
     registers, shared = resources.registers_at_most, resources.shared_at_most
     if registers is None or shared is None:
-        return None, find_occupancy(fewest, card.sm)
+        return None, find_occupancy(fewest, card.unit)
     most = replace(fewest, registers=registers, shared_bytes=shared)
-    return find_occupancy(most, card.sm), find_occupancy(fewest, card.sm)
+    return find_occupancy(most, card.unit), find_occupancy(fewest, card.unit)
 
 
 def _common(least: KernelOccupancy, most: KernelOccupancy) -> dict[str, int]:
@@ -123,10 +147,10 @@ def _following(
     if needs is None or known is None or card is None or "registers" not in known.limited_by:
         return None
     wanted = known.blocks + 1
-    registers = registers_for(needs, card.sm, wanted)
+    registers = registers_for(needs, card.unit, wanted)
     if registers is None:
         return None
-    then = find_occupancy(replace(needs, registers=registers), card.sm)
+    then = find_occupancy(replace(needs, registers=registers), card.unit)
     return (registers, then.share) if then.blocks > known.blocks else None
 
 
@@ -134,7 +158,7 @@ def _block_sizes(needs: BlockNeeds | None, card: Card | None) -> Iterator[BlockS
     if needs is not None and card is not None:
         for threads in BLOCK_SIZES:
             if threads != needs.threads:
-                then = find_occupancy(replace(needs, threads=threads), card.sm)
+                then = find_occupancy(replace(needs, threads=threads), card.unit)
                 yield BlockSizeOccupancy(threads, then.share)
 
 
@@ -143,9 +167,9 @@ def _elsewhere(
 ) -> Iterator[CardOccupancy]:
     """Yield the same launch with the same registers on each other card."""
     for card in cards:
-        if needs is None or own is None or card.key == own.key:
+        if needs is None or own is None or card.name == own.name or not card.could_run(own):
             continue
-        there = find_occupancy(needs, card.sm)
+        there = find_occupancy(needs, card.unit)
         resident = there.blocks * (card.count or 0)
         waves = blocks / resident if blocks is not None and resident else None
         yield CardOccupancy(card.key, card.name, there.share, there.limited_by, there.blocks, waves)
@@ -159,12 +183,14 @@ def _derived(
         return
     graded = {each.figure: each.grade for each in resources.sources}
     grade = max((graded.get("threads", "exact"), "exact"), key=_GRADES.index)
-    source = f"limits of compute capability {card.sm.capability}"
+    is_amd = isinstance(card.unit, ComputeUnit)
+    source = f"limits of {'' if is_amd else 'compute capability '}{card.unit.capability}"
     if card.is_hypothetical:
         grade, source = "guessed", f"{source}; the registers are those for the dump's own target"
     yield FigureSource("occupancy", grade, source)
     if waves is not None:
-        yield FigureSource("waves", grade, f"{card.count} multiprocessors ({card.count_source})")
+        units = "compute units or pairs of them" if is_amd else "multiprocessors"
+        yield FigureSource("waves", grade, f"{card.count} {units} ({card.count_source})")
 
 
 def _note(evidence: KernelEvidence, resources: KernelNeeds) -> str:

@@ -13,6 +13,7 @@ from xlareport.analysis.kernels.gemms import read_gemms
 from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.kernels.resources import KernelEvidence
+from xlareport.analysis.kernels.tuning import read_tuning_results
 from xlareport.program import ParsedModule
 from xlareport.ptxas import Ptxas, compile_ptx
 from xlareport.readers.gpu_objects import read_gpu_object
@@ -66,12 +67,13 @@ def read_kernels(
     return ModuleKernels(
         kernels=tuple(records),
         device=card.name if card else "",
-        capability=card.sm.capability if card else "",
+        capability=card.unit.capability if card else "",
         multiprocessors=card.count if card else None,
         multiprocessors_source=card.count_source if card else "",
         is_hypothetical=card.is_hypothetical if card else False,
         compiler=ptxas.label if ptxas else "",
         gemms=read_gemms(module),
+        tuning=read_tuning_results(module),
         command_buffers=list_command_buffers(code.code.thunks),
         estimates=read_estimates(module.final.hlo) if module.final else {},
     )
@@ -142,7 +144,11 @@ def _card(
         content = config.entry.read() if config else None
     except OSError:
         content = None
-    target = next((each.ptx.target for each in kernels if each.ptx and each.ptx.target), "")
+    targets = (
+        each.ptx.target if each.ptx else each.object.target if each.object else ""
+        for each in kernels
+    )
+    target = next((target for target in targets if target), "")
     return find_card(module.device_words, target, content, options.device)
 
 

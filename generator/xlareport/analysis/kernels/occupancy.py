@@ -1,13 +1,20 @@
 """How many blocks of a kernel are resident on one multiprocessor, and what limits them.
 
 The calculation of NVIDIA's `cuda_occupancy.h` (CUDA 12.9) for compute capability 7.0 and later,
-with no preference between shared memory and L1.
+with no preference between shared memory and L1; for AMD GPUs that of `amd_occupancy`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from xlareport.analysis.kernels.amd_occupancy import amd_limits, most_vector_registers
+from xlareport.knowledge.compute_units import ComputeUnit
 from xlareport.knowledge.multiprocessors import MOST_THREADS, WARP, Multiprocessor
+
+Unit = Multiprocessor | ComputeUnit
+"""What blocks are resident on."""
+_LEAST_UNIT = 8
+"""Registers of a thread: what 256 of a warp are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +27,8 @@ class BlockNeeds:
     shared_bytes: int
     """Static and dynamic, without what the system reserves."""
     barriers: int = 1
+    scalar_registers: int = 0
+    """Of a wavefront of an AMD GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +49,27 @@ class KernelOccupancy:
         return tuple(name for name, most in self.limits.items() if most <= self.blocks)
 
 
-def find_occupancy(needs: BlockNeeds, sm: Multiprocessor) -> KernelOccupancy:
+def find_occupancy(needs: BlockNeeds, unit: Unit) -> KernelOccupancy:
     """Return the theoretical occupancy of a kernel; all of its launches are of one block size."""
-    limits = {
-        name: most
-        for name, most in (
-            ("threads", _by_threads(needs, sm)),
-            ("blocks", sm.blocks),
-            ("registers", _by_registers(needs, sm)),
-            ("shared memory", _by_shared(needs, sm)),
-            ("barriers", _by_barriers(needs, sm)),
-        )
-        if most is not None
-    }
+    limits = _limits(needs, unit)
     blocks = min(limits.values())
-    warps = blocks * warps_of(needs.threads)
-    return KernelOccupancy(blocks, warps, warps / sm.warps, limits)
+    warp = unit.warp if isinstance(unit, ComputeUnit) else WARP
+    warps = blocks * -(-needs.threads // warp)
+    return KernelOccupancy(blocks, warps, warps / unit.warps, limits)
+
+
+def _limits(needs: BlockNeeds, unit: Unit) -> Mapping[str, int]:
+    if isinstance(unit, ComputeUnit):
+        scalars, shared = needs.scalar_registers, needs.shared_bytes
+        return amd_limits(needs.threads, needs.registers, scalars, shared, unit)
+    limits = {
+        "threads": _by_threads(needs, unit),
+        "blocks": unit.blocks,
+        "registers": _by_registers(needs, unit),
+        "shared memory": _by_shared(needs, unit),
+        "barriers": _by_barriers(needs, unit),
+    }
+    return {name: most for name, most in limits.items() if most is not None}
 
 
 def warps_of(threads: int) -> int:
@@ -63,10 +77,19 @@ def warps_of(threads: int) -> int:
     return -(-threads // WARP)
 
 
-def registers_for(needs: BlockNeeds, sm: Multiprocessor, blocks: int) -> int | None:
+def most_registers(threads: int, unit: Unit) -> int:
+    """Return the bound on the registers of a thread: one block must fit."""
+    if isinstance(unit, ComputeUnit):
+        return most_vector_registers(threads, unit)
+    warps = _up(warps_of(threads), unit.partitions)
+    fitting = unit.registers // (warps * WARP) // _LEAST_UNIT * _LEAST_UNIT
+    return min(unit.registers_of_thread, fitting)
+
+
+def registers_for(needs: BlockNeeds, unit: Unit, blocks: int) -> int | None:
     """Return the most registers of a thread with which so many blocks fit; None where none do."""
     for registers in range(needs.registers, 0, -1):
-        most = _by_registers(replace(needs, registers=registers), sm)
+        most = _limits(replace(needs, registers=registers), unit).get("registers")
         if most is None or most >= blocks:
             return registers
     return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.estimates import XlaEstimate
 from xlareport.analysis.kernels.gemms import ModuleGemms
+from xlareport.analysis.kernels.tuning import ModuleTuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class ResourceLimit:
     """How many blocks a resource of one multiprocessor leaves room for."""
 
     resource: str
-    """`threads`, `blocks`, `registers`, `shared memory` or `barriers`."""
+    """`threads`, `blocks`, `registers`, `shared memory`, `barriers` or `scalar registers`."""
     blocks: int
 
 
@@ -68,11 +69,17 @@ class KernelRecord:
     """The card that occupancy and waves are of: a key of the table of devices."""
     threads: int | None
     """Of a block."""
+    threads_at_most: int | None
+    """Of a block, as the code was compiled for: `.maxntid`, `.reqntid`, flat work-group size."""
+    warp_threads: int | None
+    """Of a warp: 32, or those of a wavefront of an AMD GPU; None where the card is not known."""
     blocks: int | None
     registers: int | None
     """Of 32 bits, per thread; vector registers on AMD GPUs."""
     registers_at_most: int | None
     """A bound: with more the launch would fail."""
+    scalar_registers: int | None
+    """Of a wavefront; of AMD GPUs alone."""
     shared_bytes: int | None
     """Of a block, static and dynamic."""
     shared_bytes_at_most: int | None
@@ -85,16 +92,18 @@ class KernelRecord:
     spill_load_bytes: int | None
     spilled_registers: int | None
     """Vector registers of an AMD GPU that are spilled, of one thread."""
+    spilled_scalars: int | None
+    """Scalar registers of an AMD GPU that are spilled, into vector registers first."""
     occupancy: float | None
-    """Resident warps of those that a multiprocessor can hold, 0 to 1."""
+    """Resident warps / warps that a multiprocessor (AMD: compute unit) can hold, 0 to 1."""
     occupancy_at_least: float | None
     """Bounds, where registers are not known."""
     occupancy_at_most: float | None
     limited_by: tuple[str, ...]
-    """`threads`, `blocks`, `registers`, `shared memory`, `barriers`; empty where not known."""
+    """`threads`, `blocks`, `registers`, `shared memory`, `barriers`, `scalar registers`."""
     limits: tuple[ResourceLimit, ...]
     resident_blocks: int | None
-    """Of one multiprocessor."""
+    """Of one multiprocessor or compute unit; of a pair where the code runs in WGP mode."""
     waves: float | None
     """Blocks / those resident on the whole card."""
     wave_efficiency: float | None
@@ -125,8 +134,9 @@ class ModuleKernels:
     device: str
     """The name of the card that occupancy is of; empty where it is not known."""
     capability: str
-    """Its compute capability."""
+    """Its compute capability, or the target of an AMD GPU."""
     multiprocessors: int | None
+    """Multiprocessors, or compute units of an AMD GPU."""
     multiprocessors_source: str
     is_hypothetical: bool
     """Whether the user chose another card than the dump's."""
@@ -137,3 +147,10 @@ class ModuleKernels:
     estimates: Mapping[str, tuple[XlaEstimate, ...]] = field(default_factory=dict)
     """XLA's own, by instruction; empty where the dump has none."""
     command_buffers: tuple[CommandBuffer, ...] = ()
+    tuning: ModuleTuning | None = None
+    """What the autotuner measured; None where the dump has no file of it."""
+
+    @property
+    def unit(self) -> str:
+        """Return what blocks are resident on, in words."""
+        return "compute unit" if self.capability.startswith("gfx") else "multiprocessor"

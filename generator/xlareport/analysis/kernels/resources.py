@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from xlareport.analysis.kernels.occupancy import Unit, most_registers
 from xlareport.analysis.kernels.record import FigureSource
-from xlareport.knowledge.multiprocessors import WARP, Multiprocessor
+from xlareport.knowledge.multiprocessors import WARP
 from xlareport.readers.gpu_objects import ObjectKernel
 from xlareport.readers.launches import Launch
 from xlareport.readers.ptx import PtxKernel
 from xlareport.readers.ptxas_output import CompiledKernel
-
-_LEAST_UNIT = 8
-"""Registers of a thread: what 256 of a warp are."""
 
 
 @dataclass(slots=True)
@@ -51,6 +49,10 @@ class KernelNeeds:
     stack_bytes: int | None = None
     spill_store_bytes: int | None = None
     spill_load_bytes: int | None = None
+    threads_at_most: int | None = None
+    scalar_registers: int | None = None
+    spilled_registers: int | None = None
+    spilled_scalars: int | None = None
     barriers: int = 1
     sources: tuple[FigureSource, ...] = ()
 
@@ -69,7 +71,7 @@ class KernelNeeds:
         return self.static_shared_at_most + self.dynamic_shared
 
 
-def find_resources(evidence: KernelEvidence, sm: Multiprocessor | None) -> KernelNeeds:
+def find_resources(evidence: KernelEvidence, unit: Unit | None) -> KernelNeeds:
     """Return what a kernel needs: by the machine code, else by the assembler, else bounds."""
     launch, ptx = evidence.launch, evidence.ptx
     threads = launch.threads if launch else ptx.threads_required if ptx else None
@@ -78,12 +80,13 @@ def find_resources(evidence: KernelEvidence, sm: Multiprocessor | None) -> Kerne
         "threads": threads,
         "blocks": launch.blocks if launch else None,
         "dynamic_shared": _dynamic(evidence),
+        "threads_at_most": _threads_at_most(evidence),
         **machine,
     }
     if machine.get("static_shared") is None and ptx is not None:
         values["static_shared_at_most"] = ptx.shared_bytes
-    if machine.get("registers") is None and sm is not None and (ptx or threads):
-        values["registers_at_most"] = _most_registers(threads, ptx, sm)
+    if machine.get("registers") is None and unit is not None and (ptx or threads):
+        values["registers_at_most"] = _most_registers(threads, ptx, unit)
     barriers = values.pop("barriers", None)
     sources = tuple(_sources(evidence, values, machine, source))
     return KernelNeeds(**values, barriers=1 if barriers is None else barriers, sources=sources)
@@ -99,6 +102,9 @@ def _machine(evidence: KernelEvidence) -> tuple[Mapping[str, int | None], str]:
             "stack_bytes": machine_code.stack_bytes,
             "spill_store_bytes": None,
             "spill_load_bytes": None,
+            "scalar_registers": machine_code.scalar_registers,
+            "spilled_registers": machine_code.spilled_registers,
+            "spilled_scalars": machine_code.spilled_scalars,
             "barriers": None,
         }, machine_code.source
     if compiled is not None:
@@ -113,6 +119,13 @@ def _machine(evidence: KernelEvidence) -> tuple[Mapping[str, int | None], str]:
     return {}, ""
 
 
+def _threads_at_most(evidence: KernelEvidence) -> int | None:
+    """Return the largest block that the code was compiled for."""
+    if evidence.ptx is not None and evidence.ptx.threads_at_most:
+        return evidence.ptx.threads_at_most
+    return evidence.object.threads_at_most if evidence.object else None
+
+
 def _dynamic(evidence: KernelEvidence) -> int | None:
     """Return what launches add; without a word of theirs 0 where the code cannot use any."""
     launch = evidence.launch
@@ -121,14 +134,12 @@ def _dynamic(evidence: KernelEvidence) -> int | None:
     return 0 if evidence.ptx is not None and not evidence.ptx.shared_is_dynamic else None
 
 
-def _most_registers(threads: int | None, ptx: PtxKernel | None, sm: Multiprocessor) -> int:
+def _most_registers(threads: int | None, ptx: PtxKernel | None, unit: Unit) -> int:
     """Return the bound: a block must fit, and what the text itself asks for must hold."""
     threads = threads or (ptx.threads_at_most if ptx else None) or WARP
-    warps = -(-threads // WARP)
-    warps = -(-warps // sm.partitions) * sm.partitions
-    fitting = sm.registers // (warps * WARP) // _LEAST_UNIT * _LEAST_UNIT
+    fitting = most_registers(threads, unit)
     asked = ptx.registers_at_most if ptx else None
-    return min(sm.registers_of_thread, fitting, asked or sm.registers_of_thread)
+    return min(fitting, asked or fitting)
 
 
 _SEQUENCE = "thunk sequence"

@@ -7,11 +7,12 @@ from typing import Any
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.files import CodeFile, CodeLink
-from xlareport.analysis.code.module import MOST_UNITS, CodeSummary
+from xlareport.analysis.code.module import MOST_UNITS, CodeFiles, CodeSummary
 from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
 from xlareport.analysis.modules.summarize import find_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
+from xlareport.pages.kernels.panel import Facts
 from xlareport.pages.rendering.environment import visible
 from xlareport.pages.tables import PartPage
 from xlareport.readers.fusion_decisions import FusionDecision
@@ -170,21 +171,28 @@ class _Texts:
 def code_payloads(
     slug: str,
     module: HloModule,
-    code: ModuleCode,
-    contents: Mapping[str, bytes],
+    files: CodeFiles,
     kept: AbstractSet[str],
+    kernels: Mapping[tuple[str, str], Facts],
 ) -> Iterator[Payload]:
     """Yield the page's data: the index, and the chunks of texts that it loads on demand.
 
-    `contents` are those of files by path, `kept` the paths of texts that the site has anyway.
+    `kept` are the paths of texts that the site has anyway, `kernels` the figures of kernels by the
+    instruction that launches them.
     """
-    texts = _Texts(contents, kept, TextChunks(slug))
+    code = files.code
+    if code is None:
+        return
+    texts = _Texts(files.contents, kept, TextChunks(slug))
     shown = code.units[:MOST_UNITS]
     numbers = {code_unit.place: number for number, code_unit in enumerate(shown)}
     value = {
         "key": navigation.module_key(slug, "code"),
         "texts": navigation.module_key(slug, "texts"),
-        "units": [_unit(code_unit, module, texts) for code_unit in shown],
+        "units": [
+            _unit(code_unit, module, texts) | {"kernels": kernels.get(code_unit.place, [])}
+            for code_unit in shown
+        ],
         "thunks": [_thunk(thunk, numbers) for thunk in code.thunks[:MOST_THUNKS]],
         "inside": _inside(shown, module),
         "gone": _decisions(_gone(code)),

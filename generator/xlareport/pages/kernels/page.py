@@ -7,10 +7,10 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
-from xlareport.analysis.kernels.gemms import ModuleGemms
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
+from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
 from xlareport.pages.kernels.sentences import describe_kernel, occupancy_words
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table
@@ -43,6 +43,8 @@ class KernelsPage(PartPage):
     kernels: tuple[KernelView, ...]
     more: int
     """Kernels that are in the table alone."""
+    unit: str
+    """`multiprocessor` or `compute unit`."""
     gemms: str
     """What holds of all matrix products; empty where there are none."""
 
@@ -56,7 +58,9 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
     if kernels.command_buffers:
         tables["command-buffers"] = _command_buffers(kernels.command_buffers)
     if kernels.gemms is not None:
-        tables["gemms"] = _gemms(record, kernels.gemms)
+        tables["gemms"] = gemms_table(record, kernels.gemms)
+    if kernels.tuning is not None and kernels.tuning.results:
+        tables["tuning"] = tuning_table(kernels.tuning)
     return KernelsPage(
         name=words.short_name(record.name),
         slug=record.slug,
@@ -72,7 +76,8 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
             for each in ranked[:_DESCRIBED]
         ),
         more=max(0, len(ranked) - _DESCRIBED),
-        gemms=_gemm_words(kernels.gemms) if kernels.gemms else "",
+        unit=kernels.unit,
+        gemms=gemm_words(kernels.gemms, kernels.tuning) if kernels.gemms else "",
     )
 
 
@@ -85,20 +90,25 @@ def _lead(ranked: Sequence[KernelRecord]) -> str:
 
 def _card(kernels: ModuleKernels) -> str:
     if not kernels.capability:
-        return (
-            "Occupancy is not calculated: the dump names no NVIDIA GPU whose limits are known. "
-            "For AMD GPUs the figures of the code objects are shown."
-        )
-    name = kernels.device or "the device"
-    count = kernels.multiprocessors
-    many = f"{units.count(count)} multiprocessors" if count else "multiprocessors"
+        return "Occupancy is not calculated: the dump names no GPU whose limits are known."
+    is_amd = kernels.unit == "compute unit"
+    kind = "target" if is_amd else "compute capability"
+    name, count = kernels.device or "the device", kernels.multiprocessors
+    many = (
+        f"{units.count(count)} {kernels.unit}s" if count else f"number of {kernels.unit}s unknown"
+    )
     source = f" ({kernels.multiprocessors_source})" if kernels.multiprocessors_source else ""
-    start = f"{name}, compute capability {kernels.capability}, {many}{source}."
+    start = f"{name}, {kind} {kernels.capability}, {many}{source}."
+    by = (
+        " Calculated as LLVM's AMDGPU backend does, for whole work-groups; not measured."
+        if is_amd
+        else " Calculated as NVIDIA's cuda_occupancy.h does; not measured."
+    )
     if not kernels.is_hypothetical:
-        return f"Occupancy is theoretical, for {start}"
+        return f"Occupancy is theoretical, for {start}{by}"
     return (
         f"Hypothetical, by --device: {start} Launches and registers are those that the dump has "
-        "for its own device."
+        f"for its own device.{by}"
     )
 
 
@@ -108,12 +118,16 @@ def _compiler(kernels: ModuleKernels) -> str:
             f"Registers, spills and static shared memory are what {kernels.compiler} allocates for "
             "the dumped PTX. XLA may have used another version."
         )
-    if any(kernel.registers is None for kernel in kernels.kernels):
+    if any(kernel.registers is None and _is_ptx(kernel) for kernel in kernels.kernels):
         return (
             "The dump holds PTX, in which registers are not allocated yet. Registers are upper "
             "bounds, and occupancy is a range. `xlareport build DUMP --ptxas` compiles the PTX."
         )
     return ""
+
+
+def _is_ptx(kernel: KernelRecord) -> bool:
+    return kernel.target.startswith("sm_")
 
 
 def _figures(kernels: Sequence[KernelRecord]) -> Iterator[Figure]:
@@ -133,21 +147,28 @@ def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
     columns = (
         Column("Kernel", "link", "its code"),
         Column("Share", "percent", "of the roofline time of the module, all that launch it"),
-        Column("Occupancy", "percent", "resident warps / warps that a multiprocessor can hold"),
-        Column("Occupancy from", "percent", "lower bound"),
-        Column("Occupancy to", "percent", "upper bound"),
+        Column(
+            "Occupancy",
+            "precise",
+            "resident warps / warps that a multiprocessor or compute unit can hold",
+        ),
+        Column("Occupancy from", "precise", "lower bound"),
+        Column("Occupancy to", "precise", "upper bound"),
         Column("Limited by", "text", "resources that allow no further block"),
         Column("Registers", "int", "per thread"),
+        Column("Scalar registers", "int", "of a wavefront, on AMD GPUs"),
         Column("Spills", "bytes", "stores and loads of spilled registers in the code of a thread"),
         Column("Spilled registers", "int", "vector registers of a thread, on AMD GPUs"),
+        Column("Spilled scalars", "int", "scalar registers, on AMD GPUs"),
         Column("Threads", "int", "of a block"),
         Column("Blocks", "int", "of the launch"),
         Column("Waves", "float", "blocks / blocks resident on the whole card"),
-        Column("Wave efficiency", "percent", "waves / waves rounded up"),
+        Column("Wave efficiency", "precise", "waves / waves rounded up"),
         Column("Shared memory", "bytes", "of a block, static and dynamic"),
         Column("Dynamic shared memory", "bytes", "the part that the launch adds"),
         Column("Stack", "bytes", "of a thread"),
         Column("Registers at most", "int", "bound from the block size, where not allocated"),
+        Column("Threads at most", "int", "of a block, by .maxntid or .reqntid of the code"),
         Column("Instructions", "int", "that launch it"),
         Column("Launches", "int", "in the thunk sequence; loops repeat them"),
         Column("Matrix", "code", "first matrix instruction of the PTX"),
@@ -172,8 +193,10 @@ def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
         kernel.occupancy_at_most,
         ", ".join(kernel.limited_by) or None,
         kernel.registers,
+        kernel.scalar_registers,
         kernel.spill_bytes,
         kernel.spilled_registers,
+        kernel.spilled_scalars,
         kernel.threads,
         kernel.blocks,
         kernel.waves,
@@ -182,6 +205,7 @@ def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:
         kernel.dynamic_shared_bytes,
         kernel.stack_bytes,
         kernel.registers_at_most,
+        kernel.threads_at_most,
         len(kernel.instructions),
         kernel.launches,
         kernel.matrix or None,
@@ -203,71 +227,13 @@ def _command_buffers(buffers: Sequence[CommandBuffer]) -> Table:
     return Table(columns, rows)
 
 
-def _gemm_words(gemms: ModuleGemms) -> str:
-    """Say how many there are, and whether anything was tuned."""
-    parts = [f"{units.plural(len(gemms.gemms), 'GEMM')}."]
-    if gemms.same_tile:
-        tile = "x".join(map(str, gemms.same_tile))
-        parts.append(f"Every Triton GEMM has the same tile, {tile}, whatever its size.")
-    if gemms.has_tuning_results is False:
-        parts.append(
-            "autotune_results holds no result: nothing was measured, and tiles and algorithms are "
-            "defaults, as when compiling without a device."
-        )
-    elif gemms.has_tuning_results:
-        parts.append("autotune_results holds results of autotuning.")
-    return " ".join(parts)
-
-
-def _gemms(record: ModuleRecord, gemms: ModuleGemms) -> Table:
-    columns = (
-        Column("Instruction", "link", "its code", of="instruction"),
-        Column("Made by", "code", "Triton, or the library function that is called"),
-        Column("Result", "text", "batch and sides"),
-        Column("K", "int", "products added up for one element"),
-        Column("Tile", "text", "of the result"),
-        Column("Split-K", "int", "parts that another kernel adds up"),
-        Column("Operand bytes", "bytes", "of both operands, once"),
-        Column(
-            "Loaded by tiles", "bytes", "every tile loads its rows and columns; caches spare most"
-        ),
-        Column("Partial sums", "bytes", "of split-K, written and read again"),
-        Column("Algorithm", "text", "number that the autotuner chose for a library"),
-        Column("Warps", "int", "of a block"),
-        Column("Stages", "int", "of the software pipeline"),
-    )
-    page = navigation.address(navigation.module_page(record.slug, "code"))
-    rows: list[list[Cell]] = [
-        [
-            [gemm.instruction, f"{page}#unit={quote(gemm.instruction)}"],
-            gemm.made_by,
-            _sizes(gemm.result),
-            gemm.contracted,
-            _sizes(gemm.tile) or None,
-            gemm.split_k,
-            gemm.operand_bytes,
-            gemm.loaded_bytes,
-            gemm.partial_bytes,
-            gemm.algorithm or None,
-            gemm.warps,
-            gemm.stages,
-        ]
-        for gemm in gemms.gemms
-    ]
-    return Table(columns, rows, (7, "desc"))
-
-
-def _sizes(sizes: Sequence[int]) -> str:
-    return "x".join(map(str, sizes))
-
-
 def _cards(kernels: Sequence[KernelRecord], module: ModuleKernels) -> Table:
     shown = [kernel for kernel in kernels if kernel.elsewhere][:_CARDS]
     names = list(dict.fromkeys(card.name for kernel in shown for card in kernel.elsewhere))
     columns = (
         Column("Kernel", "code"),
-        Column(module.device or "This device", "percent", "the card of the other table"),
-        *(Column(name, "percent", "hypothetical: same launch and registers") for name in names),
+        Column(module.device or "This device", "precise", "the card of the other table"),
+        *(Column(name, "precise", "hypothetical: same launch and registers") for name in names),
     )
     rows: list[list[Cell]] = []
     for kernel in shown:

@@ -7,21 +7,18 @@ from xlareport.runtime import units
 
 _NAMED = 5
 _FEW_WAVES = 4
-_SMALL = 0.001
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage of three digits: halves of a percent are common here."""
-    return f"{share * 100:.3g}%" if share >= _SMALL else units.share(share)
 
 
 def occupancy_words(kernel: KernelRecord) -> str:
     """Return the occupancy of a kernel in a few words."""
     if kernel.occupancy is not None:
         by = " and ".join(kernel.limited_by) if kernel.occupancy < 1 else ""
-        return f"{percent(kernel.occupancy)}{f' by {by}' if by else ''}"
+        return f"{units.precise_share(kernel.occupancy)}{f' by {by}' if by else ''}"
     if kernel.occupancy_at_least is not None and kernel.occupancy_at_most is not None:
-        least, most = percent(kernel.occupancy_at_least), percent(kernel.occupancy_at_most)
+        least, most = (
+            units.precise_share(kernel.occupancy_at_least),
+            units.precise_share(kernel.occupancy_at_most),
+        )
         return f"{least} to {most}"
     return "occupancy not known"
 
@@ -30,7 +27,7 @@ def describe_kernel(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str
     """Yield sentences on a kernel; names stand between backticks."""
     yield _launch(kernel)
     yield _needs(kernel)
-    yield from _occupancy(kernel)
+    yield from _occupancy(kernel, module)
     yield from _changes(kernel)
     yield from _waves(kernel, module)
     yield from _elsewhere(kernel)
@@ -52,7 +49,9 @@ def _launch(kernel: KernelRecord) -> str:
 def _needs(kernel: KernelRecord) -> str:
     parts = []
     if kernel.registers is not None:
-        parts.append(f"{kernel.registers} registers a thread")
+        scalars = kernel.scalar_registers
+        of_wavefront = f" and {scalars} scalar registers a wavefront" if scalars else ""
+        parts.append(f"{kernel.registers} registers a thread{of_wavefront}")
     elif kernel.registers_at_most is not None:
         parts.append(f"at most {kernel.registers_at_most} registers a thread")
     if kernel.shared_bytes is not None:
@@ -70,29 +69,36 @@ def _needs(kernel: KernelRecord) -> str:
         parts.append("no spills")
     if kernel.spilled_registers:
         parts.append(f"{kernel.spilled_registers} vector registers spilled")
-    source = next((each.source for each in kernel.sources if each.figure == "registers"), "")
+    elif kernel.spilled_registers == 0:
+        parts.append("no spills of vector registers")
+    if kernel.spilled_scalars:
+        parts.append(f"{kernel.spilled_scalars} scalar registers spilled into vector registers")
+    figures = ("registers", "spilled_registers", "spill_bytes")
+    source = next((each.source for each in kernel.sources if each.figure in figures), "")
     by = f", by {source}" if source else ""
     return f"It needs {', '.join(parts)}{by}." if parts else "What it needs is not known."
 
 
-def _occupancy(kernel: KernelRecord) -> Iterator[str]:
+def _occupancy(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
     if kernel.occupancy is None or kernel.resident_blocks is None:
         return
     rooms = ", ".join(f"{limit.resource} {limit.blocks}" for limit in kernel.limits)
     blocks = units.plural(kernel.resident_blocks, "block")
     yield (
-        f"Occupancy {percent(kernel.occupancy)}: {blocks} on a multiprocessor at once. "
+        f"Occupancy {units.precise_share(kernel.occupancy)}: {blocks} on a {module.unit} at once. "
         f"Blocks that each resource allows: {rooms}."
     )
 
 
 def _changes(kernel: KernelRecord) -> Iterator[str]:
     if kernel.registers_for_next is not None and kernel.occupancy_of_next is not None:
-        then = percent(kernel.occupancy_of_next)
+        then = units.precise_share(kernel.occupancy_of_next)
         yield f"With at most {kernel.registers_for_next} registers occupancy would be {then}."
     sizes = [size for size in kernel.block_sizes if size.occupancy != kernel.occupancy]
     if sizes:
-        named = ", ".join(f"{each.threads} threads {percent(each.occupancy)}" for each in sizes)
+        named = ", ".join(
+            f"{each.threads} threads {units.precise_share(each.occupancy)}" for each in sizes
+        )
         yield f"With other block sizes and the same registers and shared memory: {named}."
 
 
@@ -101,12 +107,12 @@ def _waves(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
     if waves is None or efficiency is None or kernel.blocks is None:
         return
     if waves < 1:
-        held = percent(waves)
+        held = units.precise_share(waves)
         yield f"{units.plural(kernel.blocks, 'block')} fill {held} of the card: one wave."
         if module.multiprocessors and kernel.blocks < module.multiprocessors:
-            yield f"{module.multiprocessors - kernel.blocks} multiprocessors get no block."
+            yield f"{module.multiprocessors - kernel.blocks} {module.unit}s get no block."
     elif waves < _FEW_WAVES:
-        full = percent(efficiency)
+        full = units.precise_share(efficiency)
         yield f"{waves:.2f} waves: over all of them {full} of the card holds a block."
     else:
         yield f"{waves:.1f} waves; the last, partial one matters little."
@@ -114,5 +120,7 @@ def _waves(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
 
 def _elsewhere(kernel: KernelRecord) -> Iterator[str]:
     if kernel.elsewhere:
-        named = ", ".join(f"{each.name} {percent(each.occupancy)}" for each in kernel.elsewhere)
+        named = ", ".join(
+            f"{each.name} {units.precise_share(each.occupancy)}" for each in kernel.elsewhere
+        )
         yield f"The same launch with the same registers elsewhere, hypothetical: {named}."

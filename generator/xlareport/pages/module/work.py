@@ -27,6 +27,7 @@ from xlareport.pages.code.page import code_payloads
 from xlareport.pages.history.computations import computation_payloads
 from xlareport.pages.history.payload import history_payloads
 from xlareport.pages.instructions.payload import instructions_payloads
+from xlareport.pages.kernels.panel import kernel_facts
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.requests import (
     PictureChoice,
@@ -234,9 +235,10 @@ class _ModulePages:
 
     def _code(self) -> Iterator[Payload]:
         module, code = self.analyzed.module, self.analyzed.code
-        if module.final is not None and code.code is not None:
-            own = self.slug, module.final.hlo, code.code
-            yield from code_payloads(*own, code.contents, self.texts.paths)
+        if module.final is not None:
+            kernels = kernel_facts(self.analyzed.analysis.kernels)
+            own = self.slug, module.final.hlo
+            yield from code_payloads(*own, code, self.texts.paths, kernels)
 
     def _sketch(self) -> tuple[File, ...]:
         """Return what a comparison asks of the module, where its texts are all carried."""

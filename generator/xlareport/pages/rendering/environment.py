@@ -98,6 +98,11 @@ def share(value: float | None) -> Markup:
     return UNKNOWN if value is None else text(units.share(value))
 
 
+def precise_share(value: float | None) -> Markup:
+    """Return a fraction as a percentage of three digits."""
+    return UNKNOWN if value is None else text(units.precise_share(value))
+
+
 def known(value: object) -> Markup:
     """Return text, or the sign for what is not known where there is none."""
     return UNKNOWN if value is None else text(value)
@@ -158,6 +163,7 @@ _CELLS: Mapping[str, Callable[..., Markup]] = {
     "bytes": byte_size,
     "flops": flops,
     "percent": share,
+    "precise": precise_share,
 }
 FILTERS: Mapping[str, Callable[..., object]] = {
     "md": text,

@@ -1,0 +1,81 @@
+"""What one compute unit of each AMD GPU target holds: the table `compute_units.toml`."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+_TARGET = re.compile(r"gfx[0-9a-f]{3,4}(?![0-9a-f])", re.ASCII)
+_WIDE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeUnit:
+    """What is resident on one compute unit at most, or on two that form a work-group processor."""
+
+    capability: str
+    """The target, `gfx942`."""
+    warp: int
+    """Threads of a wavefront."""
+    partitions: int
+    """SIMDs, each with its own vector registers."""
+    warps_of_partition: int
+    blocks: int
+    """Work-groups of several wavefronts: each takes a barrier."""
+    registers: int
+    """Vector registers that the wavefronts of one SIMD share."""
+    registers_of_thread: int
+    register_unit: int
+    """The registers of a wavefront are rounded up to it."""
+    scalar_registers: tuple[tuple[int, int], ...]
+    """(of a wavefront at most, wavefronts of a SIMD); empty where they never limit."""
+    shared: int
+    """Bytes of LDS."""
+    shared_of_block: int
+    shared_unit: int
+    is_paired: bool
+    """Whether two of them form a work-group processor."""
+    cards: Mapping[str, int]
+    """Products, with how many compute units they have."""
+    source: str
+
+    @property
+    def warps(self) -> int:
+        """Return how many wavefronts are resident at most."""
+        return self.partitions * self.warps_of_partition
+
+    def running(self, warp: int | None, *, in_pairs: bool) -> "ComputeUnit":
+        """Return the unit as it runs code for wavefronts of a size, in pairs or by itself."""
+        unit = self
+        if warp == _WIDE != self.warp:
+            registers, step = self.registers // 2, self.register_unit // 2
+            unit = replace(unit, warp=_WIDE, registers=registers, register_unit=step)
+        if in_pairs and self.is_paired:
+            unit = replace(
+                unit,
+                partitions=2 * self.partitions,
+                blocks=2 * self.blocks,
+                shared=2 * self.shared,
+            )
+        return unit
+
+
+@cache
+def compute_units() -> Mapping[str, ComputeUnit]:
+    """Return the table by target."""
+    text = files(__package__).joinpath("compute_units.toml").read_text("utf-8")
+    return {key: _unit(key, entry) for key, entry in tomllib.loads(text).items()}
+
+
+def _unit(key: str, entry: dict[str, object]) -> ComputeUnit:
+    rows = entry.pop("scalar_registers")
+    steps = tuple((most, waves) for most, waves in rows) if isinstance(rows, list) else ()
+    return ComputeUnit(capability=key, scalar_registers=steps, **entry)  # type: ignore[arg-type]
+
+
+def amd_target_of(words: str) -> str:
+    """Return the target that a text names, as `gfx90a` in `gfx90a:sramecc+`; else ''."""
+    match = _TARGET.search(words)
+    return match[0] if match else ""

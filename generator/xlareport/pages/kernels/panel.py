@@ -1,0 +1,46 @@
+"""The figures of a GPU kernel in the panel of the instruction that launches it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
+from xlareport.pages.kernels.sentences import occupancy_words
+from xlareport.runtime import units
+
+_MOST = 10
+"""Kernels of one instruction of which the panel has figures; the table has all."""
+Facts = list[list[str]]
+"""Rows of (what, figure)."""
+
+
+def kernel_facts(kernels: ModuleKernels | None) -> Mapping[tuple[str, str], Facts]:
+    """Return the figures of kernels by the (computation, instruction) that launches them."""
+    own: dict[tuple[str, str], list[KernelRecord]] = defaultdict(list)
+    for kernel in kernels.kernels if kernels else ():
+        for place in kernel.instructions:
+            own[place].append(kernel)
+    return {
+        place: [list(fact) for kernel in listed[:_MOST] for fact in _facts(kernel)]
+        for place, listed in own.items()
+    }
+
+
+def _facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:
+    yield "Kernel", kernel.name
+    if kernel.threads is not None:
+        blocks = f"{units.count(kernel.blocks)} blocks of " if kernel.blocks else "blocks of "
+        yield "Launch", f"{blocks}{units.count(kernel.threads)} threads"
+    if kernel.registers is not None:
+        yield "Registers", str(kernel.registers)
+    elif kernel.registers_at_most is not None:
+        yield "Registers", f"at most {kernel.registers_at_most}"
+    if kernel.shared_bytes is not None:
+        yield "Shared memory", units.byte_size(kernel.shared_bytes)
+    if kernel.spill_bytes is not None:
+        yield "Spills", units.byte_size(kernel.spill_bytes)
+    if kernel.spilled_registers is not None:
+        yield "Spilled registers", str(kernel.spilled_registers)
+    if kernel.occupancy is not None or kernel.occupancy_at_most is not None:
+        yield "Occupancy", occupancy_words(kernel)
+    if kernel.waves is not None:
+        yield "Waves", f"{kernel.waves:.3g}"
