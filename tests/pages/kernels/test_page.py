@@ -1,6 +1,5 @@
 """The page on the kernels of our own dumps: of NVIDIA GPUs with bounds, of an AMD GPU."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,21 +103,3 @@ def test_the_report_has_them(unpacked: Callable[[str], Path]) -> None:
     assert record.tuning is not None
     assert record.tuning.results == ()
     assert record.command_buffers
-
-
-def test_results_of_autotuning_have_a_table(
-    unpacked: Callable[[str], Path], data: Path, tmp_path: Path
-) -> None:
-    """The file of results is XLA's; that it lies in this dump is made."""
-    for path in (unpacked("gpu-kernels") / "sm_90").glob("*attention*"):
-        if path.is_file():
-            shutil.copy(path, tmp_path)
-    (own,) = tmp_path.glob("*autotune_results*")
-    shutil.copy(data.parent / "readers/data/autotune_results.pbtxt", own)
-    page = kernels_page(recorded(tmp_path, "attention"), analyzed(tmp_path, "attention"))
-    table = page.tables["tuning"]
-    assert [row[0] for row in table.rows] == [
-        *("Triton", "cuDNN", "custom kernel", "cuBLAS", None, "NATIVE_EMITTER"),
-    ]
-    assert widths(page) == {0}
-    assert "autotune_results holds 6 results." in page.gemms
