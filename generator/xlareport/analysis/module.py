@@ -173,6 +173,11 @@ def analyze_module(
         lambda: _read_tpu(module, summary, cost, options.cost_options),
         TpuFiles(),
     )
+    shardings = faults.attempt(
+        "Its shardings",
+        lambda: report_shardings([snapshot.hlo for snapshot in module.snapshots]),
+        None,
+    )
     kernels = faults.attempt(
         "Its kernels",
         lambda: _read_kernels(module, code, figures, options),
@@ -196,6 +201,7 @@ def analyze_module(
                 cost,
                 options.cost_options,
                 _device_findings(tpu.module, kernels, figures),
+                shardings=shardings,
             ),
             None,
         ),
@@ -213,11 +219,7 @@ def analyze_module(
             ),
             None,
         ),
-        shardings=faults.attempt(
-            "Its shardings",
-            lambda: report_shardings([snapshot.hlo for snapshot in module.snapshots]),
-            None,
-        ),
+        shardings=shardings,
         code=code.summary,
         overview=_overview(module, boundaries, steps, counts),
         profile=faults.attempt(
@@ -322,11 +324,14 @@ def _report_cost(
     cost: ModuleCost | None,
     cost_options: CostOptions,
     more: Sequence[Finding],
+    *,
+    shardings: ShardingReport | None,
 ) -> CostReport | None:
     if cost is None:
         return None
     lines = SourceTexts().lines if cost_options.with_source else None
-    report = report_cost(module, cost, summary.origin.backend, cost_options, lines)
+    backend = summary.origin.backend
+    report = report_cost(module, cost, backend, cost_options, lines, shardings=shardings)
     if not more:
         return report
     return replace(report, findings=merge_findings((*report.findings, *more)))

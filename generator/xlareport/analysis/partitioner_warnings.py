@@ -41,17 +41,19 @@ def _is_about(warning: PartitionerWarning, module: ModuleAnalysis, *, alone: boo
 def _with_warnings(
     module: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
 ) -> ModuleAnalysis:
-    """Return the module with its warnings, and findings of them where no snapshot was checked."""
+    """Return the module with its warnings, and findings of those that no snapshot shows."""
     shardings, cost = module.shardings, module.cost
     if shardings is None:
         return module
     module = replace(module, shardings=replace(shardings, warnings=warnings))
-    if shardings.rematerializations is not None or cost is None or module.collectives is None:
+    if shardings.is_read_fresh or cost is None or module.collectives is None:
         return module
     gathers = [
         (row.collective.key, row.op_name)
         for row in module.collectives.rows
         if row.collective.kind == "all-gather"
     ]
-    findings = find_in_log(warnings, gathers, cost.device)
+    shown = {value.op_name for value in shardings.rematerializations or ()}
+    unseen = [warning for warning in warnings if warning.op_name not in shown]
+    findings = find_in_log(unseen, gathers, cost.device)
     return replace(module, cost=replace(cost, findings=merge_findings((*cost.findings, *findings))))

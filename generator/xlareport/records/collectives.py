@@ -1,8 +1,8 @@
 """Collectives in report.json: one record for each of the final snapshot of a module."""
 
 from dataclasses import dataclass
+from typing import TypedDict
 
-from xlareport.analysis.collectives.partitioning import ShardedValue
 from xlareport.analysis.collectives.rows import (
     CollectiveMember,
     CollectiveOrigin,
@@ -20,55 +20,6 @@ _MOST_GROUPS = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class CollectiveOriginRecord:
-    """Where a collective comes from. What is null has its reason beside it."""
-
-    stage: str | None
-    """The first snapshot that has it."""
-    stage_reason: str | None
-    after: str | None
-    """The pass that made it."""
-    after_reason: str | None
-    cause: str | None
-    """`partial sum`, `partial reduction`, `partial result`, `resharding`, `halo exchange`,
-    `written by the user` or `made by a pass`."""
-    cause_reason: str | None
-    detail: str
-    """In a sentence or two; names stand between backticks."""
-    operands: tuple[ShardedValue, ...]
-    """Operands of the op that needs it, with their shardings before partitioning."""
-    grade: str | None
-    grade_reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ShardingPairRecord:
-    """The shardings of a value before and after a collective."""
-
-    value: str
-    """Its instruction in the snapshot before partitioning."""
-    from_: str
-    """As XLA writes it; of a partial sum those of the operands."""
-    to: str | None
-    """None where it does not follow from the snapshots."""
-    to_reason: str | None
-    meaning: str
-    grade: str
-
-
-@dataclass(frozen=True, slots=True)
-class CollectiveEventRecord:
-    """What a pass did to a collective."""
-
-    event: str
-    by: str | None
-    """None where the dump does not say."""
-    stage: str
-    detail: str
-    grade: str
-
-
-@dataclass(frozen=True, slots=True)
 class CollectiveMemberRecord:
     """One collective of those that a combined one is made of."""
 
@@ -82,7 +33,7 @@ class CollectiveMemberRecord:
     source: str
     cause: str | None
     detail: str
-    sharding: ShardingPairRecord | None
+    sharding: ShardingPair | None
     sharding_reason: str | None
 
 
@@ -108,6 +59,7 @@ class CollectiveRecord:
     body: tuple[str, str]
     """(computation, instruction) of the collective's own opcode."""
     done: str | None
+    done_reason: str | None
     parts: tuple[str, ...]
     """Every instruction that carries it out."""
     kind: str
@@ -115,10 +67,12 @@ class CollectiveRecord:
     """`synchronous`, `start and done`, `async computation`, `fusion` or `async fusions`."""
     is_sync: bool | None
     """What the backend notes of the start; null where it notes nothing."""
+    is_sync_reason: str | None
     thread: str
     shape: str
     bytes: int | None
     """The full logical array: the larger of operands and result."""
+    bytes_reason: str | None
     wire_bytes: int | None
     """What one device sends in a group of n by a ring algorithm: 2(n-1)/n of the bytes of an
     all-reduce, (n-1)/n of an all-gather, reduce-scatter or all-to-all, all of a permute."""
@@ -133,7 +87,7 @@ class CollectiveRecord:
     groups_reason: str | None
     groups_text: str
     """As written."""
-    origin: CollectiveOriginRecord
+    origin: CollectiveOrigin
     merged_by: str | None
     merged_by_reason: str | None
     split_by: str | None
@@ -143,11 +97,11 @@ class CollectiveRecord:
     async_by: str | None
     """The pass that made it asynchronous, or synchronous again: the last of them."""
     async_by_reason: str | None
-    trail: tuple[CollectiveEventRecord, ...]
+    trail: tuple[TrailEvent, ...]
     """Everything that passes did to it, in order."""
     members: tuple[CollectiveMemberRecord, ...]
     """Of one that combines several."""
-    sharding: ShardingPairRecord | None
+    sharding: ShardingPair | None
     sharding_reason: str | None
     op_name: str | None
     op_name_reason: str | None
@@ -181,30 +135,22 @@ def collective_records(
 
 def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
     figures, collective = row.figures, row.collective
-    overlap, time = figures.overlap, figures.time
     groups = figures.pairs or (figures.groups.groups if figures.groups else None)
-    exposed = overlap.exposed_seconds
-    merged, split, moved, begun = (
-        _pass_of(row, *events)
-        for events in (
-            ("merged",),
-            ("split",),
-            ("moved",),
-            ("asynchronous", "synchronous", "fused"),
-        )
-    )
     return CollectiveRecord(
         instruction=collective.instruction,
         computation=collective.computation,
         body=collective.body,
         done=collective.done,
+        done_reason=None if collective.done else "one instruction begins and ends it",
         parts=collective.parts[:_MOST_NAMES],
         kind=collective.kind,
         form=collective.form,
         is_sync=collective.is_sync,
+        is_sync_reason="the backend notes nothing" if collective.is_sync is None else None,
         thread=collective.thread,
         shape=row.shape,
         bytes=figures.data_bytes,
+        bytes_reason=_reason(figures.data_bytes, "a shape is not known"),
         wire_bytes=figures.wire_bytes,
         wire_bytes_reason=_reason(figures.wire_bytes, "the group or a shape is not known"),
         executions=figures.executions,
@@ -214,7 +160,38 @@ def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
         groups=groups[:_MOST_GROUPS] if groups else None,
         groups_reason=None if groups else _why_no_groups(row),
         groups_text=row.groups_text,
-        origin=origin_record(row.origin),
+        origin=row.origin,
+        **_passes(row),
+        trail=row.trail,
+        members=tuple(_member(member) for member in row.members),
+        sharding=row.sharding,
+        sharding_reason=None if row.sharding else row.sharding_reason,
+        op_name=row.op_name or None,
+        op_name_reason=None if row.op_name else "the instruction has no op_name",
+        source=row.source or None,
+        source_reason=None if row.source else "the instruction has no source line",
+        **_times(row, is_scheduled=is_scheduled),
+        remedy=row.remedy,
+    )
+
+
+class _Passes(TypedDict):
+    """What passes did to a collective, each with the reason where it is not known."""
+
+    merged_by: str | None
+    merged_by_reason: str | None
+    split_by: str | None
+    split_by_reason: str | None
+    moved_by: str | None
+    moved_by_reason: str | None
+    async_by: str | None
+    async_by_reason: str | None
+
+
+def _passes(row: CollectiveRow) -> _Passes:
+    merged, split, moved = (_pass_of(row, event) for event in ("merged", "split", "moved"))
+    begun = _pass_of(row, "asynchronous", "synchronous", "fused")
+    return _Passes(
         merged_by=merged[0],
         merged_by_reason=merged[1],
         split_by=split[0],
@@ -223,26 +200,37 @@ def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
         moved_by_reason=moved[1],
         async_by=begun[0],
         async_by_reason=begun[1],
-        trail=tuple(_event(event) for event in row.trail),
-        members=tuple(_member(member) for member in row.members),
-        sharding=pair_record(row.sharding),
-        sharding_reason=None if row.sharding else row.sharding_reason,
-        op_name=row.op_name or None,
-        op_name_reason=None if row.op_name else "the instruction has no op_name",
-        source=row.source or None,
-        source_reason=None if row.source else "the instruction has no source line",
+    )
+
+
+class _Times(TypedDict):
+    """How long a collective takes by the model, and what hides it."""
+
+    time_us: float | None
+    time_us_reason: str
+    exposed_us: float | None
+    exposed_us_reason: str | None
+    is_validated: bool
+    overlaps: tuple[str, ...] | None
+    overlaps_reason: str | None
+    not_hidden: NotHiddenRecord | None
+    not_hidden_reason: str | None
+
+
+def _times(row: CollectiveRow, *, is_scheduled: bool) -> _Times:
+    overlap, time = row.figures.overlap, row.figures.time
+    exposed, reason = overlap.exposed_seconds, overlap.reason
+    hidden = _why_hidden(row, is_scheduled=is_scheduled)
+    return _Times(
         time_us=None if time.seconds is None else time.seconds * 1e6,
         time_us_reason=time.reason,
         exposed_us=None if exposed is None else exposed * 1e6,
-        exposed_us_reason=None if exposed is not None else time.reason,
+        exposed_us_reason=hidden if exposed is None else None,
         is_validated=False,
         overlaps=None if overlap.between is None else overlap.between[:_MOST_NAMES],
         overlaps_reason=None if overlap.between is not None else "it runs synchronously",
-        not_hidden=(
-            NotHiddenRecord(overlap.reason.value, overlap.reason_detail) if overlap.reason else None
-        ),
-        not_hidden_reason=None if overlap.reason else _why_hidden(row, is_scheduled=is_scheduled),
-        remedy=row.remedy,
+        not_hidden=NotHiddenRecord(reason.value, overlap.reason_detail) if reason else None,
+        not_hidden_reason=None if reason else hidden,
     )
 
 
@@ -273,40 +261,6 @@ def _pass_of(row: CollectiveRow, *events: str) -> tuple[str | None, str | None]:
     return by, None if by else row.trail_reason or _NO_NAME
 
 
-def origin_record(origin: CollectiveOrigin) -> CollectiveOriginRecord:
-    """Return the record of an origin."""
-    return CollectiveOriginRecord(
-        stage=origin.stage,
-        stage_reason=origin.stage_reason or None,
-        after=origin.after,
-        after_reason=origin.after_reason or None,
-        cause=origin.cause.value if origin.cause else None,
-        cause_reason=origin.cause_reason or None,
-        detail=origin.detail,
-        operands=origin.operands,
-        grade=origin.grade,
-        grade_reason=None if origin.grade else origin.cause_reason,
-    )
-
-
-def pair_record(pair: ShardingPair | None) -> ShardingPairRecord | None:
-    """Return the record of the shardings before and after; None where there are none."""
-    if pair is None:
-        return None
-    return ShardingPairRecord(
-        value=pair.value,
-        from_=pair.before,
-        to=pair.after or None,
-        to_reason=None if pair.after else "it does not follow from the snapshots",
-        meaning=pair.meaning,
-        grade=pair.grade.value,
-    )
-
-
-def _event(event: TrailEvent) -> CollectiveEventRecord:
-    return CollectiveEventRecord(event.event, event.by, event.stage, event.detail, event.grade)
-
-
 def _member(member: CollectiveMember) -> CollectiveMemberRecord:
     return CollectiveMemberRecord(
         instruction=member.instruction,
@@ -318,6 +272,6 @@ def _member(member: CollectiveMember) -> CollectiveMemberRecord:
         source=member.source,
         cause=member.origin.cause.value if member.origin.cause else None,
         detail=member.origin.detail,
-        sharding=pair_record(member.sharding),
+        sharding=member.sharding,
         sharding_reason=None if member.sharding else member.sharding_reason,
     )

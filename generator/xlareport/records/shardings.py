@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.meshes import ModuleMesh
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.analysis.shardings.report import EntryValue, ShardingReport
-from xlareport.analysis.shardings.words import describe_sharding, describe_tiles
+from xlareport.analysis.shardings.report import ShardedEntryValue, ShardingReport
+from xlareport.analysis.shardings.words import describe_sharding, describe_tiles, words_of
 from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding, tiles_of_devices
@@ -20,7 +20,9 @@ _MOST_SHARDINGS = 100
 MOST_DEVICES = 256
 """Devices of which each is listed with what it holds."""
 _NO_STEP = "the dump lacks the snapshot after sharding propagation (--xla_dump_hlo_pass_re=.*)"
-_NO_AFTER = "the dump lacks the snapshot right after SPMD partitioning (--xla_dump_hlo_pass_re=.*)"
+_NO_AFTER = "the dump lacks a snapshot before SPMD partitioning, or one after it"
+_READ_FRESH = "the snapshot right after SPMD partitioning"
+_READ_FINAL = "the final module, with the shardings of the program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +68,6 @@ class ShardingRecord:
     """In how many parts each dimension is cut; empty where none is."""
     holders: tuple[HolderRecord, ...]
     """Empty for more than 256 devices, and where nothing is cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShardedValueRecord:
-    """A parameter or a result of the entry computation."""
-
-    number: int
-    name: str
-    label: str
-    shape: str
-    """Of the whole array."""
-    bytes: int | None
-    """Of the whole array."""
-    part_bytes: int | None
-    """On each device."""
-    sharding: str
-    """Empty where no snapshot writes it."""
-    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +139,8 @@ class ShardingsRecord:
     """`Shardy` or `GSPMD`; empty where neither shows."""
     mesh: MeshRecord | None
     shardings: tuple[ShardingRecord, ...]
-    parameters: tuple[ShardedValueRecord, ...]
-    results: tuple[ShardedValueRecord, ...]
+    parameters: tuple[ShardedEntryValue, ...]
+    results: tuple[ShardedEntryValue, ...]
     changes: tuple[ShardingChangeRecord, ...] | None
     """Where a value changes its sharding; None where that was not checked."""
     changes_reason: str
@@ -164,6 +148,9 @@ class ShardingsRecord:
     rematerializations: tuple[RematerializationRecord, ...] | None
     """None where that was not checked."""
     rematerializations_reason: str
+    rematerializations_read: str
+    """Where they were looked for: after SPMD partitioning, or in the final module, where later
+    passes hide some of them."""
     warnings: tuple[PartitionerWarningRecord, ...] = ()
     """What the partitioner warned of in a log beside the dump."""
 
@@ -179,8 +166,8 @@ def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
         partitioner=report.partitioner,
         mesh=_mesh(report.mesh) if report.mesh is not None else None,
         shardings=tuple(_shardings(report.uses[:_MOST_SHARDINGS], mesh)),
-        parameters=tuple(_value(value, mesh) for value in report.parameters[:_MOST]),
-        results=tuple(_value(value, mesh) for value in report.results[:_MOST]),
+        parameters=report.parameters[:_MOST],
+        results=report.results[:_MOST],
         changes=None
         if changes is None
         else tuple(_change(change, mesh) for change in changes[:_MOST]),
@@ -189,8 +176,15 @@ def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
         if values is None
         else tuple(_rematerialization(value, mesh) for value in values[:_MOST]),
         rematerializations_reason=_NO_AFTER if values is None else "",
+        rematerializations_read=_read(report),
         warnings=tuple(_warning(warning, mesh) for warning in report.warnings[:_MOST]),
     )
+
+
+def _read(report: ShardingReport) -> str:
+    if report.rematerializations is None:
+        return ""
+    return _READ_FRESH if report.is_read_fresh else _READ_FINAL
 
 
 def _mesh(mesh: ModuleMesh) -> MeshRecord:
@@ -226,40 +220,12 @@ def _holders(sharding: Sharding) -> Iterator[HolderRecord]:
         yield HolderRecord(tile, tuple(sorted(devices)))
 
 
-def _value(value: EntryValue, mesh: Mesh | None) -> ShardedValueRecord:
-    return ShardedValueRecord(
-        number=value.number,
-        name=value.name,
-        label=value.label,
-        shape=value.shape,
-        bytes=value.bytes,
-        part_bytes=value.part_bytes,
-        sharding=value.sharding,
-        words=_words(value.sharding, mesh) if value.sharding else _by_size(value),
-    )
-
-
-def _by_size(value: EntryValue) -> str:
-    """Say of a value without a written sharding what its sizes tell."""
-    if value.bytes is None or not value.part_bytes:
-        return ""
-    if value.bytes == value.part_bytes:
-        return "whole on each device, by its shape"
-    parts = value.bytes / value.part_bytes
-    return f"1/{round(parts):,} on each device, by its shape"
-
-
 def words_along(text: str, record: MeshRecord | None) -> str:
     """Say in words what a sharding is, along the axes of a mesh of at most 256 devices."""
     if record is None or not record.devices:
-        return _words(text, None)
+        return words_of(text, None)
     axes = tuple((axis.name, axis.size) for axis in record.axes)
-    return _words(text, Mesh(axes, DeviceOrder.of(record.devices)))
-
-
-def _words(text: str, mesh: Mesh | None) -> str:
-    sharding = parse_sharding(text)
-    return describe_sharding(sharding, mesh) if sharding is not None else "not read"
+    return words_of(text, Mesh(axes, DeviceOrder.of(record.devices)))
 
 
 def _change(change: ShardingChange, mesh: Mesh | None) -> ShardingChangeRecord:
@@ -270,9 +236,9 @@ def _change(change: ShardingChange, mesh: Mesh | None) -> ShardingChangeRecord:
         shape=change.shape,
         bytes=change.bytes,
         from_sharding=change.from_sharding,
-        from_words=_words(change.from_sharding, mesh),
+        from_words=words_of(change.from_sharding, mesh),
         to_sharding=change.to_sharding,
-        to_words=_words(change.to_sharding, mesh),
+        to_words=words_of(change.to_sharding, mesh),
         received_bytes=change.received_bytes,
         received_by_all=change.received_by_all,
         op_name=change.op_name,
@@ -304,13 +270,13 @@ def _warning(warning: PartitionerWarning, mesh: Mesh | None) -> PartitionerWarni
         instruction=warning.instruction,
         shape=warning.shape,
         from_sharding=warning.from_sharding,
-        from_words=_words(warning.from_sharding, mesh),
+        from_words=words_of(warning.from_sharding, mesh),
         to_sharding=warning.to_sharding,
-        to_words=_words(warning.to_sharding, mesh),
+        to_words=words_of(warning.to_sharding, mesh),
         op_name=warning.op_name,
         count=warning.count,
     )
 
 
 def _cut_words(text: str, tiles: tuple[int, ...], mesh: Mesh | None) -> str:
-    return _words(text, mesh) if text else describe_tiles(tiles)
+    return words_of(text, mesh) if text else describe_tiles(tiles)

@@ -43,7 +43,7 @@ def test_weights_are_gathered_along_data(dump: str, rows_of: Rows) -> None:
         assert row.origin.grade == "exact"
         pair = row.sharding
         assert pair is not None
-        assert (pair.before, pair.after) in {
+        assert (pair.from_, pair.to) in {
             ("{devices=[2,4]<=[8]}", f"{{devices=[1,4,2]{PAIRS} last_tile_dim_replicate}}"),
             (
                 "{devices=[4,2]<=[2,4]T(1,0)}",
@@ -70,7 +70,7 @@ def test_a_product_of_shards_is_summed_up(dump: str, rows_of: Rows) -> None:
         "{devices=[4,2]<=[2,4]T(1,0)}",
     ]
     assert row.sharding is not None
-    assert row.sharding.after == "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"
+    assert row.sharding.to == "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"
 
 
 @DUMPS
@@ -85,7 +85,7 @@ def test_the_loss_is_a_partial_reduction(dump: str, rows_of: Rows) -> None:
 def test_constraints_reshard(dump: str, rows_of: Rows) -> None:
     rows = list(rows_of(dump, "jit_turned").values())
     assert {row.origin.cause for row in rows} == {CauseKind.RESHARDING}
-    pairs = {(row.sharding.before, row.sharding.after) for row in rows if row.sharding}
+    pairs = {(row.sharding.from_, row.sharding.to) for row in rows if row.sharding}
     assert pairs == {
         ("{devices=[2,4]<=[8]}", "{devices=[4,2]<=[2,4]T(1,0)}"),
         ("{devices=[2,1,4]<=[8] last_tile_dim_replicate}", "{replicated}"),

@@ -20,6 +20,8 @@ from xlareport.analysis.findings.rules import RULES, find_findings
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
+from xlareport.analysis.shardings.partitioning import find_partitioning
+from xlareport.analysis.shardings.rematerializations import find_rematerializations
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
@@ -453,7 +455,9 @@ def test_involuntary_rematerializations(
 
 def _case(module: ParsedModule) -> Case | None:
     cost = count_final_cost(module)
-    return case_of_module(module, cost, nominal_device("gpu")) if cost else None
+    partitioning = find_partitioning([snapshot.hlo for snapshot in module.snapshots])
+    values = find_rematerializations(partitioning) or ()
+    return case_of_module(module, cost, nominal_device("gpu"), values) if cost else None
 
 
 def test_every_rule_is_seeded_and_in_the_guide() -> None:

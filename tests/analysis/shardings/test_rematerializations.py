@@ -22,10 +22,11 @@ Unpack = Callable[[str], Path]
 WARNED = re.compile(r"Involuntary full.* from sharding (\S+) to (\S+) .*\(%param, %param\)")
 
 
-def found_in(folder: Path) -> tuple[Rematerialization, ...] | None:
+def found_in(folder: Path, *, without_passes: bool = False) -> tuple[Rematerialization, ...] | None:
     with open_source(folder) as source:
         (module,) = group(name_files(source)).modules
-        modules = [snapshot.hlo for snapshot in read_snapshots(module)]
+        snapshots = read_snapshots(module)
+        modules = [one.hlo for one in snapshots if not without_passes or one.stage.name != "pass"]
         partitioning = find_partitioning(modules)
         assert partitioning is not None
         return find_rematerializations(partitioning)
@@ -65,15 +66,17 @@ def test_what_the_program_asks_for_is_none(unpacked: Unpack, name: str) -> None:
 SHARDED = 'sharding={devices=[4,1]<=[4]}, metadata={op_name="jit(f)/add"}'
 
 
-def text(gather: str, begin: str, size: str = "8,2", header: str = "") -> Partitioning:
-    """Return a partitioner's step: a value of 8x8, in rows on four devices, cut in columns."""
-    before = f"""HloModule m, num_partitions=4
+BEFORE = f"""HloModule m, num_partitions=4
 
 ENTRY main {{
   a = f32[8,8] parameter(0), sharding={{devices=[4,1]<=[4]}}
   ROOT b = f32[8,8] add(a, a), {SHARDED}
 }}
 """
+
+
+def text(gather: str, begin: str, size: str = "8,2", header: str = "") -> Partitioning:
+    """Return a partitioner's step: a value of 8x8, in rows on four devices, cut in columns."""
     after = f"""HloModule m, num_partitions=4{header}
 
 ENTRY main_spmd {{
@@ -87,7 +90,7 @@ ENTRY main_spmd {{
   ROOT c = f32[{size}] dynamic-slice(g, zero, {begin}), dynamic_slice_sizes={{{size}}}
 }}
 """
-    return Partitioning(read(before), read(after))
+    return Partitioning(read(BEFORE), read(after))
 
 
 def read(source: str) -> HloModule:
@@ -140,8 +143,41 @@ def test_what_is_no_rematerialization(partitioning: Partitioning) -> None:
     assert find_rematerializations(partitioning) == ()
 
 
-def test_later_snapshots_do_not_tell() -> None:
-    assert find_rematerializations(text(all_gather(), "mine", header=", is_scheduled=true")) is None
+SCHEDULED = ", is_scheduled=true"
+
+
+@pytest.mark.parametrize("name", ["rematerialized", "rematerialized-gspmd"])
+def test_the_final_module_tells_it_too(unpacked: Unpack, name: str) -> None:
+    (result,) = found_in(unpacked("resharded") / name, without_passes=True) or ()
+    assert (result.from_tiles, result.to_tiles) == ((2, 1, 4), (1, 8, 1))
+    assert (result.shape, result.whole_bytes) == ("f32[16,16,16]", 16384)
+    assert (result.op_name, result.grade) == ("jit(rematerialized)/add", "matched")
+    assert not result.is_fresh
+
+
+@pytest.mark.parametrize(
+    "name", ["adjusted", "adjusted-gspmd", "weights_gathered", "replicated", "replicated_between"]
+)
+def test_the_final_module_tells_what_the_program_asks_for(unpacked: Unpack, name: str) -> None:
+    assert found_in(unpacked("resharded") / name, without_passes=True) == ()
+
+
+def test_a_later_copy_may_be_that_of_a_layout() -> None:
+    (result,) = find_rematerializations(text(COPIED, "mine", header=SCHEDULED)) or ()
+    assert (result.grade, result.is_fresh) == ("matched", False)
+
+
+def test_later_the_parts_that_the_program_asks_for_are_none() -> None:
+    step = text(COPIED, "mine", header=SCHEDULED)
+    asked = (
+        '  c = f32[8,8] custom-call(b), custom_call_target="Sharding", sharding={replicated}\n'
+        "  ROOT d = f32[8,8] add(c, c)\n}"
+    )
+    before = BEFORE.replace("ROOT b", "b").replace("\n}", "\n" + asked)
+    assert find_rematerializations(Partitioning(read(before), step.after)) == ()
+
+
+def test_without_the_program_nothing_is_told() -> None:
     assert find_rematerializations(None) is None
 
 

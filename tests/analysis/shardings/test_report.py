@@ -7,6 +7,7 @@ from xlareport.analysis.shardings.report import ShardingReport, report_shardings
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
 from xlareport.program import read_snapshots
 
 Unpack = Callable[[str], Path]
@@ -47,13 +48,35 @@ def test_gspmd_names_no_axes(unpacked: Unpack) -> None:
 def test_without_the_passes_some_is_not_checked(unpacked: Unpack) -> None:
     modules = modules_of(unpacked("resharded") / "rematerialized")
     report = reported([modules[0], modules[-1]])
-    assert report.rematerializations is None
+    assert report.rematerializations is not None
+    assert [one.grade for one in report.rematerializations] == ["matched"]
+    assert not report.is_read_fresh
     assert report.changes is None
     assert [value.part_bytes for value in report.parameters] == [2048] * 3
     assert {value.sharding for value in report.parameters} == {
         "{devices=[2,1,4]<=[4,2]T(1,0)}",
         "{devices=[1,8,1]<=[8]}",
     }
+
+
+def test_a_value_without_a_sharding_is_told_by_its_size() -> None:
+    before, after = (
+        f"""HloModule m, num_partitions=4
+
+ENTRY {name} {{
+  a = f32[8,8] parameter(0)
+  b = f32[{rows},8] parameter(1)
+  ROOT c = (f32[8,8], f32[{rows},8]) tuple(a, b)
+}}
+"""
+        for name, rows in (("main", 8), ("main_spmd", 2))
+    )
+    modules = [TextReader().read(text.encode(), "m.txt") for text in (before, after)]
+    report = reported([module for module in modules if module is not None])
+    assert [value.words for value in report.parameters] == [
+        "whole on each device, by its shape",
+        "1/4 on each device, by its shape",
+    ]
 
 
 def test_one_partition_has_no_shardings(unpacked: Unpack) -> None:

@@ -1,15 +1,15 @@
 """The tables of the page on shardings."""
 
+from xlareport.analysis.shardings.report import ShardedEntryValue
 from xlareport.pages.shardings.tables import sharding_tables
 from xlareport.pages.tables import Table
 from xlareport.records.shardings import (
     RematerializationRecord,
-    ShardedValueRecord,
     ShardingChangeRecord,
     ShardingsRecord,
 )
 
-VALUE = ShardedValueRecord(0, "a.1", "a", "f32[8]", 32, 8, "{devices=[4]<=[4]}", "in 4 parts")
+VALUE = ShardedEntryValue(0, "a.1", "a", "f32[8]", 32, 8, "{devices=[4]<=[4]}", "in 4 parts")
 CHANGE = ShardingChangeRecord(
     "main",
     "add",
@@ -35,7 +35,7 @@ def record(
     changes: tuple[ShardingChangeRecord, ...] | None,
     values: tuple[RematerializationRecord, ...] | None,
 ) -> ShardingsRecord:
-    return ShardingsRecord(4, "GSPMD", None, (), (VALUE,), (), changes, "", values, "")
+    return ShardingsRecord(4, "GSPMD", None, (), (VALUE,), (), changes, "", values, "", "")
 
 
 def named(table: Table) -> dict[str, object]:

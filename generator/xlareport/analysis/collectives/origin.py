@@ -14,7 +14,7 @@ from xlareport.analysis.collectives.partitioning import (
     consumer_of,
 )
 from xlareport.analysis.collectives.sharding_effect import cuts_along
-from xlareport.analysis.collectives.sharding_pair import ShardingPair, pair_of_value
+from xlareport.analysis.collectives.sharding_pair import ShardingPair, make_pair, pair_of_value
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.matching.pairing import Grade
@@ -209,7 +209,7 @@ def _pair_of_sum(
     if not operands or not after:
         return None, _NOT_WRITTEN
     before = " · ".join(operand.sharding for operand in operands)
-    return ShardingPair(op.name, before, after, "partial sums", Grade.EXACT), ""
+    return make_pair(op.name, before, after, "partial sums", Grade.EXACT), ""
 
 
 def _halo(step: PartitioningStep, wanting: Counterpart, source: Instruction) -> CollectiveCause:
@@ -217,7 +217,7 @@ def _halo(step: PartitioningStep, wanting: Counterpart, source: Instruction) -> 
     operands = tuple(step.operands(place, op))
     first = operands[0] if operands else None
     pair = (
-        ShardingPair(first.instruction, first.sharding, first.sharding, "with halo", Grade.EXACT)
+        make_pair(first.instruction, first.sharding, first.sharding, "with halo", Grade.EXACT)
         if first
         else None
     )
@@ -248,5 +248,5 @@ def _resharding(
         )
     itself = op is not None and op.name == pair.value
     detail = f"Reshards `{pair.value}`{'' if itself else wanted}."
-    grade = Grade.EXACT if pair.grade is Grade.EXACT and pair.after else Grade.MATCHED
+    grade = Grade.EXACT if pair.grade is Grade.EXACT and pair.to else Grade.MATCHED
     return CollectiveCause(CauseKind.RESHARDING, detail, operands, pair, grade)

@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from xlareport.analysis.collectives.events import Passes
 from xlareport.analysis.collectives.figures import count_body_bytes
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.origin import CauseKind, CollectiveCause, explain_cause
-from xlareport.analysis.collectives.partitioning import PartitioningStep
+from xlareport.analysis.collectives.partitioning import PartitioningStep, ShardedValue
 from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveOrigin
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.collectives.trail import Ancestor, CollectiveTrails, Trail
-from xlareport.analysis.cost.work import is_partitioned
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.shardings.partitioning import partitioning_into
 from xlareport.analysis.source.locations import op_name_of, place_of
 from xlareport.hlo.model import HloModule
 from xlareport.program import ParsedModule
@@ -70,17 +71,8 @@ class Origins:
         detail = f"Combines {len(members):,}: {counted}. The largest: {first.origin.detail}"
         grades = {member.origin.grade for member in members}
         grade = next((each for each in ("guessed", "matched") if each in grades), "exact")
-        origin = CollectiveOrigin(
-            stage=first.origin.stage,
-            after=first.origin.after,
-            cause=first.origin.cause,
-            detail=detail,
-            operands=first.origin.operands,
-            grade=None if first.origin.grade is None else grade,
-            stage_reason=first.origin.stage_reason,
-            after_reason=first.origin.after_reason,
-            cause_reason=first.origin.cause_reason,
-        )
+        known = first.origin.grade is not None
+        origin = replace(first.origin, detail=detail, grade=grade if known else None)
         return origin, first.sharding, first.sharding_reason
 
     def _lone(self, collective: Collective) -> CollectiveMember:
@@ -89,10 +81,7 @@ class Origins:
         module = final.hlo if final else HloModule("", "", ())
         if final is not None and final.stage.name in _PROGRAM_NAMES:
             return self._made(module, collective, self._by_user(0, Grade.EXACT), None, _BY_USER)
-        origin = CollectiveOrigin(
-            None, None, None, "", (), None, _NO_PROGRAM, _NO_PROGRAM, _NO_PROGRAM
-        )
-        return self._made(module, collective, origin, None, _NO_PROGRAM)
+        return self._made(module, collective, _unknown(None, _NO_PROGRAM), None, _NO_PROGRAM)
 
     def _member(self, ancestor: Ancestor, trail: Trail) -> CollectiveMember:
         stage, collective = ancestor.stage, ancestor.collective
@@ -101,8 +90,7 @@ class Origins:
             if self._passes.name(0) in _PROGRAM_NAMES:
                 return self._made(module, collective, self._by_user(0, trail.grade), None, _BY_USER)
             label = self._passes.label(0)
-            origin = CollectiveOrigin(label, None, None, "", (), None, "", _NO_PROGRAM, _NO_PROGRAM)
-            return self._made(module, collective, origin, None, _NO_PROGRAM)
+            return self._made(module, collective, _unknown(label, None), None, _NO_PROGRAM)
         step = self._step(stage)
         if step is None:
             return self._made(module, collective, self._by_pass(stage, trail), None, _MADE_LATER)
@@ -122,60 +110,30 @@ class Origins:
     def _step(self, stage: int) -> PartitioningStep | None:
         """Return the step that led to a snapshot if it partitioned the program; else None."""
         if stage not in self._steps:
-            before, after = self._modules[stage - 1], self._modules[stage]
             matching = self._snapshots.into(stage) if self._snapshots else None
-            partitions = is_partitioned(after) and not is_partitioned(before)
-            self._steps[stage] = (
-                PartitioningStep(before, after, matching, self._is_propagated(stage - 1))
-                if partitions and matching
-                else None
-            )
+            found = partitioning_into(self._modules, stage) if matching else None
+            self._steps[stage] = PartitioningStep(found, matching) if found and matching else None
         return self._steps[stage]
 
-    def _is_propagated(self, stage: int) -> bool:
-        """Say whether shardings were propagated: passes ran, and what they left is not empty."""
-        return self._passes.name(stage) == "pass"
-
     def _by_user(self, stage: int, grade: Grade) -> CollectiveOrigin:
-        return CollectiveOrigin(
-            stage=self._passes.label(stage),
-            after=None,
-            cause=CauseKind.USER,
-            detail="The program has it: shard_map, psum or another collective of the framework.",
-            operands=(),
-            grade=grade.value,
-            after_reason=_IN_PROGRAM,
-        )
+        detail = "The program has it: shard_map, psum or another collective of the framework."
+        found = _Found(self._passes.label(stage), None, _IN_PROGRAM)
+        return _known(found, CauseKind.USER, detail, grade)
 
     def _by_pass(self, stage: int, trail: Trail) -> CollectiveOrigin:
-        by = self._passes.ran_before(stage)
-        detail = f"Made by `{by}`." if by else "Made after partitioning."
-        return CollectiveOrigin(
-            stage=self._passes.label(stage),
-            after=by,
-            cause=CauseKind.COMPILER,
-            detail=detail,
-            operands=(),
-            grade=(Grade.GUESSED if trail.grade is Grade.GUESSED else Grade.MATCHED).value,
-            after_reason="" if by else self._between(stage),
-        )
+        found = self._found(stage)
+        detail = f"Made by `{found.after}`." if found.after else "Made after partitioning."
+        grade = Grade.GUESSED if trail.grade is Grade.GUESSED else Grade.MATCHED
+        return _known(found, CauseKind.COMPILER, detail, grade)
 
-    def _between(self, stage: int) -> str:
-        return _BETWEEN.format(
-            before=self._passes.label(stage - 1), after=self._passes.label(stage)
-        )
+    def _found(self, stage: int) -> "_Found":
+        label, by = self._passes.label(stage), self._passes.ran_before(stage)
+        between = _BETWEEN.format(before=self._passes.label(stage - 1), after=label)
+        return _Found(label, by, None if by else between)
 
     def _by_partitioner(self, stage: int, cause: CollectiveCause, trail: Trail) -> CollectiveOrigin:
-        by = self._passes.ran_before(stage)
-        return CollectiveOrigin(
-            stage=self._passes.label(stage),
-            after=by,
-            cause=cause.kind,
-            detail=cause.detail,
-            operands=cause.operands,
-            grade=self._grade(stage, cause, trail).value,
-            after_reason="" if by else self._between(stage),
-        )
+        grade = self._grade(stage, cause, trail)
+        return _known(self._found(stage), cause.kind, cause.detail, grade, cause.operands)
 
     def _grade(self, stage: int, cause: CollectiveCause, trail: Trail) -> Grade:
         """Return how sure an origin is.
@@ -185,7 +143,8 @@ class Origins:
         if trail.grade is Grade.GUESSED or cause.grade is Grade.GUESSED:
             return Grade.GUESSED
         absent = self._trails is not None and not self._trails.at(stage - 1)
-        shown = absent and self._is_propagated(stage - 1)
+        step = self._step(stage)
+        shown = absent and step is not None and step.is_propagated
         return Grade.EXACT if shown and cause.grade is Grade.EXACT else Grade.MATCHED
 
     def _made(
@@ -211,3 +170,49 @@ class Origins:
             sharding=sharding,
             sharding_reason="" if sharding else reason,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The first snapshot that has a collective, and the pass that led to it."""
+
+    stage: str
+    after: str | None
+    after_reason: str | None
+
+
+def _known(
+    found: _Found,
+    cause: CauseKind,
+    detail: str,
+    grade: Grade,
+    operands: tuple[ShardedValue, ...] = (),
+) -> CollectiveOrigin:
+    return CollectiveOrigin(
+        stage=found.stage,
+        stage_reason=None,
+        after=found.after,
+        after_reason=found.after_reason,
+        cause=cause,
+        cause_reason=None,
+        detail=detail,
+        operands=operands,
+        grade=grade.value,
+        grade_reason=None,
+    )
+
+
+def _unknown(stage: str | None, stage_reason: str | None) -> CollectiveOrigin:
+    """Return the origin of a collective where the program before optimization is not dumped."""
+    return CollectiveOrigin(
+        stage=stage,
+        stage_reason=stage_reason,
+        after=None,
+        after_reason=_NO_PROGRAM,
+        cause=None,
+        cause_reason=_NO_PROGRAM,
+        detail="",
+        operands=(),
+        grade=None,
+        grade_reason=_NO_PROGRAM,
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 MOVES = frozenset(
@@ -64,16 +65,28 @@ class Moved:
 
 @dataclass(frozen=True)
 class PartitioningStep:
-    """Two snapshots, the program partitioned in the second of them only."""
+    """The step that partitioned the program, with what each instruction after it was before."""
 
-    before: HloModule
-    after: HloModule
+    partitioning: Partitioning
     matching: Matching
-    is_propagated: bool
-    """Whether shardings were propagated before: then what has none is replicated."""
     _by_op: dict[str, list[tuple[Computation, Instruction]]] = field(
         default_factory=dict, repr=False
     )
+
+    @property
+    def before(self) -> HloModule:
+        """Return the snapshot of whole shapes."""
+        return self.partitioning.before
+
+    @property
+    def after(self) -> HloModule:
+        """Return the snapshot of parts."""
+        return self.partitioning.after
+
+    @property
+    def is_propagated(self) -> bool:
+        """Whether shardings were propagated before: then what has none is replicated."""
+        return self.partitioning.is_propagated
 
     def sharding(self, instruction: Instruction) -> str:
         """Return the sharding of an instruction before partitioning; empty where not known.

@@ -11,22 +11,22 @@ from xlareport.analysis.collectives.sharding_pair import ShardingPair
 
 @dataclass(frozen=True, slots=True)
 class CollectiveOrigin:
-    """Where a collective comes from."""
+    """Where a collective comes from. What is None has its reason beside it."""
 
     stage: str | None
     """The label of the first snapshot that has it."""
+    stage_reason: str | None
     after: str | None
     """The pass that made it."""
+    after_reason: str | None
     cause: CauseKind | None
+    cause_reason: str | None
     detail: str
     """A sentence or two; names stand between backticks."""
     operands: tuple[ShardedValue, ...]
-    """Operands of the op that needs it, with their shardings, before partitioning."""
+    """Operands of the op that needs it, with their shardings before partitioning."""
     grade: str | None
-    stage_reason: str = ""
-    """Why the stage is not known; so the other two."""
-    after_reason: str = ""
-    cause_reason: str = ""
+    grade_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

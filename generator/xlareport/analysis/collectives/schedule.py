@@ -50,7 +50,8 @@ class Overlap:
     hidden_seconds: float
     """The roofline time of what runs meanwhile; 0 where nothing does."""
     exposed_seconds: float | None
-    """The modeled time less what is hidden, at least 0; None where no time is modeled."""
+    """The modeled time less what is hidden, at least 0; None where no time is modeled, and where
+    the module is not scheduled."""
     reason: WaitReason | None
     """Why more is not hidden; None where enough is, or where the order means nothing."""
     reason_detail: str
@@ -82,7 +83,7 @@ class Schedule:
         hidden = sum(self._seconds(home, name) for name in (*working, *pieces))
         is_sync = collective.is_sync or between is None
         hidden = 0.0 if is_sync else hidden
-        exposed = None if seconds is None else max(0.0, seconds - hidden)
+        exposed = max(0.0, seconds - hidden) if seconds is not None and self._is_ordered else None
         independent = self._independent(home, collective, names)
         work = _Work(hidden, tuple(independent), is_apart=between is not None)
         reason, detail = self._reason(home, collective, seconds, work)
@@ -95,6 +96,10 @@ class Schedule:
             reason_detail=detail,
             independent=tuple(independent),
         )
+
+    @property
+    def _is_ordered(self) -> bool:
+        return self.module.attributes.get("is_scheduled") == "true"
 
     def _between(self, home: Computation, collective: Collective) -> list[Instruction] | None:
         if collective.done is None:
@@ -148,7 +153,7 @@ class Schedule:
         work: "_Work",
     ) -> tuple[WaitReason | None, str]:
         """Return why not more is hidden, with a sentence."""
-        if self.module.attributes.get("is_scheduled") != "true" or seconds is None:
+        if not self._is_ordered or seconds is None:
             return None, ""
         hidden, independent = work.hidden, work.independent
         if hidden >= seconds:

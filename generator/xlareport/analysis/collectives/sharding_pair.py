@@ -21,6 +21,8 @@ from xlareport.analysis.matching.pairing import Grade
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_pairs
 
+_OPEN = "it does not follow from the snapshots"
+
 
 @dataclass(frozen=True, slots=True)
 class ShardingPair:
@@ -28,13 +30,20 @@ class ShardingPair:
 
     value: str
     """The instruction before partitioning that has these shardings, or the op of a partial sum."""
-    before: str
+    from_: str
     """As XLA writes it; of a partial sum those of the operands."""
-    after: str
-    """Empty where it does not follow."""
+    to: str | None
+    """None where it does not follow from the snapshots."""
+    to_reason: str | None
+    """Why it is None."""
     meaning: str
     """`resharding`, `partial sums` (the first is of the operands) or `with halo`."""
     grade: Grade
+
+
+def make_pair(value: str, before: str, after: str, meaning: str, grade: Grade) -> ShardingPair:
+    """Return the pair of a value; `after` is empty where it does not follow."""
+    return ShardingPair(value, before, after or None, None if after else _OPEN, meaning, grade)
 
 
 def pair_of_value(
@@ -61,11 +70,11 @@ def pair_of_value(
         after = _effect(step.after, link, before, rank, devices) if fits else ""
         if link is body:
             grade = known.grade if after else Grade.MATCHED
-            return ShardingPair(value.name, before, after or wanted, "resharding", grade)
+            return make_pair(value.name, before, after or wanted, "resharding", grade)
         if not after:
             break
         before = after
-    return ShardingPair(
+    return make_pair(
         value.name, step.sharding(value), wanted, "resharding, in several steps", Grade.MATCHED
     )
 
@@ -90,7 +99,7 @@ def _of_result(
     before = next((each for each in shardings if tiles_of(each) == cuts), "")
     before = before or f"{{devices=[{','.join(map(str, cuts))}]...}}"
     name = known.instruction.name
-    return ShardingPair(name, before, written, "resharding of the result", Grade.MATCHED)
+    return make_pair(name, before, written, "resharding of the result", Grade.MATCHED)
 
 
 def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:

@@ -19,6 +19,7 @@ from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import Local, Tallies, Tally, Total
 from xlareport.analysis.cost.totals import Composition
 from xlareport.analysis.cost.wire import count_wire_bytes, read_partition_count, read_replica_count
+from xlareport.analysis.shardings.partitioning import has_local_shapes
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule
 
@@ -222,17 +223,6 @@ def count_cost(module: HloModule) -> ModuleCost:
     return Costs().module(module)
 
 
-def is_partitioned(module: HloModule) -> bool:
-    """Say whether shapes are those of one partition: XLA's partitioner renames to `..._spmd`.
-
-    A schedule comes after partitioning, so a scheduled module is partitioned where any is.
-    """
-    if read_partition_count(module) < 2:
-        return False
-    named = module.entry is not None and "_spmd" in module.entry.name
-    return named or module.attributes.get("is_scheduled") == "true"
-
-
 def _module_cost(
     module: HloModule,
     composition: Composition,
@@ -251,7 +241,7 @@ def _module_cost(
         xla_transcendentals=xla.transcendentals if xla else None,
         xla_bytes_accessed=xla.bytes_accessed if xla else None,
         num_partitions=partitions,
-        per_device=is_partitioned(module),
+        per_device=has_local_shapes(module),
         instructions=instructions,
         trip_counts=runs.trip_counts,
         num_replicas=read_replica_count(module),
@@ -263,7 +253,7 @@ def _unknown_cost(module: HloModule) -> ModuleCost:
     replicas = read_replica_count(module)
     return ModuleCost(
         *(None, None, None, 0, None, None, None),
-        *(partitions, is_partitioned(module), {}, {}, replicas),
+        *(partitions, has_local_shapes(module), {}, {}, replicas),
     )
 
 

@@ -36,6 +36,7 @@ from xlareport.analysis.findings.cases import make_case
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import find_findings
 from xlareport.analysis.operations import family_in
+from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device, device_named
 from xlareport.program import ParsedModule
@@ -80,6 +81,8 @@ def report_cost(
     backend: str | None,
     cost_options: CostOptions | None = None,
     read: ReadLines | None = None,
+    *,
+    shardings: ShardingReport | None = None,
 ) -> CostReport:
     """Work out what the final snapshot costs; `read` gives texts of sources where wanted."""
     final = module.final
@@ -92,7 +95,8 @@ def report_cost(
     times, shared = estimate_times(cost, device), share_fusions(hlo, cost, device)
     phase = key_by_phase(hlo)
     first = earlier[0] if earlier else None
-    case = make_case(module, cost, device)
+    rematerializations = shardings.rematerializations if shardings is not None else None
+    case = make_case(module, cost, device, rematerializations or ())
     evidence = SourceEvidence(first, hlo, module.stablehlo, peak)
     return CostReport(
         device=device,

@@ -1,13 +1,13 @@
 """A module of a dump as the rules see it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case, Where
-from xlareport.analysis.shardings.partitioning import find_partitioning
+from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
@@ -26,7 +26,12 @@ _FINISHED = frozenset(
 _BEGUN = frozenset({"before_optimizations", "before_optimization"})
 
 
-def make_case(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | None:
+def make_case(
+    module: ParsedModule,
+    cost: ModuleCost,
+    device: Device,
+    rematerializations: Sequence[Rematerialization] = (),
+) -> Case | None:
     """Return the case of a module; None for a piece of another one that was tuned by itself."""
     final = module.final
     if final is None:
@@ -46,7 +51,7 @@ def make_case(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | 
         moments=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
         memory=collect_memory_figures(memory.assignment, memory.live, memory.usage),
         settings={setting.name: setting.value for setting in module.settings},
-        partitioning=find_partitioning([snapshot.hlo for snapshot in module.snapshots]),
+        rematerializations=rematerializations,
         is_optimised=finished,
         device_words=module.device_words,
     )

@@ -1,6 +1,6 @@
 """What a rule is given, and what it says."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,7 +9,7 @@ from xlareport.analysis.collectives.figures import CollectiveFigures, measure_co
 from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.analysis.shardings.partitioning import Partitioning
+from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
 
@@ -66,8 +66,8 @@ class Case:
     moments: frozenset[str] = frozenset()
     """What the names of the module's files say they hold: `oom_intermediate_module`, ..."""
     memory: MemoryFigures | None = None
-    partitioning: Partitioning | None = None
-    """The snapshots around the SPMD partitioner; None for one device, or without such snapshots."""
+    rematerializations: Sequence[Rematerialization] = ()
+    """Values that the SPMD partitioner gathers whole and cuts in another way."""
     is_optimised: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
 

@@ -5,12 +5,8 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where
-from xlareport.analysis.shardings.rematerializations import (
-    Rematerialization,
-    find_rematerializations,
-)
+from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.words import describe_tiles
-from xlareport.analysis.source.locations import place_of
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.hlo.shardings.mesh import read_numbers
 from xlareport.hlo.shardings.written import parse_sharding
@@ -24,12 +20,19 @@ _SUGGESTION = (
     "`with_sharding_constraint` between them that moves one mesh axis at a time and keeps the "
     "order of axes on a dimension."
 )
+_READ = {
+    True: "Read right after SPMD partitioning.",
+    False: (
+        "Read from the final module, with the program's shardings: the dump lacks the snapshot "
+        "right after SPMD partitioning."
+    ),
+}
 _SHAPE = re.compile(r"(\w+)\[([\d,]*)\]", re.ASCII)
 
 
 def involuntary_rematerializations(case: Case) -> Iterator[Finding]:
     """Report values that the SPMD partitioner gathers whole and cuts in another way."""
-    for rematerialization in find_rematerializations(case.partitioning) or ():
+    for rematerialization in case.rematerializations:
         yield _finding(case, rematerialization)
 
 
@@ -38,15 +41,16 @@ def _finding(case: Case, value: Rematerialization) -> Finding:
         units.byte_size(value.whole_bytes),
         units.byte_size(value.part_bytes),
     )
+    line = f", {value.source}" if value.source else ""
     return Finding(
         rule="involuntary-rematerializations",
         title=_TITLE,
         places=tuple(_places(case, value)),
         evidence=(
-            f"`{value.value}` ({value.shape}, `{value.op_name}`{_line(case, value)}) is gathered "
+            f"`{value.value}` ({value.shape}, `{value.op_name}`{line}) is gathered "
             f"whole, {whole} on each device, and `{value.slice}` keeps {part} of it: "
             f"from {_words(value.from_tiles, value.from_sharding)} "
-            f"to {_words(value.to_tiles, value.to_sharding)}. Read right after SPMD partitioning."
+            f"to {_words(value.to_tiles, value.to_sharding)}. {_READ[value.is_fresh]}"
         ),
         suggestion=_SUGGESTION,
         grade=value.grade,
@@ -58,14 +62,6 @@ def _finding(case: Case, value: Rematerialization) -> Finding:
 def _words(tiles: tuple[int, ...], sharding: str) -> str:
     written = f" (`{sharding}`)" if sharding else ""
     return f"{describe_tiles(tiles)}{written}"
-
-
-def _line(case: Case, value: Rematerialization) -> str:
-    """Return the line of the program; empty where it is not known."""
-    after = case.partitioning.after if case.partitioning is not None else None
-    gather = after.find(value.computation, value.gathers[-1]) if after is not None else None
-    place = place_of(gather, after) if gather is not None and after is not None else None
-    return f", {place.short}" if place is not None else ""
 
 
 def _places(case: Case, value: Rematerialization) -> Iterator[Where]:

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from xlareport.analysis.cost.tally import Total
 from xlareport.analysis.cost.wire import read_partition_count
-from xlareport.analysis.cost.work import Costs, ModuleCost, is_partitioned
+from xlareport.analysis.cost.work import Costs, ModuleCost
+from xlareport.analysis.shardings.partitioning import has_local_shapes
 from xlareport.analysis.steps.step import figures_of
 from xlareport.hlo.model import Computation, HloModule
 
@@ -46,7 +47,7 @@ def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
         fusions=figures.fusions,
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
-        partitions=read_partition_count(module) if is_partitioned(module) else 1,
+        partitions=read_partition_count(module) if has_local_shapes(module) else 1,
     )
 
 

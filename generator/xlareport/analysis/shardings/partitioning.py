@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.hlo.model import HloModule, Instruction
@@ -26,19 +25,29 @@ class Partitioning:
     @property
     def is_fresh(self) -> bool:
         """Whether `after` is what the partitioner left, not what later passes made of it."""
-        return self.after.attributes.get("is_scheduled") != "true"
+        scheduled = self.after.attributes.get("is_scheduled") == "true"
+        return not scheduled and all(each.opcode != "fusion" for each in self.after.instructions)
 
 
 def find_partitioning(modules: Sequence[HloModule]) -> Partitioning | None:
     """Return the snapshots around the SPMD partitioner; None where there is no such step.
 
-    The partitioner names what it makes `main_spmd`; see `SpmdPartitioner` in XLA.
+    It is the same step that `partitioning_into` finds.
     """
-    for before, after in pairwise(modules):
-        if is_partitioned(after) and not is_partitioned(before):
-            is_propagated = before is not modules[0] and not _waits_for_propagation(before)
-            return Partitioning(before, after, is_propagated)
-    return None
+    steps = (partitioning_into(modules, stage) for stage in range(1, len(modules)))
+    return next((step for step in steps if step is not None), None)
+
+
+def partitioning_into(modules: Sequence[HloModule], stage: int) -> Partitioning | None:
+    """Return the step that led to a snapshot if it partitioned the program; else None.
+
+    What only a schedule tells to be partitioned says nothing of propagation.
+    """
+    before, after = modules[stage - 1], modules[stage]
+    if not has_local_shapes(after) or has_local_shapes(before):
+        return None
+    is_between = before is not modules[0] and is_partitioned(after)
+    return Partitioning(before, after, is_between and not _waits_for_propagation(before))
 
 
 def _waits_for_propagation(module: HloModule) -> bool:
@@ -50,13 +59,25 @@ def _waits_for_propagation(module: HloModule) -> bool:
 
 
 def is_partitioned(module: HloModule) -> bool:
-    """Tell whether the SPMD partitioner made the entry computation, for several devices."""
+    """Tell whether the SPMD partitioner made the entry computation, for several devices.
+
+    It names what it makes `main_spmd`; see `SpmdPartitioner` in XLA.
+    """
     entry = module.entry
     return (
         entry is not None
         and _PARTITIONED.search(entry.name) is not None
         and read_partition_count(module) > 1
     )
+
+
+def has_local_shapes(module: HloModule) -> bool:
+    """Tell whether shapes are those of one partition's part.
+
+    A schedule comes after partitioning, so a scheduled module is partitioned where any is.
+    """
+    scheduled = module.attributes.get("is_scheduled") == "true"
+    return is_partitioned(module) or (scheduled and read_partition_count(module) > 1)
 
 
 def is_sharded(instruction: Instruction) -> bool:

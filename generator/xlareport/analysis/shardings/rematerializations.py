@@ -6,12 +6,15 @@ offset by `partition-id` takes a part of it, with nothing of the program in betw
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from math import prod
 
+from xlareport.analysis.collectives.sharding_effect import local_dimensions
 from xlareport.analysis.cost.wire import group_size, read_partition_count
 from xlareport.analysis.shardings.dataflow import DataFlow, Place
 from xlareport.analysis.shardings.partitioning import Partitioning
+from xlareport.analysis.source.locations import place_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import ELEMENT_TYPES, Shape
 from xlareport.hlo.shardings.sharding import Sharding
@@ -38,6 +41,7 @@ class Rematerialization:
     """What is gathered."""
     shape: str
     """Of the whole: `f32[16,16,16]`."""
+    dimensions: Dimensions
     whole_bytes: int
     part_bytes: int
     """Of what the slice takes."""
@@ -48,10 +52,13 @@ class Rematerialization:
     """As the snapshot before the partitioner writes it; empty where it is not known."""
     to_sharding: str
     op_name: str
-    stack_frame: int | None
+    source: str
+    """`train.py:12`; empty where the dump does not tell."""
     grade: str
     """`exact` where the gather is over all devices, so that the whole must be there; `matched`
-    where the shape before partitioning says that it is the whole."""
+    where the shape before partitioning says that it is the whole, and in a later snapshot."""
+    is_fresh: bool
+    """Whether it was read right after the partitioner, not from the final module."""
 
 
 def find_rematerializations(
@@ -59,20 +66,16 @@ def find_rematerializations(
 ) -> tuple[Rematerialization, ...] | None:
     """Return what the partitioner gathered and cut again, in the order of the module.
 
-    None where the dump does not have what the partitioner left: later passes move gathers and
-    slices, and remove the copies that tell the program's own ones apart.
+    Read right after the partitioner where the dump has that, else from the final module: later
+    passes move gathers and slices, and remove the copies that tell the program's own ones apart,
+    so that what the program asks to be replicated is left out, and nothing is exact. None without
+    a snapshot before partitioning.
     """
-    if partitioning is None or not partitioning.is_fresh:
+    if partitioning is None:
         return None
-    flow = DataFlow(partitioning.after)
-    result = []
-    for place in _slices(partitioning.after):
-        rematerialization = _rematerialization(flow, place, partitioning.before)
-        if rematerialization is not None:
-            result.append(rematerialization)
-        if len(result) == MOST:
-            break
-    return tuple(result)
+    search = _Search(DataFlow(partitioning.after), partitioning.before, partitioning.is_fresh)
+    found = (search.rematerialization(place) for place in _slices(partitioning.after))
+    return tuple(islice((each for each in found if each is not None), MOST))
 
 
 def _slices(module: HloModule) -> Iterator[Place]:
@@ -82,8 +85,35 @@ def _slices(module: HloModule) -> Iterator[Place]:
                 yield computation, instruction
 
 
-def _rematerialization(flow: DataFlow, place: Place, before: HloModule) -> Rematerialization | None:
-    gathers = _gathers(flow, place)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The two snapshots in which gathers and slices are looked at."""
+
+    flow: DataFlow
+    before: HloModule
+    is_fresh: bool
+    """Whether the partitioner's own result is looked at."""
+
+    def rematerialization(self, place: Place) -> Rematerialization | None:
+        """Return what a slice is a part of, if that is gathered whole only to be cut again."""
+        found = _rematerialization(self.flow, place, self.before, copies=not self.is_fresh)
+        if found is None or self.is_fresh:
+            return found
+        if _is_asked_for(self.before, found.dimensions) or not self._is_whole(found):
+            return None
+        return replace(found, grade="matched", is_fresh=False)
+
+    def _is_whole(self, found: Rematerialization) -> bool:
+        """Tell whether all of a value is gathered: by all devices, or by the program's shape."""
+        wholes = _around(self.before, found.op_name, found.dimensions)
+        every = prod(found.from_tiles) == read_partition_count(self.flow.module)
+        return every or any(each.shape.dimensions == found.dimensions for each in wholes)
+
+
+def _rematerialization(
+    flow: DataFlow, place: Place, before: HloModule, *, copies: bool
+) -> Rematerialization | None:
+    gathers = _gathers(flow, place, copies=copies)
     value = flow.operand(gathers[0], 0) if gathers and _by_partition(flow, place) else None
     if value is None:
         return None
@@ -103,12 +133,14 @@ def _rematerialization(flow: DataFlow, place: Place, before: HloModule) -> Remat
     around = _around(before, op_name, whole)
     if devices != prod(from_tiles) or not (everyone or around) or _is_written(before, op_name):
         return None
+    line = place_of(gathered, flow.module)
     return Rematerialization(
         computation=gathers[-1][0].name,
         gathers=tuple(gather.name for _, gather in gathers),
         slice=place[1].name,
         value=value[1].name,
         shape=_text(gathered.shape, whole),
+        dimensions=whole,
         whole_bytes=_bytes(gathered.shape, whole),
         part_bytes=_bytes(part, tuple(size or 0 for size in part.dimensions)),
         from_tiles=from_tiles,
@@ -116,18 +148,33 @@ def _rematerialization(flow: DataFlow, place: Place, before: HloModule) -> Remat
         from_sharding=_sharding_of(around, from_tiles),
         to_sharding=_sharding_of(around, to_tiles),
         op_name=op_name,
-        stack_frame=gathered.metadata.stack_frame_id,
+        source=line.short if line is not None else "",
         grade="exact" if everyone else "matched",
+        is_fresh=True,
     )
 
 
-def _gathers(flow: DataFlow, place: Place) -> Sequence[Place]:
+def _is_asked_for(before: HloModule, whole: Dimensions) -> bool:
+    """Tell whether the program itself wants parts of such a shape, maybe turned."""
+    constraints = (
+        instruction
+        for instruction in before.instructions
+        if instruction.opcode == "custom-call" and '"Sharding"' in instruction.attributes_text
+    )
+    parts = (
+        local_dimensions(each.attributes.get("sharding", ""), each.shape.dimensions)
+        for each in constraints
+    )
+    return any(part is not None and sorted(part) == sorted(whole) for part in parts)
+
+
+def _gathers(flow: DataFlow, place: Place, *, copies: bool) -> Sequence[Place]:
     """Return the all-gathers that make what is sliced, the first of them first."""
     result: list[Place] = []
     before = flow.operand(place, 0)
     while before is not None and len(result) < _CHAIN:
         # A layout pass may copy between two gathers; a copy behind the last is the program's.
-        before = flow.through_moves(before, copies=bool(result))
+        before = flow.through_moves(before, copies=copies or bool(result))
         if before[1].opcode.removesuffix("-start") != "all-gather" or len(before[1].operands) != 1:
             break
         result.append(before)

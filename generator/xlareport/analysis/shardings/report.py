@@ -12,15 +12,17 @@ from xlareport.analysis.shardings.rematerializations import (
     Rematerialization,
     find_rematerializations,
 )
+from xlareport.analysis.shardings.words import words_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
+from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.readers.partitioner_log import PartitionerWarning
 
 _MOST_VALUES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class EntryValue:
+class ShardedEntryValue:
     """A parameter or a result of the entry computation."""
 
     number: int
@@ -35,6 +37,8 @@ class EntryValue:
     """On each device."""
     sharding: str
     """As the snapshot writes it; empty where it does not."""
+    words: str
+    """The sharding in words; by the sizes alone where no snapshot writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +49,17 @@ class ShardingReport:
     mesh: ModuleMesh | None
     partitioner: str
     """`Shardy` or `GSPMD`, which propagated the shardings; empty where neither shows."""
-    parameters: tuple[EntryValue, ...]
-    results: tuple[EntryValue, ...]
+    parameters: tuple[ShardedEntryValue, ...]
+    results: tuple[ShardedEntryValue, ...]
     uses: tuple[tuple[str, int], ...]
     """Every sharding with the number of instructions that have it, before the partitioner; of the
     parameters alone where the dump has no such snapshot."""
     changes: tuple[ShardingChange, ...] | None
     """None where the dump lacks the snapshot with the shardings of instructions."""
     rematerializations: tuple[Rematerialization, ...] | None
-    """None where the dump lacks what the partitioner left."""
+    """None where the dump lacks a snapshot before partitioning, or one after it."""
+    is_read_fresh: bool = False
+    """Whether these were looked for right after the partitioner, not in the final module."""
     warnings: tuple[PartitionerWarning, ...] = ()
     """What the partitioner warned of, in a log beside the dump."""
 
@@ -67,18 +73,20 @@ def report_shardings(modules: Sequence[HloModule]) -> ShardingReport | None:
     partitioning = find_partitioning(modules)
     whole = partitioning.before if partitioning else modules[0]
     part = partitioning.after if partitioning else last
-    parameters = tuple(_parameters(whole, part))
     mesh = find_mesh(list(dict.fromkeys([modules[0], whole, part])), partitions)
+    axes = mesh.mesh if mesh is not None else None
+    parameters = tuple(_parameters(whole, part, axes))
     propagated = partitioning is not None and partitioning.is_propagated
     return ShardingReport(
         partitions=partitions,
         mesh=mesh,
         partitioner=_partitioner(mesh, modules, partitioning),
         parameters=parameters,
-        results=tuple(_results(whole, part)),
+        results=tuple(_results(whole, part, axes)),
         uses=_uses(whole) if propagated else _count(parameters),
         changes=_changes(partitioning, partitions),
         rematerializations=find_rematerializations(partitioning),
+        is_read_fresh=partitioning is not None and partitioning.is_fresh,
     )
 
 
@@ -100,7 +108,9 @@ def _partitioner(
     return "GSPMD" if sharded else ""
 
 
-def _parameters(whole: HloModule, part: HloModule) -> Iterator[EntryValue]:
+def _parameters(
+    whole: HloModule, part: HloModule, mesh: Mesh | None
+) -> Iterator[ShardedEntryValue]:
     before = whole.entry.parameters if whole.entry is not None else ()
     after = part.entry.parameters if part.entry is not None else ()
     if len(before) != len(after):
@@ -108,10 +118,10 @@ def _parameters(whole: HloModule, part: HloModule) -> Iterator[EntryValue]:
     for number, (old, new) in enumerate(list(zip(before, after, strict=False))[:_MOST_VALUES]):
         written = old.attributes.get("sharding", "") or new.attributes.get("sharding", "")
         label = old.metadata.op_name or old.name
-        yield _value(number, old.name, label, (old.shape, new.shape), written)
+        yield _value((number, old.name, label), (old.shape, new.shape), written, mesh)
 
 
-def _results(whole: HloModule, part: HloModule) -> Iterator[EntryValue]:
+def _results(whole: HloModule, part: HloModule, mesh: Mesh | None) -> Iterator[ShardedEntryValue]:
     roots = [module.entry.root if module.entry else None for module in (whole, part)]
     if roots[0] is None or roots[1] is None:
         return
@@ -123,7 +133,7 @@ def _results(whole: HloModule, part: HloModule) -> Iterator[EntryValue]:
     names = _makers(roots[0], len(old))
     for number, shapes in enumerate(list(zip(old, new, strict=True))[:_MOST_VALUES]):
         sharding = shardings[number] if number < len(shardings) else ""
-        yield _value(number, names[number], names[number], shapes, sharding)
+        yield _value((number, names[number], names[number]), shapes, sharding, mesh)
 
 
 def _makers(root: Instruction, count: int) -> Sequence[str]:
@@ -136,22 +146,30 @@ def _members(shape: Shape) -> Sequence[Shape]:
 
 
 def _value(
-    number: int, name: str, label: str, shapes: tuple[Shape, Shape], sharding: str
-) -> EntryValue:
+    named: tuple[int, str, str], shapes: tuple[Shape, Shape], sharding: str, mesh: Mesh | None
+) -> ShardedEntryValue:
     whole, part = shapes
     sizes = ",".join("?" if size is None else str(size) for size in whole.dimensions)
-    return EntryValue(
-        number=number,
-        name=name,
-        label=label,
+    return ShardedEntryValue(
+        *named,
         shape=f"{whole.element_type}[{sizes}]",
         bytes=whole.byte_size,
         part_bytes=part.byte_size,
         sharding=sharding,
+        words=words_of(sharding, mesh) if sharding else _by_size(whole, part),
     )
 
 
-def _count(values: Sequence[EntryValue]) -> tuple[tuple[str, int], ...]:
+def _by_size(whole: Shape, part: Shape) -> str:
+    """Say of a value without a written sharding what its sizes tell."""
+    if whole.byte_size is None or not part.byte_size:
+        return ""
+    if whole.byte_size == part.byte_size:
+        return "whole on each device, by its shape"
+    return f"1/{round(whole.byte_size / part.byte_size):,} on each device, by its shape"
+
+
+def _count(values: Sequence[ShardedEntryValue]) -> tuple[tuple[str, int], ...]:
     return tuple(Counter(value.sharding for value in values if value.sharding).most_common())
 
 

@@ -3,6 +3,7 @@
 from xlareport.analysis.shardings.axes import Axes, axes_of
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding, ShardingKind
+from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.runtime import units
 
 _MEMBERS = 8
@@ -33,6 +34,12 @@ def describe_sharding(sharding: Sharding, mesh: Mesh | None = None) -> str:
     cuts = describe_tiles(sharding.tiles, axes_of(sharding, mesh))
     groups = [_GROUPS[kind].format(f"{size:,}") for kind, size in sharding.subgroups]
     return ", ".join([*([cuts] if cuts else ["not cut"]), *groups])
+
+
+def words_of(written: str, mesh: Mesh | None) -> str:
+    """Say in words what a written sharding is; `not read` where it cannot be parsed."""
+    sharding = parse_sharding(written)
+    return describe_sharding(sharding, mesh) if sharding is not None else "not read"
 
 
 def describe_tiles(tiles: tuple[int, ...], axes: Axes | None = None) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.skeleton.folding import SkeletonLine
-from xlareport.analysis.skeleton.items import ItemKind, Skeleton, SkeletonItem
+from xlareport.analysis.skeleton.items import ItemKind, Skeleton, SkeletonItem, every_item
 from xlareport.runtime import units
 
 _KINDS: dict[ItemKind, tuple[str, str]] = {
@@ -39,7 +39,15 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
     )
     if skeleton.unknown:
         yield f"The time of {units.plural(skeleton.unknown, 'item')} is not known."
+    for note in sorted(_buffer_notes(skeleton)):
+        yield f"Command buffers: {note}."
     yield from skeleton.problems
+
+
+def _buffer_notes(skeleton: Skeleton) -> set[str]:
+    """Return how the members of command buffers are known: the same for all, so said once."""
+    every = (item for _, item in every_item(skeleton.items))
+    return {item.note for item in every if item.kind == "command buffer" and item.note}
 
 
 def time_words(line: SkeletonLine) -> str:
@@ -92,7 +100,7 @@ def _one_item(item: SkeletonItem) -> tuple[str, str, str]:
             return "conditional ", item.name, f": one of {branches}{scope}"
         case "command buffer":
             members = units.plural(len(item.children), "member")
-            return f"command buffer {item.name}: {members}{_note(item)}", "", ""
+            return f"command buffer {item.name}: {members}", "", ""
         case "done":
             return "wait: ", item.name, f" (of {item.done})" if item.done else ""
         case "branch":

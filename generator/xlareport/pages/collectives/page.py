@@ -92,6 +92,7 @@ def _figures(report: CollectivesReport) -> list[Figure]:
     if known:
         modeled = sum(seconds * each.counted for seconds, each in known)
         figures.append(Figure("Modeled time", units.seconds(modeled), "not measured"))
+    if known and report.is_scheduled:
         exposed = sum(each.exposed_seconds for _, each in known)
         note = "of it not hidden behind other work, by estimate"
         figures.append(Figure("Exposed", units.seconds(exposed), note))

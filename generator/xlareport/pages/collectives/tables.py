@@ -88,10 +88,10 @@ def _origin_cells(row: CollectiveRow) -> list[Cell]:
     return [
         row.collective.instruction,
         origin.cause.value if origin.cause else None,
-        plain(origin.detail or origin.cause_reason),
+        plain(origin.detail or origin.cause_reason or ""),
         pair.value if pair else None,
-        pair.before if pair else f"({row.sharding_reason})",
-        (pair.after or "(does not follow)") if pair else None,
+        pair.from_ if pair else f"({row.sharding_reason})",
+        (pair.to or "(does not follow)") if pair else None,
         origin.grade,
         origin.stage or f"({origin.stage_reason})",
     ]

@@ -107,6 +107,8 @@ def _rematerializations(record: ShardingsRecord) -> str:
     values = record.rematerializations
     if values is None:
         return f"Not checked: {record.rematerializations_reason}."
+    read = f" Read from {record.rematerializations_read}."
     if not values:
-        return "None: no value is gathered whole and then sliced by partition id."
-    return f"{units.plural(len(values), 'value')} gathered whole and then sliced by partition id."
+        return f"None: no value is gathered whole and then sliced by partition id.{read}"
+    count = units.plural(len(values), "value")
+    return f"{count} gathered whole and then sliced by partition id.{read}"

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+from xlareport.analysis.shardings.report import ShardedEntryValue
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.shardings import (
     MeshRecord,
     PartitionerWarningRecord,
     RematerializationRecord,
-    ShardedValueRecord,
     ShardingChangeRecord,
     ShardingsRecord,
     words_along,
@@ -30,7 +30,7 @@ def sharding_tables(
     return {name: table for name, table in tables.items() if table.rows}
 
 
-def _values(title: str, values: Sequence[ShardedValueRecord]) -> Table:
+def _values(title: str, values: Sequence[ShardedEntryValue]) -> Table:
     columns = (
         Column(title, "code"),
         Column("Sharding", "text", "in words"),
