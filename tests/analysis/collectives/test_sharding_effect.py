@@ -4,7 +4,6 @@ from xlareport.analysis.collectives.sharding_effect import (
     cuts_along,
     gather,
     hand_on,
-    local_dimensions,
     tiles_of,
 )
 
@@ -33,11 +32,7 @@ def test_a_permute_hands_parts_on() -> None:
     assert hand_on("{devices=[8]<=[8]}", 1, turned[:3], 8) == ""
 
 
-def test_parts_of_shapes() -> None:
-    assert local_dimensions("{devices=[2,4]<=[8]}", (64, 10)) == (32, 3)
-    assert local_dimensions("{replicated}", (64,)) == (64,)
-    assert local_dimensions("{devices=[2,4]<=[8]}", (64,)) is None
-    assert local_dimensions("{devices=[2]<=[2]}", (None,)) is None
+def test_cuts_of_shapes() -> None:
     assert cuts_along("{devices=[2,4]<=[8]}", [0, 1]) == 8
     assert cuts_along("{replicated}", [0]) == 1
     assert tiles_of("{devices=[2,1,4]<=[8] last_tile_dim_replicate}") == (2, 1)

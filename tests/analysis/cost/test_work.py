@@ -3,7 +3,8 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.work import Costs, ModuleCost, count_cost, is_partitioned
+from xlareport.analysis.cost.partitions import has_local_shapes
+from xlareport.analysis.cost.work import Costs, ModuleCost, count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -195,6 +196,6 @@ def test_shapes_are_those_of_one_device_once_the_module_is_partitioned(
 ) -> None:
     first = dumped("gpu-h100x2-train", "train_step.before_optimizations.txt")
     final = dumped("gpu-h100x2-train", "gpu_after_optimizations.txt")
-    assert (is_partitioned(first), is_partitioned(final)) == (False, True)
+    assert (has_local_shapes(first), has_local_shapes(final)) == (False, True)
     assert count_cost(first).num_devices == 1
     assert count_cost(final).num_devices == 2

@@ -1,10 +1,7 @@
 """The snapshots around the SPMD partitioner."""
 
-from xlareport.analysis.shardings.partitioning import (
-    find_partitioning,
-    is_partitioned,
-    is_sharded,
-)
+from xlareport.analysis.cost.partitions import has_local_shapes, is_partitioned
+from xlareport.analysis.shardings.partitioning import find_partitioning, is_sharded
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -33,6 +30,16 @@ def test_without_such_a_step_there_is_none() -> None:
 def test_one_device_is_no_partition() -> None:
     assert not is_partitioned(read("main_spmd", ", num_partitions=1"))
     assert is_partitioned(read("main_spmd"))
+
+
+def test_a_schedule_comes_after_partitioning() -> None:
+    scheduled = read("main", ", is_scheduled=true, num_partitions=2")
+    assert has_local_shapes(scheduled)
+    assert not is_partitioned(scheduled)
+    assert not has_local_shapes(read("main", ", is_scheduled=true"))
+    found = find_partitioning([read("main"), read("main.1"), scheduled])
+    assert found is not None
+    assert not found.is_propagated  # nothing tells that passes ran between
 
 
 def test_a_scheduled_module_is_not_what_the_partitioner_left() -> None:

@@ -15,7 +15,7 @@ from xlareport.hlo.shardings.sharding import (
     place_alike,
     tiles_of_devices,
 )
-from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.hlo.shardings.written import local_dimensions, parse_sharding
 
 EXPANDED = (Path(__file__).parent / "data/expanded.tsv").read_text().splitlines()
 
@@ -139,3 +139,10 @@ def test_any_text_has_an_answer(text: str) -> None:
     parse_sharding(text)
     parse_sharding("{devices=[2]" + text)
     parse_sharding("{mesh['x'=2]" + text)
+
+
+def test_parts_of_shapes() -> None:
+    assert local_dimensions("{devices=[2,4]<=[8]}", (64, 10)) == (32, 3)
+    assert local_dimensions("{replicated}", (64,)) == (64,)
+    assert local_dimensions("{devices=[2,4]<=[8]}", (64,)) is None
+    assert local_dimensions("{devices=[2]<=[2]}", (None,)) is None

@@ -99,19 +99,6 @@ def cuts_along(written: str, dimensions: Sequence[int]) -> int:
     return prod(sharding.tiles[number] for number in dimensions if number < len(sharding.tiles))
 
 
-def local_dimensions(written: str, shape: Sequence[int | None]) -> tuple[int, ...] | None:
-    """Return the shape of one device's part; None where the sharding or the shape is not known."""
-    sharding = parse_sharding(written)
-    if sharding is None or None in shape:
-        return None
-    sizes = [size for size in shape if size is not None]
-    if sharding.kind is ShardingKind.REPLICATED:
-        return tuple(sizes)
-    if sharding.kind is not ShardingKind.TILED or len(sharding.tiles) != len(sizes):
-        return None
-    return tuple(-(-size // cuts) for size, cuts in zip(sizes, sharding.tiles, strict=True))
-
-
 def tiles_of(written: str) -> tuple[int, ...] | None:
     """Return in how many parts a sharding cuts each dimension; None where it cuts none."""
     sharding = parse_sharding(written)

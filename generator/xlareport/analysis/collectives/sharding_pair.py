@@ -11,7 +11,6 @@ from xlareport.analysis.collectives.partitioning import (
 from xlareport.analysis.collectives.sharding_effect import (
     gather,
     hand_on,
-    local_dimensions,
     tiles_of,
 )
 from xlareport.analysis.cost.site import parse_integers
@@ -20,6 +19,7 @@ from xlareport.analysis.cost.wire import KINDS, group_size
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_pairs
+from xlareport.hlo.shardings.written import local_dimensions
 
 _OPEN = "it does not follow from the snapshots"
 

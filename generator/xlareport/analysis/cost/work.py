@@ -14,12 +14,12 @@ from weakref import WeakKeyDictionary
 from xlareport.analysis.cost.executions import Runs, count_executions
 from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.operations import find_arithmetic_type
+from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import Local, Tallies, Tally, Total
 from xlareport.analysis.cost.totals import Composition
 from xlareport.analysis.cost.wire import count_wire_bytes, read_partition_count, read_replica_count
-from xlareport.analysis.shardings.partitioning import has_local_shapes
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule
 

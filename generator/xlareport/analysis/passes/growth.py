@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.tally import Total
 from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.cost.work import Costs, ModuleCost
-from xlareport.analysis.shardings.partitioning import has_local_shapes
 from xlareport.analysis.steps.step import figures_of
 from xlareport.hlo.model import Computation, HloModule
 

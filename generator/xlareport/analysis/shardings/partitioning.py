@@ -1,13 +1,10 @@
 """The step of the SPMD partitioner: the last snapshot of whole shapes, and the first of parts."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.wire import read_partition_count
+from xlareport.analysis.cost.partitions import has_local_shapes, is_partitioned
 from xlareport.hlo.model import HloModule, Instruction
-
-_PARTITIONED = re.compile(r"_spmd(?:\.|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +53,6 @@ def _waits_for_propagation(module: HloModule) -> bool:
         instruction.opcode == "custom-call" and '"Sharding"' in instruction.attributes_text
         for instruction in module.instructions
     )
-
-
-def is_partitioned(module: HloModule) -> bool:
-    """Tell whether the SPMD partitioner made the entry computation, for several devices.
-
-    It names what it makes `main_spmd`; see `SpmdPartitioner` in XLA.
-    """
-    entry = module.entry
-    return (
-        entry is not None
-        and _PARTITIONED.search(entry.name) is not None
-        and read_partition_count(module) > 1
-    )
-
-
-def has_local_shapes(module: HloModule) -> bool:
-    """Tell whether shapes are those of one partition's part.
-
-    A schedule comes after partitioning, so a scheduled module is partitioned where any is.
-    """
-    scheduled = module.attributes.get("is_scheduled") == "true"
-    return is_partitioned(module) or (scheduled and read_partition_count(module) > 1)
 
 
 def is_sharded(instruction: Instruction) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
 
-from xlareport.analysis.collectives.sharding_effect import local_dimensions
 from xlareport.analysis.cost.wire import group_size, read_partition_count
 from xlareport.analysis.shardings.dataflow import DataFlow, Place
 from xlareport.analysis.shardings.partitioning import Partitioning
@@ -18,7 +17,7 @@ from xlareport.analysis.source.locations import place_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import ELEMENT_TYPES, Shape
 from xlareport.hlo.shardings.sharding import Sharding
-from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.hlo.shardings.written import local_dimensions, parse_sharding
 
 MOST = 1_000
 """That are looked for in one module."""

@@ -1,6 +1,7 @@
 """Shardings as HLO writes them: GSPMD's `devices=[2,4]<=[8]`, and along the axes of a mesh."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
@@ -105,6 +106,19 @@ def _named(axes: str, rest: str) -> Sharding | None:
         return None
     lists = {other[1]: read_axes(other[2]) for other in others if other is not None}
     return make_named(mesh, dimensions, AxisWords.of(lists))
+
+
+def local_dimensions(written: str, shape: Sequence[int | None]) -> tuple[int, ...] | None:
+    """Return the shape of one device's part; None where the sharding or the shape is not known."""
+    sharding = parse_sharding(written)
+    if sharding is None or None in shape:
+        return None
+    sizes = [size for size in shape if size is not None]
+    if sharding.kind is ShardingKind.REPLICATED:
+        return tuple(sizes)
+    if sharding.kind is not ShardingKind.TILED or len(sharding.tiles) != len(sizes):
+        return None
+    return tuple(-(-size // cuts) for size, cuts in zip(sizes, sharding.tiles, strict=True))
 
 
 def read_dimensions(text: str) -> tuple[DimensionAxes, ...] | None:
