@@ -111,29 +111,29 @@ class Origins:
         """Return the step that led to a snapshot if it partitioned the program; else None."""
         if stage not in self._steps:
             matching = self._snapshots.into(stage) if self._snapshots else None
-            found = partitioning_into(self._modules, stage) if matching else None
-            self._steps[stage] = PartitioningStep(found, matching) if found and matching else None
+            step = partitioning_into(self._modules, stage) if matching else None
+            self._steps[stage] = PartitioningStep(step, matching) if step and matching else None
         return self._steps[stage]
 
     def _by_user(self, stage: int, grade: Grade) -> CollectiveOrigin:
         detail = "The program has it: shard_map, psum or another collective of the framework."
-        found = _Found(self._passes.label(stage), None, _IN_PROGRAM)
-        return _known(found, CauseKind.USER, detail, grade)
+        first = _Appearance(self._passes.label(stage), None, _IN_PROGRAM)
+        return _known(first, CauseKind.USER, detail, grade)
 
     def _by_pass(self, stage: int, trail: Trail) -> CollectiveOrigin:
-        found = self._found(stage)
-        detail = f"Made by `{found.after}`." if found.after else "Made after partitioning."
+        first = self._appearance(stage)
+        detail = f"Made by `{first.after}`." if first.after else "Made after partitioning."
         grade = Grade.GUESSED if trail.grade is Grade.GUESSED else Grade.MATCHED
-        return _known(found, CauseKind.COMPILER, detail, grade)
+        return _known(first, CauseKind.COMPILER, detail, grade)
 
-    def _found(self, stage: int) -> "_Found":
+    def _appearance(self, stage: int) -> "_Appearance":
         label, by = self._passes.label(stage), self._passes.ran_before(stage)
         between = _BETWEEN.format(before=self._passes.label(stage - 1), after=label)
-        return _Found(label, by, None if by else between)
+        return _Appearance(label, by, None if by else between)
 
     def _by_partitioner(self, stage: int, cause: CollectiveCause, trail: Trail) -> CollectiveOrigin:
         grade = self._grade(stage, cause, trail)
-        return _known(self._found(stage), cause.kind, cause.detail, grade, cause.operands)
+        return _known(self._appearance(stage), cause.kind, cause.detail, grade, cause.operands)
 
     def _grade(self, stage: int, cause: CollectiveCause, trail: Trail) -> Grade:
         """Return how sure an origin is.
@@ -173,7 +173,7 @@ class Origins:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Appearance:
     """The first snapshot that has a collective, and the pass that led to it."""
 
     stage: str
@@ -182,17 +182,17 @@ class _Found:
 
 
 def _known(
-    found: _Found,
+    first: _Appearance,
     cause: CauseKind,
     detail: str,
     grade: Grade,
     operands: tuple[ShardedValue, ...] = (),
 ) -> CollectiveOrigin:
     return CollectiveOrigin(
-        stage=found.stage,
+        stage=first.stage,
         stage_reason=None,
-        after=found.after,
-        after_reason=found.after_reason,
+        after=first.after,
+        after_reason=first.after_reason,
         cause=cause,
         cause_reason=None,
         detail=detail,

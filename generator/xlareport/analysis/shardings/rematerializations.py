@@ -73,8 +73,8 @@ def find_rematerializations(
     if partitioning is None:
         return None
     search = _Search(DataFlow(partitioning.after), partitioning.before, partitioning.is_fresh)
-    found = (search.rematerialization(place) for place in _slices(partitioning.after))
-    return tuple(islice((each for each in found if each is not None), MOST))
+    value = (search.rematerialization(place) for place in _slices(partitioning.after))
+    return tuple(islice((each for each in value if each is not None), MOST))
 
 
 def _slices(module: HloModule) -> Iterator[Place]:
@@ -95,18 +95,18 @@ class _Search:
 
     def rematerialization(self, place: Place) -> Rematerialization | None:
         """Return what a slice is a part of, if that is gathered whole only to be cut again."""
-        found = _rematerialization(self.flow, place, self.before, copies=not self.is_fresh)
-        if found is None or self.is_fresh:
-            return found
-        if _is_asked_for(self.before, found.dimensions) or not self._is_whole(found):
+        value = _rematerialization(self.flow, place, self.before, copies=not self.is_fresh)
+        if value is None or self.is_fresh:
+            return value
+        if _is_asked_for(self.before, value.dimensions) or not self._is_whole(value):
             return None
-        return replace(found, grade="matched", is_fresh=False)
+        return replace(value, grade="matched", is_fresh=False)
 
-    def _is_whole(self, found: Rematerialization) -> bool:
+    def _is_whole(self, value: Rematerialization) -> bool:
         """Tell whether all of a value is gathered: by all devices, or by the program's shape."""
-        wholes = _around(self.before, found.op_name, found.dimensions)
-        every = prod(found.from_tiles) == read_partition_count(self.flow.module)
-        return every or any(each.shape.dimensions == found.dimensions for each in wholes)
+        wholes = _around(self.before, value.op_name, value.dimensions)
+        every = prod(value.from_tiles) == read_partition_count(self.flow.module)
+        return every or any(each.shape.dimensions == value.dimensions for each in wholes)
 
 
 def _rematerialization(
