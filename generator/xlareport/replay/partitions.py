@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from xlareport.analysis.cost.partitions import is_partitioned
 from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
 from xlareport.analysis.shardings.moved import Box, device_boxes
-from xlareport.analysis.shardings.partitioning import find_partitioning, is_partitioned
+from xlareport.analysis.shardings.partitioning import find_partitioning
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.sharding import Sharding, ShardingKind
