@@ -101,6 +101,27 @@ def contents(module: HloModule | None) -> Counter[tuple[str, int]]:
     return Counter((line.opcode, len(line.operands)) for line in lines)
 
 
+def lost_attributes(written: HloModule | None, printed: HloModule | None) -> list[str]:
+    """Return what XLA prints of the attributes of an instruction and the reading as written lacks.
+
+    Instructions of one name are compared; those that XLA renamed are left out.
+    """
+    if written is None or printed is None:
+        return []
+    known = {line.name: line for line in written.instructions}
+    return [
+        key
+        for line in printed.instructions
+        if (own := known.get(line.name)) is not None and own.opcode == line.opcode
+        for key in line.attributes
+        if key not in own.attributes and key not in _ADDED
+    ]
+
+
+_ADDED = frozenset({"metadata", "frontend_attributes", "origin", "control-predecessors"})
+"""What XLA prints of its own accord, or says in other words."""
+
+
 def verdict(text: str, printed: str, proto: bytes) -> str:
     """Return what is wrong with the reading of a text; empty where nothing is.
 
@@ -110,6 +131,9 @@ def verdict(text: str, printed: str, proto: bytes) -> str:
     parsed = read(printed)[0], ProtoReader().read(proto, "proto")
     if contents(module) not in map(contents, parsed):
         return f"other instructions: {messages[0] if messages else 'nothing said'}"
+    lost = lost_attributes(module, parsed[0])
+    if lost:
+        return f"attribute {lost[0]} is missing"
     return messages[0] if messages else ""
 
 

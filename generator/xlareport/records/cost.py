@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.memory import HeldMemory
+from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
@@ -131,6 +132,8 @@ class MemoryRecord:
     """What the runtime holds; None where the dump has no buffer assignment."""
     held_bytes: int | None
     """Arguments, outputs and temporaries without what is written over arguments."""
+    stats: MemoryStats | None
+    """Temp and peak as `memory_analysis()` gives them."""
     spaces: tuple[MemorySpaceRecord, ...]
     estimated_peak_bytes: int | None
     """Guessed from the schedule, where the dump has no file on memory."""
@@ -262,6 +265,7 @@ def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
     return MemoryRecord(
         held=held,
         held_bytes=held.total_bytes if held else None,
+        stats=memory.stats,
         spaces=tuple(
             MemorySpaceRecord(
                 number=space.color,

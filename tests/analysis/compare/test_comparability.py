@@ -57,3 +57,33 @@ def test_two_versions_of_a_program_are_compared(pairs: Path) -> None:
     view = compared(pairs / "cpu-conv-base", pairs / "cpu-conv-layer")
     assert view.verdict.time.direction is Direction.MORE
     assert view.verdict.time.obstacle is Obstacle.NONE
+
+
+def write_tpu_dump(folder: Path, version: str, space: str) -> Path:
+    """Write a program of a TPU that keeps a value in a memory space."""
+    folder.mkdir()
+    layout = "{1,0:T(8,128)" + space + "}"
+    text = (
+        "HloModule jit_f, is_scheduled=true\n\nENTRY main {\n"
+        "  x = f32[1024,1024]{1,0:T(8,128)} parameter(0)\n"
+        f"  y = f32[1024,1024]{layout} negate(x)\n"
+        f"  z = f32[1024,1024]{layout} multiply(y, y)\n"
+        "  ROOT r = f32[1024,1024]{1,0:T(8,128)} add(z, y)\n}\n"
+    )
+    for stage in ("before_optimizations", "after_optimizations"):
+        (folder / f"module_0000.jit_f.cl_1.{stage}.txt").write_text(text)
+    words = f"version: TPU_VERSION_{version}\n"
+    (folder / "module_0000.jit_f.cl_1.target_arguments.txt").write_text(words)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("space", "obstacle"), [("S(3)", Obstacle.CHIPS), ("", Obstacle.NONE)], ids=["cmem", "hbm"]
+)
+def test_times_of_two_tpus_are_not_compared_where_one_keeps_values_on_the_chip(
+    space: str, obstacle: Obstacle, tmp_path: Path
+) -> None:
+    base = write_tpu_dump(tmp_path / "base", "PUFFERFISH", space)
+    head = write_tpu_dump(tmp_path / "head", "GHOSTLITE", "")
+    view = compared(base, head)
+    assert view.verdict.time.obstacle is obstacle

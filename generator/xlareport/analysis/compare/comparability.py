@@ -14,6 +14,8 @@ _ALIKE_OPS = 0.9
 """The same of ops, of which any two training steps share many."""
 _LEAST = 5
 """Arguments or ops, fewer of which tell nothing."""
+_LEFT_OUT = 0.05
+"""The share of bytes in memory on a chip up to which times of two chips are compared."""
 _END = "after_optimizations"
 
 
@@ -25,6 +27,7 @@ class Obstacle(StrEnum):
     PROGRAM = "the main programs have hardly an argument or operation in common"
     DEVICE = "the devices differ, and at least one of them is not known"
     BACKEND = "the backends differ"
+    CHIPS = "the TPUs differ in what they keep on the chip, and no time includes accesses there"
 
 
 def find_obstacle(comparison: Comparison) -> Obstacle:
@@ -47,8 +50,12 @@ def find_time_obstacle(comparison: Comparison) -> Obstacle:
     ours, theirs = (side.summary.origin.backend for side in (base, head))
     if ours and theirs and ours != theirs:
         return Obstacle.BACKEND
-    guessed = "guessed" in (base.facts.device_grade, head.facts.device_grade)
-    return Obstacle.DEVICE if guessed and _devices_differ(base, head) else Obstacle.NONE
+    if not _devices_differ(base, head):
+        return Obstacle.NONE
+    if "guessed" in (base.facts.device_grade, head.facts.device_grade):
+        return Obstacle.DEVICE
+    on_chip = max(base.facts.on_chip_share, head.facts.on_chip_share)
+    return Obstacle.CHIPS if on_chip > _LEFT_OUT else Obstacle.NONE
 
 
 def _devices_differ(base: Sketched, head: Sketched) -> bool:

@@ -59,6 +59,8 @@ class Facts:
     """Of the final module."""
     device_grade: str = ""
     """As in a cost report; `guessed` where nothing names a device."""
+    on_chip_share: float = 0.0
+    """The part of the bytes accessed that lies in a TPU's VMEM or CMEM; no time includes it."""
 
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
@@ -82,7 +84,19 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         opcode_work=tuple(_opcode_work(module.final.hlo, cost, shares)),
         device=device.name,
         device_grade=grade,
+        on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
     )
+
+
+def measure_on_chip_share(cost: ModuleCost) -> float:
+    """Return the part, 0 to 1, of the bytes accessed that does not go through the main memory."""
+    kernels = [each for each in cost.instructions.values() if not each.fused]
+    whole = sum((each.bytes_accessed or 0) * each.counted for each in kernels)
+    beside = sum(
+        max(0, (each.bytes_accessed or 0) - (each.main_memory_bytes or 0)) * each.counted
+        for each in kernels
+    )
+    return beside / whole if whole else 0.0
 
 
 def _opcode_work(

@@ -9,7 +9,7 @@ from xlareport.readers.live_range import LiveRanges
 from xlareport.readers.memory_report import SpaceUsage
 
 DEFAULT_SPACE = 0
-_HOST_SPACE = 5
+HOST_SPACE = 5
 """The host's memory on every backend: `Layout::kHostMemorySpace` in openxla/xla, xla/layout.h."""
 
 
@@ -120,7 +120,7 @@ def sum_held(assignment: BufferAssignment) -> HeldMemory:
     """Sum up what the runtime holds; values on the chip are of no allocation that it makes."""
     sums: Counter[str] = Counter()
     for allocation in assignment.allocations:
-        if allocation.color == _HOST_SPACE:
+        if allocation.color == HOST_SPACE:
             sums["host"] += allocation.size
             continue
         is_argument = allocation.parameter is not None

@@ -15,7 +15,7 @@ from xlareport.readers.live_range import LiveRange, LiveRanges
 
 MAIN_MEMORY = 0
 """The number of the device's main memory, on every backend."""
-_HELD = frozenset({"parameter", "output", "constant"})
+HELD = frozenset({"parameter", "output", "constant"})
 """Allocations that the caller or the program holds from the start of a run to its end."""
 BufferKey = tuple[str, tuple[int, ...]]
 """(instruction, place in its tuple)."""
@@ -42,7 +42,7 @@ class Slot:
     @property
     def is_held(self) -> bool:
         """Say whether it is held throughout, whatever lives in it."""
-        return self.allocation.kind in _HELD
+        return self.allocation.kind in HELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def measure_occupancy(
     """Return what is in use when; None where the dump does not tell when values live."""
     allocations = assignment.allocations if assignment else ()
     reserved = [allocation for allocation in allocations if not allocation.is_thread_local]
-    if not reserved or (live is None and any(item.kind not in _HELD for item in reserved)):
+    if not reserved or (live is None and any(item.kind not in HELD for item in reserved)):
         return None
     end = _end(live) if live else 0
     ranges = {(item.instruction, item.index): item for item in live.ranges} if live else {}
@@ -113,7 +113,7 @@ def measure_occupancy(
         for (position, size), (_, before) in zip(used, [(0, 0), *used], strict=False):
             changes[allocation.color][position] += size - before
         slots += own if allocation.color == MAIN_MEMORY else ()
-        if own and allocation.kind not in _HELD and len(allocation.values) > 1:
+        if own and allocation.kind not in HELD and len(allocation.values) > 1:
             position, most = max(used, key=lambda step: (step[1], -step[0]))
             fills.append(Fill(allocation, most, position))
     curves = {
@@ -124,11 +124,18 @@ def measure_occupancy(
     return Occupancy(curves, tuple(slots), tuple(ranked), _held(reserved))
 
 
+def measure_most(allocation: Allocation, live: LiveRanges) -> int:
+    """Return the most bytes of one allocation that are in use at once."""
+    ranges = {(item.instruction, item.index): item for item in live.ranges}
+    used = _used(list(_slots(allocation, ranges, _end(live))))
+    return max((size for _, size in used), default=0)
+
+
 def _held(allocations: Sequence[Allocation]) -> Mapping[int, Mapping[str, int]]:
     """Return the bytes of what is held throughout, by space and kind."""
     held: dict[int, Counter[str]] = defaultdict(Counter)
     for allocation in allocations:
-        if allocation.kind in _HELD and allocation.values:
+        if allocation.kind in HELD and allocation.values:
             held[allocation.color][allocation.kind] += allocation.size
     return held
 
@@ -145,7 +152,7 @@ def _slots(
 
     A value of which the dump does not tell when it lives is taken to live throughout.
     """
-    if allocation.kind in _HELD:
+    if allocation.kind in HELD:
         values = sorted(allocation.values, key=lambda value: (-value.size, value.id))
         yield from (Slot(allocation, value, 0, allocation.size, 0, end) for value in values[:1])
         return

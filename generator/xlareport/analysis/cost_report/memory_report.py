@@ -16,6 +16,7 @@ from xlareport.analysis.cost.memory import (
     sum_by_kind,
 )
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
+from xlareport.analysis.cost.memory_stats import MemoryStats, find_memory_stats
 from xlareport.analysis.cost.occupancy import BufferKey, Fill, Occupancy, measure_occupancy
 from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
@@ -150,13 +151,20 @@ class MemoryReport:
     """The label and the bytes of each memory space in the memory usage report."""
     chip: str = ""
     """The key of the device that the dump names; empty where it names none."""
+    stats: MemoryStats | None = None
+    """Temp and peak as `memory_analysis()` gives them; None without a buffer assignment."""
 
 
 def report_memory(
-    files: MemoryFiles, module: HloModule, cost: ModuleCost, chip: str = ""
+    files: MemoryFiles,
+    module: HloModule,
+    cost: ModuleCost,
+    chip: str = "",
+    backend: str | None = None,
 ) -> MemoryReport:
     """Bring together what the dump's files and the final module say; `chip` is a device's key."""
-    return _ReportBuilder(files, module).build(cost, chip)
+    report = _ReportBuilder(files, module).build(cost, chip)
+    return replace(report, stats=find_memory_stats(files, module, backend))
 
 
 class _ReportBuilder:

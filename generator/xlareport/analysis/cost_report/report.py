@@ -90,7 +90,7 @@ def report_cost(
     device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())
     earlier = [snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not hlo]
     chip = device_named(module.device_words)
-    memory = report_memory(module.memory, hlo, cost, chip.key if chip else "")
+    memory = report_memory(module.memory, hlo, cost, chip.key if chip else "", backend)
     peak = memory.peak_lines if memory.at_peak_count else None
     times, shared = estimate_times(cost, device), share_fusions(hlo, cost, device)
     phase = key_by_phase(hlo)

@@ -15,6 +15,8 @@ _BYTES_PER_FLOP = 0.02
 
 _BYTES_PER_STEP = 1e7
 """What memory moves in the 7 microseconds of a step of a factorization on a GPU."""
+_BYTES_PER_LAUNCH = 4e6
+"""What memory moves in the 3 microseconds that a GPU needs for a kernel of no work."""
 _LAUNCHING = frozenset({"gpu", "tpu"})
 
 _HELPED = {"random numbers": 0.0, "cast or transfer": 0.25, "eager op": 0.25}
@@ -109,7 +111,8 @@ def measure_work(summary: ModuleSummary, assumed: Assumptions, relations: Relati
     known = (final.bytes_accessed or 0) + _BYTES_PER_FLOP * (final.flops or 0)
     more = (assumed.rounds - 1) * summary.open_work
     hidden = calls.hidden_bytes + _BYTES_PER_FLOP * assumed.hidden * calls.hidden_flops
-    steps = _BYTES_PER_STEP * calls.steps if summary.origin.backend in _LAUNCHING else 0.0
+    waiting = _BYTES_PER_STEP * calls.steps + _BYTES_PER_LAUNCH * summary.launches
+    steps = waiting if summary.origin.backend in _LAUNCHING else 0.0
     worth = relations.worth[summary.files.key]
     return (known + more + hidden + steps) * (1 - _random_share(summary)) * worth
 

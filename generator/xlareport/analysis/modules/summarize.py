@@ -81,6 +81,7 @@ def summarize_module(
         problems=module.problems,
         tpu_flags=compare_flags(module.flags, _build(module)),
         open_work=_open_work(cost) if cost else 0.0,
+        launches=_launches(cost) if cost and _is_optimized(module) else 0,
         calls=_custom_calls(final.hlo, cost) if final and cost else CustomCallWork(),
         features=extract_features(texts, final.hlo if final else None),
     )
@@ -125,6 +126,20 @@ def _open_work(cost: ModuleCost) -> float:
         if instruction.executions is None and not instruction.fused
     )
     return sum(estimate_weight(cost) for cost in each)
+
+
+def _is_optimized(module: ParsedModule) -> bool:
+    """Say whether the last snapshot is that after all passes: before them nothing is fused."""
+    return module.final is not None and module.final.stage.name.endswith("after_optimizations")
+
+
+def _launches(cost: ModuleCost) -> int:
+    """Count what runs by itself and moves something; a fusion is one."""
+    return sum(
+        instruction.counted
+        for instruction in cost.instructions.values()
+        if not instruction.fused and instruction.bytes_accessed != 0
+    )
 
 
 def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:

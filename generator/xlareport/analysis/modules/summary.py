@@ -123,6 +123,8 @@ class ModuleSummary:
     """Flags of the TPU compiler beside their defaults; None where the dump does not have them."""
     open_work: float = 0.0
     """Work in bytes' worth of what runs in loops whose rounds are not known, counted once."""
+    launches: int = 0
+    """Fusions and other instructions that run by themselves in one run, loops multiplied."""
     calls: CustomCallWork = CustomCallWork()
     features: Features = NO_TRAITS
     """What its contents tell of the part it plays."""

@@ -207,24 +207,24 @@ def _memory(module: ModuleRecord) -> str:
 
 
 def _analysis(memory: MemoryRecord | None, backend: str | None) -> str:
-    """Return the line that `memory_analysis()` prints; a dump has no size of generated code.
-
-    libtpu sets aside temporaries after buffer assignment: no file has their size, nor its peak.
-    """
+    """Return the line that `memory_analysis()` prints; a dump has no size of generated code."""
     held = memory.held if memory is not None else None
-    if held is None:
+    stats = memory.stats if memory is not None else None
+    if held is None or stats is None:
         return ""
+    about = "" if stats.is_exact else "about "
     sizes = {
-        "argument": held.argument_bytes,
-        "output": held.output_bytes,
-        "temp": None if backend == "tpu" else held.temp_bytes,
-        "alias": held.alias_bytes,
-        "peak": held.peak_without_temp_bytes if backend == "cpu" else None,
+        "argument": ("", held.argument_bytes),
+        "output": ("", held.output_bytes),
+        "temp": (about, stats.temp_bytes),
+        "alias": ("", held.alias_bytes),
+        "peak": (about, stats.peak_bytes),
     }
-    known = {name: size for name, size in sizes.items() if size is not None}
-    words = ", ".join(f"{name} {units.byte_size(size)}" for name, size in known.items())
+    known = {name: (how, size) for name, (how, size) in sizes.items() if size is not None}
+    parts = (f"{name} {how}{units.byte_size(size)}" for name, (how, size) in known.items())
+    words = ", ".join(parts)
     unknown = listing([*(name for name in sizes if name not in known), "generated code size"])
-    note = _CPU_PEAK if held.temp_bytes and "peak" in known else ""
+    note = _CPU_PEAK if backend == "cpu" and held.temp_bytes else ""
     return f" `memory_analysis()`: {words}{note}; {unknown} not in the dump."
 
 

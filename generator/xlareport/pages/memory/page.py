@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.cost.host_memory import FROM_HOST, TO_HOST
+from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
@@ -167,6 +168,7 @@ def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
         ("Temp", figures.temp_bytes, "preallocated-temp"),
         ("Peak use", memory.occupied_peak_bytes, "maximum of the curve"),
         ("Allocated", figures.allocated_bytes, "all device allocations"),
+        *(_analysis_rows(memory.stats, figures.temp_bytes) if backend != "cpu" else ()),
         ("Peak live bytes", figures.live_peak_bytes, _LIVE_PEAK),
         ("Host memory", held.host_bytes if held and held.host_bytes else None, "pinned_host"),
     ]
@@ -177,13 +179,24 @@ def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
     ]
 
 
+def _analysis_rows(
+    stats: MemoryStats | None, temp: int | None
+) -> Iterator[tuple[str, int | None, str]]:
+    """Yield what `memory_analysis()` prints where it is another figure."""
+    if stats is not None:
+        sure = "from buffer assignment" if stats.is_exact else "estimated, libtpu's own rules"
+        other = stats.temp_bytes if stats.temp_bytes != temp else None
+        yield "Temp, memory_analysis()", other, sure
+        yield "Peak, memory_analysis()", stats.peak_bytes, sure
+
+
 _HELD = (
     "arguments + outputs + temp - alias, as in memory_analysis(); generated code size is not in "
     "the dump"
 )
 _HELD_TPU = (
-    "arguments + outputs + temp - alias; libtpu's memory_analysis() counts another temp, and its "
-    "peak and generated code size are not in the dump"
+    "arguments + outputs + temp - alias; libtpu's memory_analysis() counts another temp; generated "
+    "code size is not in the dump"
 )
 _LIVE_PEAK = (
     "from XLA's live-range file: logical sizes in all memory spaces, shared memory counted for "

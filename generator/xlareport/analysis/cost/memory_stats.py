@@ -1,0 +1,161 @@
+"""Temp and peak as `compiled.memory_analysis()` gives them, from what the files of a dump say.
+
+Buffer assignment keeps the sizes. What XLA adds is its own bookkeeping: the CPU client leaves the
+temporaries out of its peak, others add the space with the most in use to what is held throughout,
+and libtpu adds the fragmentation of its heap to the temporaries. The rules of libtpu were found by
+comparing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from xlareport.analysis.cost.memory import DEFAULT_SPACE, HOST_SPACE, HeldMemory, sum_held
+from xlareport.analysis.cost.occupancy import HELD, measure_most
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.opcodes import opcode_work
+from xlareport.program import MemoryFiles
+from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
+from xlareport.readers.live_range import LiveRanges
+
+_TPU_ALIGNMENT = 16_384
+"""Bytes: every buffer of a TPU's temporaries begins at a multiple of it."""
+_CARRIED = frozenset({"copy", "parameter", "while", "conditional", "get-tuple-element", "call"})
+"""Opcodes that hand on a scalar, besides those of arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStats:
+    """Two figures of `memory_analysis()`, in bytes; None where the dump does not tell."""
+
+    temp_bytes: int | None
+    peak_bytes: int | None
+    is_exact: bool
+    """Whether XLA's rule is known; libtpu's was found by comparing."""
+
+
+def find_memory_stats(
+    files: MemoryFiles, module: HloModule, backend: str | None
+) -> MemoryStats | None:
+    """Return temp and peak; None where the dump has no buffer assignment."""
+    assignment, live = files.assignment, files.live
+    if assignment is None:
+        return None
+    held = sum_held(assignment)
+    if backend == "cpu":
+        return MemoryStats(held.temp_bytes, held.peak_without_temp_bytes, is_exact=True)
+    if backend != "tpu":
+        return MemoryStats(held.temp_bytes, _peak(held, assignment, live), is_exact=True)
+    temp = _tpu_temp(assignment, live, module)
+    return MemoryStats(temp, _peak(held, assignment, live), is_exact=False)
+
+
+def _peak(held: HeldMemory, assignment: BufferAssignment, live: LiveRanges | None) -> int | None:
+    """Return what is held throughout and the most of the one space that has the most in use.
+
+    In a TPU's memories on the chip values can share a place in ways that the dump does not tell:
+    where that makes a difference, the peak is not known.
+    """
+    shared = [item for item in _device_memory(assignment) if item.kind not in HELD]
+    if not shared:
+        return held.peak_without_temp_bytes
+    if live is None:
+        return None
+    least: Counter[int] = Counter()
+    most: Counter[int] = Counter()
+    for allocation in shared:
+        arrays = _arrays_alone(allocation)
+        least[allocation.color] += measure_most(arrays, live)
+        most[allocation.color] += _sum_most(arrays.values, live)
+    most[DEFAULT_SPACE] = least[DEFAULT_SPACE]
+    peak = max(least.values(), default=0)
+    is_known = peak == max(most.values(), default=0)
+    return held.peak_without_temp_bytes + peak if is_known else None
+
+
+def _device_memory(assignment: BufferAssignment) -> Iterable[Allocation]:
+    for allocation in assignment.allocations:
+        if not allocation.is_thread_local and allocation.color != HOST_SPACE:
+            yield allocation
+
+
+def _tpu_temp(
+    assignment: BufferAssignment, live: LiveRanges | None, module: HloModule
+) -> int | None:
+    """Return libtpu's temp: the heap of buffer assignment and, once more, what it leaves unused.
+
+    Tables of tuples count as if they were held throughout. Where the heap holds nothing but such
+    tables and scalars, which live in registers, libtpu needs no heap.
+    """
+    temps = [
+        allocation
+        for allocation in assignment.allocations
+        if allocation.is_preallocated_temp and allocation.color == DEFAULT_SPACE
+    ]
+    opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}
+    if not any(_is_in_memory(value, opcodes) for item in temps for value in item.values):
+        return 0
+    if live is None:
+        return None
+    heap = sum(-(-item.size // _TPU_ALIGNMENT) * _TPU_ALIGNMENT for item in temps)
+    used = sum(measure_most(_counted(item, opcodes), live) + _table_bytes(item) for item in temps)
+    return 2 * heap - used
+
+
+def _counted(allocation: Allocation, opcodes: Mapping[str, str]) -> Allocation:
+    """Leave out what libtpu does not count: tables, flags in registers, and scalars of loops."""
+    values = tuple(
+        value
+        for value in allocation.values
+        if not _is_table(value) and not _is_flag_or_counter(value, opcodes)
+    )
+    return replace(allocation, values=values)
+
+
+def _is_flag_or_counter(value: BufferValue, opcodes: Mapping[str, str]) -> bool:
+    opcode = opcodes.get(value.instruction, "")
+    kind = value.shape.partition("{")[0]
+    is_flag = kind == "pred[]" and opcode in opcode_work().elementwise
+    return is_flag or (kind.endswith("[]") and opcode in _CARRIED)
+
+
+def _is_in_memory(value: BufferValue, opcodes: Mapping[str, str]) -> bool:
+    """Say whether a value of a TPU's main memory is neither a table nor a scalar in a register."""
+    if _is_table(value):
+        return False
+    opcode = opcodes.get(value.instruction, "")
+    is_scalar = value.shape.partition("{")[0].endswith(("[]", "[1]"))
+    return not (is_scalar and (opcode in opcode_work().elementwise or opcode in _CARRIED))
+
+
+def _is_table(value: BufferValue) -> bool:
+    """Say whether it is the table of pointers of a tuple."""
+    return value.shape.startswith("(")
+
+
+def _arrays_alone(allocation: Allocation) -> Allocation:
+    values = tuple(value for value in allocation.values if not _is_table(value))
+    return replace(allocation, values=values)
+
+
+def _table_bytes(allocation: Allocation) -> int:
+    """Return the bytes of the tables, those at one place once."""
+    return sum(
+        {value.offset: value.size for value in allocation.values if _is_table(value)}.values()
+    )
+
+
+def _sum_most(values: Iterable[BufferValue], live: LiveRanges) -> int:
+    """Return the most bytes that live at once if no two values share a place."""
+    ranges = {(item.instruction, item.index): item for item in live.ranges}
+    changes: Counter[int] = Counter()
+    for value in values:
+        lives = ranges.get((value.instruction, value.index))
+        changes[lives.start if lives else 0] += value.size
+        if lives:
+            changes[lives.end + 1] -= value.size
+    living = most = 0
+    for position in sorted(changes):
+        living += changes[position]
+        most = max(most, living)
+    return most
