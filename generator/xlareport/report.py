@@ -24,6 +24,7 @@ from xlareport.analysis.ranks.work import compare_ranks
 from xlareport.dump.duplicates import find_duplicates
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, find_module
 from xlareport.dump.rank_modules import group_source
+from xlareport.dump.rank_twins import find_rank_twins
 from xlareport.dump.source import Source, open_source
 from xlareport.pages.assembly import SiteInput, site_files
 from xlareport.pages.module.duplicate import Payloads, duplicate_result, duplicate_texts
@@ -121,6 +122,8 @@ class DumpReading:
     workers: WorkerPool
     done: dict[str, ModuleResult] = field(default_factory=dict)
     """By the module's key."""
+    twins: frozenset[str] = frozenset()
+    """Keys of modules of ranks that repeat another one but for names, ids and notes."""
 
     def results(self) -> Iterator[ModuleResult]:
         """Yield each result that was not yet waited for, as they come."""
@@ -140,7 +143,9 @@ class DumpReading:
         if module.key not in self.again:
             return self.done[module.key]
         original, copies = self.again[module.key]
-        return duplicate_result(self.done[original.key], module, copies.result() if copies else ())
+        texts = copies.result() if copies else ()
+        identical = module.key not in self.twins
+        return duplicate_result(self.done[original.key], module, texts, identical=identical)
 
 
 def build(
@@ -306,7 +311,9 @@ def begin_reading(
         ptxas=_kept_ptxas(options, pages=pages),
     )
     pictures = options.pictures if pages else None
-    same = find_duplicates(grouped.modules)
+    repeated = find_duplicates(grouped.modules)
+    twins = find_rank_twins([each for each in grouped.modules if each.key not in repeated])
+    same = {**repeated, **twins}
     own = [module for module in grouped.modules if module.key not in same]
     progress(_READING, 0, len(own))
     own.sort(key=lambda module: module.bytes, reverse=True)
@@ -331,7 +338,10 @@ def begin_reading(
         if module.key in same
     }
     name = options.name or source.name
-    return DumpReading(source, name, artifacts, grouped, tasks, again, watched, progress, workers)
+    return DumpReading(
+        *(source, name, artifacts, grouped, tasks, again, watched, progress, workers),
+        twins=frozenset(twins),
+    )
 
 
 def _kept_ptxas(options: BuildOptions, *, pages: bool) -> Ptxas | None:

@@ -93,7 +93,9 @@ class ModuleAnalysis:
     shardings: ShardingReport | None = None
     """Which device holds which part; None for one partition."""
     same_as: ModuleFiles | None = None
-    """The earlier module that this one duplicates byte for byte; its analysis is reused."""
+    """The earlier module that this one repeats; its analysis is reused."""
+    is_identical: bool = True
+    """Whether it repeats that one byte for byte, not but for names, ids and notes."""
 
 
 @dataclass(frozen=True, slots=True)

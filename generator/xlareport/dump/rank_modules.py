@@ -37,7 +37,7 @@ def merge_rank_modules(grouped: GroupedDump) -> GroupedDump:
             alike[module.name, _outline(module)].append(module)
     copies: dict[str, list[ModuleFiles]] = {}
     for modules in alike.values():
-        if any(_may_be_ranks(modules[0], other) for other in modules[1:]):
+        if any(may_be_ranks(modules[0], other) for other in modules[1:]):
             copies |= _copies(modules)
     gone = {module.key for repeated in copies.values() for module in repeated}
     return replace(
@@ -53,12 +53,12 @@ def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[ModuleFiles]]:
     copies: dict[str, list[ModuleFiles]] = {}
     for module in modules:
         try:
-            digests = tuple(content_digest(each.entry) for _, _, each in _by_ending(module))
+            digests = tuple(content_digest(each.entry) for _, _, each in by_ending(module))
         except OSError:  # reading the module says so
             continue
         for original in originals[digests]:
             same = [original, *copies[original.key]]
-            if all(_may_be_ranks(module, other) for other in same):
+            if all(may_be_ranks(module, other) for other in same):
                 copies[original.key].append(module)
                 break
         else:
@@ -67,7 +67,7 @@ def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[ModuleFiles]]:
     return copies
 
 
-def _may_be_ranks(module: ModuleFiles, other: ModuleFiles) -> bool:
+def may_be_ranks(module: ModuleFiles, other: ModuleFiles) -> bool:
     """Say whether two processes wrote these: a process gives a number once, in its folder."""
     if module.folder != other.folder:
         return True
@@ -75,10 +75,10 @@ def _may_be_ranks(module: ModuleFiles, other: ModuleFiles) -> bool:
 
 
 def _outline(module: ModuleFiles) -> tuple[tuple[str, int], ...]:
-    return tuple((ending, size) for ending, size, _ in _by_ending(module))
+    return tuple((ending, size) for ending, size, _ in by_ending(module))
 
 
-def _by_ending(module: ModuleFiles) -> Sequence[tuple[str, int, Artifact]]:
+def by_ending(module: ModuleFiles) -> Sequence[tuple[str, int, Artifact]]:
     """Return (path without folder and number, bytes, file) of each file, in order."""
     start = len(module.folder) + 1 if module.folder else 0
     endings = (

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
+from xlareport.analysis.collectives.events import NO_NAME
 from xlareport.analysis.collectives.rows import (
     CollectiveMember,
     CollectiveOrigin,
@@ -14,7 +15,6 @@ from xlareport.analysis.collectives.sharding_pair import ShardingPair
 
 _MOST = 2_000
 """Collectives of a module; the first of the schedule."""
-_NO_NAME = "the names of the snapshots do not tell the pass"
 _MOST_NAMES = 200
 _MOST_GROUPS = 1_024
 
@@ -258,7 +258,7 @@ def _pass_of(row: CollectiveRow, *events: str) -> tuple[str | None, str | None]:
     if not done:
         return None, row.trail_reason or f"no snapshot shows it {events[0]}"
     by = done[-1].by
-    return by, None if by else row.trail_reason or _NO_NAME
+    return by, None if by else row.trail_reason or NO_NAME
 
 
 def _member(member: CollectiveMember) -> CollectiveMemberRecord:

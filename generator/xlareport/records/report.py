@@ -197,7 +197,8 @@ class ModuleRecord:
     tpu: TpuSummary | None = None
     """What holds of all of them."""
     same_as: str | None = None
-    """Key of the earlier module that this one repeats byte for byte; in large dumps only."""
+    """Key of the earlier module that this one repeats: byte for byte, in large dumps only; or of
+    another rank, but for names, ids and notes."""
 
     @property
     def changed_steps(self) -> int:

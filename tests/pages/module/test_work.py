@@ -38,7 +38,7 @@ def files(unpacked: Callable[[str], Path]) -> ModuleFiles:
 def test_a_part_that_fails_costs_itself(
     part: str, files: ModuleFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setattr(work if hasattr(work, part) else analysis, part, fail)

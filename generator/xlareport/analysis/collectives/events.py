@@ -8,6 +8,7 @@ from xlareport.analysis.collectives.trail import CollectiveLink
 from xlareport.analysis.steps.boundaries import START, Boundary
 from xlareport.snapshots import ParsedSnapshot
 
+NO_NAME = "the names of the snapshots do not tell the pass"
 _ASYNC_FORMS = frozenset({"start and done", "async computation", "async fusions"})
 
 
@@ -54,7 +55,8 @@ def tell_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[Tra
     for link in sorted(links, key=lambda link: link.stage):
         by, label = passes.ran_before(link.stage), passes.label(link.stage)
         for event, detail in _changes(link):
-            yield TrailEvent(event, by, label, detail, link.grade.value)
+            reason = None if by else NO_NAME
+            yield TrailEvent(event, by, reason, label, detail, link.grade.value)
 
 
 def _changes(link: CollectiveLink) -> Iterator[tuple[str, str]]:

@@ -85,13 +85,17 @@ def explain_cause(step: PartitioningStep, collective: Collective, devices: int) 
 def _wanting(
     step: PartitioningStep, home: Computation, body: Instruction, source: Instruction
 ) -> Counterpart | None:
-    """Return the op of the program that a moved value is for: the one that computes with it."""
+    """Return the op of the program that a moved value is for: the one that computes with it.
+
+    Where several ops have the name of the collective, the name does not tell which of them it is.
+    """
     name = _op_name(body, source)
     user = consumer_of(home, body)
     known = step.counterpart(home, user) if user is not None else None
     if known is not None and known.instruction.metadata.op_name == name:
         return known
-    return step.by_op_name(name, _WINDOWED) or known
+    named = step.by_op_name(name, _WINDOWED)
+    return known if named is None or named.grade is Grade.GUESSED else named
 
 
 def _op_name(body: Instruction, source: Instruction) -> str:

@@ -54,6 +54,7 @@ class TrailEvent:
     """`merged`, `split`, `moved`, `rewritten`, `asynchronous`, `synchronous` or `fused`."""
     by: str | None
     """The pass; None where the dump does not say."""
+    by_reason: str | None
     stage: str
     """The label of the snapshot that shows it."""
     detail: str

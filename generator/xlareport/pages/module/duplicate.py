@@ -1,8 +1,9 @@
-"""Results of a module that duplicates another byte for byte; the other's analysis is reused."""
+"""Results of a module that repeats another one; the other's analysis is reused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.duplicates import map_duplicate_paths
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
@@ -24,8 +25,13 @@ def duplicate_texts(files: ModuleFiles) -> Payloads:
     return kept_texts(files).payloads
 
 
-def duplicate_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) -> ModuleResult:
-    """Return the result of a module whose files hold what those of `result` do."""
+def duplicate_result(
+    result: ModuleResult, files: ModuleFiles, payloads: Payloads, *, identical: bool
+) -> ModuleResult:
+    """Return the result of a module whose files hold what those of `result` do.
+
+    They are `identical`, or the same but for names, ids and notes.
+    """
     analysis = result.analysis
     original = analysis.summary.files
     paths = map_duplicate_paths(original, files)
@@ -34,6 +40,7 @@ def duplicate_result(result: ModuleResult, files: ModuleFiles, payloads: Payload
         summary=_summary(analysis.summary, files, paths),
         read=tuple(paths[path] for path in analysis.read),
         same_as=original,
+        is_identical=identical,
     )
     return ModuleResult(own, ModuleOutput(payloads))
 
@@ -74,23 +81,33 @@ class DuplicatePage(PartPage):
 
     record: ModuleRecord
     head: ModuleHead
-    files: str
+    sameness: str
     original_key: str
     original_address: str
 
 
 def duplicate_page(
-    record: ModuleRecord, original: ModuleFiles, head: ModuleHead, summary: ModuleSummary
+    record: ModuleRecord, original: ModuleFiles, head: ModuleHead, analysis: ModuleAnalysis
 ) -> DuplicatePage:
     """Make the page that leads to the original."""
     page = navigation.module_page(record.slug)
     return DuplicatePage(
         name=words.short_name(record.name),
         slug=record.slug,
-        tables={"files": files_table(summary), **module_tables(summary)},
+        tables={"files": files_table(analysis.summary), **module_tables(analysis.summary)},
         record=record,
         head=head,
-        files=units.plural(len(record.files), "file"),
+        sameness=_sameness(record, is_identical=analysis.is_identical),
         original_key=original.key,
         original_address=navigation.address(navigation.module_page(original.slug), page),
+    )
+
+
+def _sameness(record: ModuleRecord, *, is_identical: bool) -> str:
+    files = units.plural(len(record.files), "file")
+    if is_identical:
+        return f"its {files} are byte-identical"
+    return (
+        f"its {files} differ from those of that rank in names, ids and notes only; the table of "
+        "ranks names the first difference"
     )

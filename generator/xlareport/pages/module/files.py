@@ -103,7 +103,7 @@ def _duplicate_page(
     asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
 ) -> Iterator[File | Payload]:
     record = asked.record
-    page = duplicate_page(record, original, head, asked.result.analysis.summary)
+    page = duplicate_page(record, original, head, asked.result.analysis)
     yield navigation.module_page(record.slug), render("duplicate", page, record.name, search=False)
     yield from lean_payloads(record.slug, page.tables)
 

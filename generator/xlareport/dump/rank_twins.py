@@ -1,0 +1,142 @@
+"""Modules that several processes wrote alike but for names, ids and notes: one is analyzed.
+
+Texts are compared in a form in which names and channels count by the order of their appearance, and
+in which metadata and the ids of callbacks are left out. Where that form is the same, the programs
+are; what differs is compared later, and named.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from xlareport.dump.contents import content_digest
+from xlareport.dump.modules import Artifact, ModuleFiles
+from xlareport.dump.rank_modules import by_ending, may_be_ranks
+
+_MOST_ORIGINALS = 8
+"""Modules of one name that another one is compared with."""
+_LARGEST = 64_000_000
+"""Bytes of a file that is brought into that form; a module with a larger one has no twin."""
+_NAME = re.compile(rb"%[\w.\-]{1,1000}+")
+_WORD = re.compile(rb"[A-Za-z_][\w.\-]{0,1000}+")
+_CHANNEL = re.compile(rb"channel_id=\d{1,20}+")
+_METADATA = re.compile(rb", metadata=\{(?:[^{}\"\n]++|\"(?:[^\"\\\n]++|\\.)*+\")*+\}")
+_TABLES = re.compile(
+    rb"^(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:\d[^\n]*+\n)*+", re.MULTILINE
+)
+_CALLBACKS = (b"callback", b"_python_")
+_CONFIG = b"backend_config="
+_PARAMETER = re.compile(rb"[\w.\-]{1,1000}+: ")
+_NUMBER = re.compile(rb"\b\d{1,20}\b")
+
+
+def find_rank_twins(modules: Sequence[ModuleFiles]) -> Mapping[str, ModuleFiles]:
+    """Return, by the key of each module that repeats one of another process, that one."""
+    alike: dict[object, list[ModuleFiles]] = defaultdict(list)
+    for module in modules:
+        if module.stages and not module.llo:
+            endings = tuple(ending for ending, _, _ in by_ending(module))
+            alike[module.name, endings].append(module)
+    groups = (some for some in alike.values() if len(some) > 1)
+    return {module.key: original for some in groups for module, original in _pairs(some)}
+
+
+def _pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, ModuleFiles]]:
+    """Yield each module that is the same as an earlier one, with that one."""
+    originals: list[_Contents] = []
+    for module in modules:
+        ranks = [each for each in originals if may_be_ranks(module, each.module)]
+        if not ranks and len(originals) >= _MOST_ORIGINALS:
+            continue
+        contents = _Contents(module)
+        try:
+            original = next((each for each in ranks if contents.is_like(each)), None)
+        except OSError:  # reading the module says so
+            continue
+        if original is not None:
+            yield module, original.module
+        elif len(originals) < _MOST_ORIGINALS:
+            originals.append(contents)
+
+
+@dataclass(slots=True)
+class _Contents:
+    """The files of a module by what follows its number, each read when it is asked for."""
+
+    module: ModuleFiles
+    _raw: dict[str, bytes] = field(default_factory=dict)
+    _forms: dict[str, bytes] = field(default_factory=dict)
+    _names: dict[bytes, bytes] = field(default_factory=dict)
+    """Names of all texts by their number; empty where no other file differs."""
+    _files: Mapping[str, Artifact] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._files = {ending: artifact for ending, _, artifact in by_ending(self.module)}
+
+    def is_like(self, other: "_Contents") -> bool:
+        """Say whether all files are the same but for names, ids and notes; raises OSError."""
+        different = [
+            ending for ending in self._files if self.digest(ending) != other.digest(ending)
+        ]
+        return all(self.form(ending) == other.form(ending) for ending in different)
+
+    def _is_text(self, ending: str) -> bool:
+        return self._files[ending].name.kind == "hlo-text"
+
+    def digest(self, ending: str) -> bytes:
+        """Return a digest of a file as it is; raises OSError."""
+        if ending not in self._raw:
+            self._raw[ending] = content_digest(self._files[ending].entry)
+        return self._raw[ending]
+
+    def form(self, ending: str) -> bytes:
+        """Return a digest of a file in the form that is compared; its own where it has none."""
+        if ending not in self._forms:
+            entry = self._files[ending].entry
+            content = entry.read() if entry.size <= _LARGEST else b""
+            if not content or b"\0" in content[:4096]:
+                return self.digest(ending)
+            form = _text_form(content) if self._is_text(ending) else self._renamed(content)
+            self._forms[ending] = blake2b(form, digest_size=20).digest()
+        return self._forms[ending]
+
+    def _renamed(self, content: bytes) -> bytes:
+        """Return another file with the names of instructions as its HLO texts count them."""
+        if not self._names:
+            number = _counted(b"%", self._names)
+            for ending in filter(self._is_text, self._files):
+                for match in _NAME.finditer(self._files[ending].entry.read()):
+                    number(match)
+        names = self._names
+        return _WORD.sub(lambda match: names.get(b"%" + match[0], match[0]), content)
+
+
+def _text_form(content: bytes) -> bytes:
+    content = _METADATA.sub(b"", _TABLES.sub(b"", content))
+    content = b"\n".join(_plain(line) for line in content.split(b"\n") if line)
+    content = _CHANNEL.sub(_counted(b"channel_id=", {}), content)
+    return _NAME.sub(_counted(b"%", {}), content)
+
+
+def _plain(line: bytes) -> bytes:
+    """Return a line without names of parameters and without ids of callbacks."""
+    if line.startswith((b"%", b"ENTRY ")):
+        return _PARAMETER.sub(b"", line)
+    if b" custom-call(" not in line or not any(word in line for word in _CALLBACKS):
+        return line
+    head, mark, config = line.partition(_CONFIG)
+    return head + mark + _NUMBER.sub(b"0", config)
+
+
+def _counted(prefix: bytes, known: dict[bytes, bytes]) -> Callable[[re.Match[bytes]], bytes]:
+    """Return what numbers each text by the order in which it first appears."""
+
+    def number(match: re.Match[bytes]) -> bytes:
+        text = match[0]
+        if text not in known:
+            known[text] = prefix + b"%d" % len(known)
+        return known[text]
+
+    return number
