@@ -14,6 +14,7 @@ const NOTE = "// Made from frontend/src by `make bundle`: changes here are lost.
 export const BUNDLES = [
   ["main.js", "xlareport.js", "xlareport"],
   ["early.js", "iframe-worker.js", undefined],
+  ["placeless.js", "placeless.js", undefined],
   ["single.js", "single.js", undefined],
 ];
 

@@ -4,7 +4,7 @@
  * nothing in an address becomes a path or markup.
  */
 
-import { askedPart, isSingleFile, state } from "./core/address.js";
+import { askedPart, goToFragment, isSingleFile, state } from "./core/address.js";
 import { showContents } from "./contents.js";
 import { drawComponents } from "./core/components.js";
 import { element, errorMessage, failure } from "./core/elements.js";
@@ -167,7 +167,7 @@ function goOn(tabs) {
   const shown = document.querySelector(name === "computation" ? "[data-xr-computations]" : "[data-xr-graph]");
   if (!tab || askedPart() || shown) return;
   const values = asked.includes("=") ? asked.split("&").filter((value) => !value.startsWith("page=")) : [];
-  if (isSingleFile) location.hash = [tab.hash, ...values].join("&");
+  if (isSingleFile) goToFragment([tab.hash, ...values].join("&"));
   else location.replace(tab.href + (values.length ? `#${values.join("&")}` : ""));
 }
 

@@ -5,11 +5,23 @@
  * what is not in the file say so.
  */
 
+import { goToFragment, isFixed, isPlaceless, replaceFragment, root as folder } from "./core/address.js";
+
 const HOME = "index.html";
 const MISSING = "left-out.html";
-const folder = new URL("./", location.href).href;
+/** What comes behind the part of the page with this script: what the theme needs there, its scripts, the data. */
+const REST = ".md-container ~ .md-dialog, .md-container ~ script";
+const end = "</script>";
+const beginning = isFixed ? whole() : "";
 const templates = /** @type {HTMLTemplateElement[]} */ ([...document.querySelectorAll("template[data-page]")]);
 const pages = new Map(templates.map((template) => [template.dataset.page ?? "", template]));
+
+/** @returns {string} the file up to the end of this script, as it was before any script changed it */
+function whole() {
+  // eslint-disable-next-line no-restricted-properties -- the page itself, whose policy stays
+  const text = document.documentElement.outerHTML;
+  return text.slice(0, text.lastIndexOf(end) + end.length);
+}
 
 /** @param {string} fragment @returns {string | null} the page that it names */
 const named = (fragment) => new URLSearchParams(fragment.slice(1)).get("page");
@@ -76,17 +88,40 @@ function scroll() {
 
 /** @param {Event} event */
 function turned(event) {
-  if (!location.hash.startsWith("#page=")) history.replaceState(history.state, "", within(location.hash || HOME));
+  if (!location.hash.startsWith("#page=")) replaceFragment(within(location.hash || HOME) ?? "");
   if (named(location.hash) === current) return scroll();
   event.stopImmediatePropagation();
   history.scrollRestoration = "manual";
-  location.reload();
+  if (isFixed) writeAnew();
+  else location.reload();
+}
+
+/** Reads the file anew from what was kept of it, where the browser would not load it again. */
+function writeAnew() {
+  /* eslint-disable no-restricted-properties -- the page itself, whose policy stays */
+  const foot = document.querySelector(".md-footer")?.outerHTML ?? "";
+  const rest = [...document.querySelectorAll(REST)].map((part) => part.outerHTML);
+  /* eslint-enable no-restricted-properties */
+  document.open();
+  document.write(`<!doctype html>${beginning}${foot}</div>${rest.join("")}`);
+  document.close();
+}
+
+/**
+ * Follows a link of this file where the page has no place: the browser would go to the page around it.
+ * @param {MouseEvent} event
+ */
+function follow(event) {
+  const link = event.target instanceof Element ? event.target.closest("a[href^='#']") : null;
+  if (!link || event.defaultPrevented) return;
+  event.preventDefault();
+  goToFragment(link.getAttribute("href") ?? "");
 }
 
 // What stands around the page is that of the home page, and so are its links.
 let current = HOME;
 leadAll(document.body);
-if (!location.hash.startsWith("#page=")) history.replaceState(history.state, "", within(location.hash || HOME));
+if (!location.hash.startsWith("#page=")) replaceFragment(within(location.hash || HOME) ?? "");
 current = named(location.hash) ?? HOME;
 show();
 leadAll(document.body);
@@ -97,4 +132,5 @@ new MutationObserver((changes) => {
   }
 }).observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["href"] });
 window.addEventListener("hashchange", turned);
+if (isPlaceless || isFixed) document.addEventListener("click", follow);
 window.addEventListener("load", scroll);

@@ -117,7 +117,29 @@ var xlareport = (() => {
     document.currentScript?.src ?? ""
   );
   var isSingleFile = !script;
-  var root = new URL(isSingleFile ? "./" : "../", script || location.href).href;
+  var NO_FOLDER = "https://report.invalid/";
+  var isPlaceless = /^(?:about|blob|data):$/.test(location.protocol);
+  var root = new URL(isSingleFile ? "./" : "../", script || (isPlaceless ? NO_FOLDER : location.href)).href;
+  var isFixed = location.protocol === "blob:" || location.protocol === "file:" && window.parent !== window && isSandboxed();
+  function isSandboxed() {
+    try {
+      return !window.localStorage;
+    } catch {
+      return true;
+    }
+  }
+  function goToFragment(fragment) {
+    if (!isFixed) {
+      location.hash = fragment;
+      return;
+    }
+    history.pushState(null, "", location.href.split("#")[0] + fragment);
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+  }
+  function replaceFragment(fragment) {
+    const whole2 = location.href.split("#")[0] + fragment;
+    history.replaceState(history.state, "", isPlaceless ? whole2 : fragment || location.pathname + location.search);
+  }
   function insideReport(address3) {
     const resolved = new URL(address3, root).href;
     return resolved.startsWith(root) ? resolved : null;
@@ -141,7 +163,7 @@ var xlareport = (() => {
         else all.delete(name);
       }
       const text = all.toString().replaceAll("%2F", "/").replaceAll("%3F", "?");
-      history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
+      replaceFragment(text && `#${text}`);
     }
   };
   function askedPart() {
@@ -4846,7 +4868,7 @@ var xlareport = (() => {
     const shown = document.querySelector(name === "computation" ? "[data-xr-computations]" : "[data-xr-graph]");
     if (!tab || askedPart() || shown) return;
     const values3 = asked2.includes("=") ? asked2.split("&").filter((value) => !value.startsWith("page=")) : [];
-    if (isSingleFile) location.hash = [tab.hash, ...values3].join("&");
+    if (isSingleFile) goToFragment([tab.hash, ...values3].join("&"));
     else location.replace(tab.href + (values3.length ? `#${values3.join("&")}` : ""));
   }
   function showAskedPart() {

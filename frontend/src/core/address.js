@@ -8,8 +8,52 @@ const script = /** @type {HTMLScriptElement | null} */ (document.currentScript)?
 /** Whether this is a report in one file, which holds its scripts and data itself. */
 export const isSingleFile = !script;
 
+/** Stands for the folder of a file that has none: in `<iframe srcdoc>` and under `blob:`. */
+export const NO_FOLDER = "https://report.invalid/";
+
+/** Whether this page is in a place that no address is relative to: `about:srcdoc`, `blob:`, `data:`. */
+export const isPlaceless = /^(?:about|blob|data):$/.test(location.protocol);
+
 /** The root of the site, as an address that ends in a slash; of a report in one file, its folder. */
-export const root = new URL(isSingleFile ? "./" : "../", script || location.href).href;
+export const root = new URL(isSingleFile ? "./" : "../", script || (isPlaceless ? NO_FOLDER : location.href)).href;
+
+/**
+ * Whether the browser refuses to go anywhere from this page: a frame with an address of its own that
+ * is made up, or that only the page around it may load.
+ */
+export const isFixed =
+  location.protocol === "blob:" || (location.protocol === "file:" && window.parent !== window && isSandboxed());
+
+function isSandboxed() {
+  try {
+    return !window.localStorage;
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Goes to an address in this page, as a link does.
+ * @param {string} fragment with its `#`
+ */
+export function goToFragment(fragment) {
+  if (!isFixed) {
+    location.hash = fragment;
+    return;
+  }
+  history.pushState(null, "", location.href.split("#")[0] + fragment);
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+/**
+ * Puts what stands behind `#` into the address, without a step in the history. Where the page has no
+ * place, a lone `#` would mean the page around it.
+ * @param {string} fragment with its `#`, or empty
+ */
+export function replaceFragment(fragment) {
+  const whole = location.href.split("#")[0] + fragment;
+  history.replaceState(history.state, "", isPlaceless ? whole : fragment || location.pathname + location.search);
+}
 
 /**
  * Returns an address inside the report, or null for one that leads out of it.
@@ -40,7 +84,7 @@ export const state = {
       else all.delete(name);
     }
     const text = all.toString().replaceAll("%2F", "/").replaceAll("%3F", "?");
-    history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
+    replaceFragment(text && `#${text}`);
   },
 };
 

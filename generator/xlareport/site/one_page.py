@@ -38,6 +38,8 @@ _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)"[^<>]*>')
 _OTHER_LINK = re.compile(r'<link (?!rel="icon")[^<>]*>')
 _IMAGE = re.compile(r'(<(?:img|link rel="icon")\s[^<>]*?\b(?:src|href)=")([^"]*)(")')
 _LOADED = re.compile(r"url\(\s*+[\"']?+(?!data:)[^\"'()]*+[\"']?+\s*+\)")
+_NO_SCRIPT_TAG = re.compile(r"</?noscript>")
+_ELSEWHERE = re.compile(r'\shref="(?!#)[^"]*"')
 _BLANK = re.compile(r"\s++")
 _CHARSET = '<meta charset="utf-8">'
 _TITLE = re.compile(r"<title>([^<]*)</title>")
@@ -63,18 +65,31 @@ class Page:
 
     def template(self) -> str:
         """Return the main part, inert, under the page's path; its pictures are in it."""
+        path = html.escape(self.path)
+        return f'<template data-page="{path}" data-title="{self.title}">{self._main}</template>\n'
+
+    def without_scripts(self, note: str) -> str:
+        """Return a note and the main part for a browser that runs no script.
+
+        Links to other pages lead nowhere.
+        Raises UnreadableInputError where the page ends such an element.
+        """
+        content = _ELSEWHERE.sub("", _NO_SCRIPT_TAG.sub("", self._main))
+        return f"<noscript>{note}{_element('noscript', content)}</noscript>\n"
+
+    @property
+    def _main(self) -> str:
+        """Return the main part without scripts, with its pictures."""
         inner = _IMAGE.sub(self._embedded, _SCRIPT.sub("", self.inner))
         before, opened, article = inner.partition("<article")
-        kept = _BLANK.sub(_shorter, before) + opened + article
-        path = html.escape(self.path)
-        return f'<template data-page="{path}" data-title="{self.title}">{kept}</template>\n'
+        return _BLANK.sub(_shorter, before) + opened + article
 
-    def frame(self, script: str, note: str, mark: str) -> tuple[str, str, str]:
+    def frame(self, early: str, script: str, note: str, mark: str) -> tuple[str, str, str]:
         """Return the document around the main part in three pieces.
 
         Pages come behind the first one, data behind the second. Styles and scripts are in it,
-        `script` first behind the pages, `note` at the end of the page, `mark` at its beginning,
-        with a policy that lets no other script run.
+        `early` before all of them, `script` first behind the pages, `note` at the end of the page,
+        `mark` at its beginning, with a policy that lets no other script run.
         """
         around = f"{self.head}</main>{_inline(script)}{self.foot}"
         around = around.replace("</footer>", f"{note}</footer>", 1)
@@ -83,6 +98,7 @@ class Page:
         around = _STYLE.sub(self._style, _IMAGE.sub(self._embedded, around))
         around = _OTHER_LINK.sub("", around)
         around = _SCRIPT.sub(self._script, _POLICY.sub("", around))
+        around = around.replace(_CHARSET, _CHARSET + _inline(early), 1)
         head, text, rest = around.partition(_CHARSET)
         if not text:
             raise UnreadableInputError(f"{self.site / self.path} names no charset.")

@@ -32,8 +32,13 @@ from xlareport.site.pack import NO_NOTES
 from xlareport.storage.payloads import embed_payload
 
 _MISSING = "left-out.html"
+_EARLY = "assets/placeless.js"
 _SCRIPT = "assets/single.js"
 _FACTS = ("schema", "generator", "dump", "main")
+_ALONE = (
+    '<p class="xr-noscript md-grid">Scripts are switched off in this browser: this is the home '
+    "page alone. The other pages of this file need them.</p>"
+)
 _NOTE = (
     f'<p class="xr-single-note md-grid"><a href="#page={_MISSING}">What is not in this file</a></p>'
 )
@@ -49,8 +54,10 @@ def pack_single(
     site = find_site(report)
     main = read_main_program(site)
     pages = [read_page(site, path) for path in main.pages]
-    templates = "".join(page.template() for page in pages)
-    head, scripts, foot = pages[0].frame(_script(site), _NOTE, SINGLE_FILE_MARK)
+    templates = pages[0].without_scripts(_ALONE) + "".join(page.template() for page in pages)
+    head, scripts, foot = pages[0].frame(
+        _script(site, _EARLY), _script(site, _SCRIPT), _NOTE, SINGLE_FILE_MARK
+    )
     facts = _block("report.json", _facts(site, main.slug))
     others = _others(site, main)
     parts = [_part(site, path, main) for path in main.data]
@@ -101,8 +108,8 @@ def _facts(site: Path, slug: str | None) -> str:
     return json.dumps(facts | {"modules": modules}).replace("<", "\\u003c")
 
 
-def _script(site: Path) -> str:
-    file = site / _SCRIPT
+def _script(site: Path, path: str) -> str:
+    file = site / path
     if not file.is_file():
         raise UnreadableInputError(f"{site} was built by an older xlareport; build it again.")
     return file.read_text("utf-8")
