@@ -21,5 +21,22 @@ def test_one_group_for_each_reason() -> None:
     assert {group["kind"] for group in groups} == {"unfused"}
 
 
+def test_several_consumers() -> None:
+    """The reason is that of the producer with all of them; the weakest grade is the group's."""
+    (group,) = unfused_groups(
+        [
+            UnfusedPair("a", "b", "r", None, None, "exact"),
+            UnfusedPair("d", "c", "r", 1.25, 2.0, "matched", 3),
+            UnfusedPair("e", "c", "r", None, None, "matched", 2),
+        ]
+    )
+    assert group["grade"] == "matched"
+    assert [example["reason"].partition(".")[0] for example in group["examples"]] == [
+        "",
+        "One of 3 consumers: the pass fuses into all of them or none",
+        "One of 2 consumers: the pass fuses into all of them or none",
+    ]
+
+
 def test_no_pairs_no_groups() -> None:
     assert unfused_groups([]) == []

@@ -28,7 +28,10 @@ class UnfusedPair:
     """XLA's estimate for the producer with all of its consumers, launches included."""
     microseconds_unfused: float | None
     grade: str
-    """`exact`: the pass says the reason; `matched`: it follows from its estimates."""
+    """`exact`: the pass says the reason of this pair; `matched`: that of the producer with all of
+    its consumers, or it follows from its estimates."""
+    consumers: int = 1
+    """Of the producer: the pass fuses it into all of them, or into none."""
 
 
 def list_unfused_pairs(
@@ -37,11 +40,12 @@ def list_unfused_pairs(
     """Return the pairs of the snapshot behind the pass whose producer the log has something on."""
     last = last_decisions(decisions)
     return tuple(
-        _pair(instruction.name, consumer, last[instruction.name])
+        _pair(instruction.name, consumer, len(consumers), last[instruction.name])
         for computation in module.computations
         for instruction in computation.instructions
         if instruction.name in last
-        for consumer in _consumers(computation, instruction.name)
+        for consumers in [tuple(_consumers(computation, instruction.name))]
+        for consumer in consumers
     )
 
 
@@ -56,13 +60,14 @@ def last_decisions(decisions: Iterable[FusionDecision]) -> Mapping[str, FusionDe
     return last
 
 
-def _pair(producer: str, consumer: str, decision: FusionDecision) -> UnfusedPair:
+def _pair(producer: str, consumer: str, consumers: int, decision: FusionDecision) -> UnfusedPair:
     fused, apart = decision.microseconds_fused, decision.microseconds_unfused
     if decision.reason:
-        return UnfusedPair(producer, consumer, decision.reason, fused, apart, "exact")
+        grade = "exact" if consumers == 1 else "matched"
+        return UnfusedPair(producer, consumer, decision.reason, fused, apart, grade, consumers)
     slower = fused is not None and apart is not None and fused >= apart
     reason = SLOWER if slower else _UNDECIDED
-    return UnfusedPair(producer, consumer, reason, fused, apart, "matched")
+    return UnfusedPair(producer, consumer, reason, fused, apart, "matched", consumers)
 
 
 def _consumers(computation: Computation, name: str) -> Iterator[str]:

@@ -42,7 +42,8 @@ def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str,
         evidence=(
             f"{units.plural(len(value), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
-            f"fusion pass. Consumers of `{first}`: {join_names(users)}."
+            "fusion pass. That is their whole time; fusing them saves a part of it, the bytes of "
+            f"their results and launches. Consumers of `{first}`: {join_names(users)}."
         ),
         suggestion=(
             "Check the consumers: a library call, a collective or a Triton kernel fuses only "

@@ -23,7 +23,7 @@ def unfused_groups(pairs: Sequence[UnfusedPair]) -> list[dict[str, Any]]:
             "label": "Producers not fused into their consumers",
             "title": reason[:_LONGEST],
             "count": len(alike),
-            "grade": alike[0].grade,
+            "grade": max((pair.grade for pair in alike), key=("exact", "matched").index),
             "examples": [_example(pair) for pair in alike[:_MOST]],
         }
         for reason, alike in sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
@@ -38,6 +38,9 @@ def _example(pair: UnfusedPair) -> dict[str, Any]:
         if fused is not None and apart is not None
         else ""
     )
+    if pair.consumers > 1:
+        shared = f"One of {pair.consumers} consumers: the pass fuses into all of them or none"
+        estimate = f"{shared}. {estimate}" if estimate else shared
     return {
         "before": f"%{pair.producer}",
         "after": f"%{pair.consumer}",
