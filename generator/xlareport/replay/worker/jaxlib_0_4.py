@@ -1,4 +1,4 @@
-"""The adapter for jaxlib 0.4 and 0.5: HLO text in, an executable on the CPU out."""
+"""The adapter for jaxlib 0.4 and 0.5: HLO text to StableHLO to an executable on the CPU."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,16 +11,16 @@ from xlareport.replay.worker.executing import compile_options
 _DISABLED = "xla_disable_hlo_passes"
 
 
-def compile_text(text: str, options: Mapping[str, str], devices: int) -> Any:
-    """Compile the text of a module for CPU devices, a replica each, with debug options by name."""
+def compile_module(module: str, options: Mapping[str, str], devices: int) -> Any:
+    """Compile StableHLO for CPU devices, a replica each, with debug options by name."""
     given = [each for each in options.items() if each[0] != _DISABLED]
     settings = compile_options(given, devices)
     if _DISABLED in options:  # a list, which these releases do not override
         settings.executable_build_options.debug_options.xla_disable_hlo_passes = options[_DISABLED]
-    return xla_bridge.get_backend("cpu").compile(imported(text), settings)
+    return xla_bridge.get_backend("cpu").compile(module, settings)
 
 
-def imported(text: str) -> str:
+def import_text(text: str) -> str:
     """Return the text of a module as one of StableHLO, which is what the compiler takes."""
     library: Any = vars(xla_client)["_xla"]
     proto = library.hlo_module_from_text(text).as_serialized_hlo_module_proto()

@@ -98,13 +98,13 @@ def _outputs(
     adapter: Any, text: str, inputs: Sequence[Any], request: Mapping[str, Any]
 ) -> list[list[Any]]:
     """Return each output, with its other copies where devices do not agree."""
-    placement = request.get("placement")
+    placement, module = request.get("placement"), adapter.import_text(text)
     if placement is None:
-        executable = adapter.compile_text(text, request["options"], 1)
+        executable = adapter.compile_module(module, request["options"], 1)
         parts = _execute(executable, [[array] for array in inputs])
         return [list(devices) for devices in parts]
     placing, devices = import_module("xlareport.replay.worker.placing"), placement["devices"]
-    executable = adapter.compile_text(text, request["options"], devices)
+    executable = adapter.compile_module(module, request["options"], devices)
     given = zip(inputs, placement["parameters"], strict=True)
     parts = _execute(executable, [placing.parts_of(*each) for each in given])
     results = zip(parts, placement["results"], strict=True)
@@ -121,7 +121,10 @@ def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compile(request: Mapping[str, Any]) -> dict[str, Any]:
-    _adapter().compile_text(Path(request["text"]).read_text("utf-8"), request["options"], 1)
+    adapter = _adapter()
+    broadcasts = import_module("xlareport.replay.worker.broadcasts")
+    module = adapter.import_text(Path(request["text"]).read_text("utf-8"))
+    adapter.compile_module(broadcasts.with_whole_broadcasts(module), request["options"], 1)
     return {}
 
 

@@ -1,0 +1,93 @@
+"""Restores broadcasts of StableHLO that the way through HLO took apart.
+
+XLA writes a `broadcast_in_dim` that expands dimensions of size 1 as a broadcast, a reshape and a
+broadcast (`XlaBuilder::BroadcastInDim`). Back in StableHLO these are three operations, which the
+compiler simplifies to others before it makes HLO of them. As one operation again they become the
+three instructions that they were.
+"""
+
+import re
+from dataclasses import dataclass
+
+_TENSOR = r"tensor<((?:\d{1,18}x)*)([a-zA-Z0-9<>]{1,40})>"
+_BROADCAST = re.compile(
+    rf"(\s*)(%\d+) = stablehlo\.broadcast_in_dim (%\w+), dims = \[([\d, ]*)\] : "
+    rf"\({_TENSOR}\) -> {_TENSOR}(.*)"
+)
+_RESHAPE = re.compile(rf"\s*(%\d+) = stablehlo\.reshape (%\w+) : \({_TENSOR}\) -> {_TENSOR}.*")
+_LONGEST = 10_000
+"""Longer lines are constants."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Broadcast:
+    operand: str
+    dims: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reshape:
+    operand: str
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+def with_whole_broadcasts(text: str) -> str:
+    """Return a module of StableHLO with these broadcasts as one operation."""
+    known: dict[str, _Broadcast | _Reshape | None] = {}
+    return "\n".join(_restored(line, known) for line in text.split("\n"))
+
+
+def _restored(line: str, known: dict[str, _Broadcast | _Reshape | None]) -> str:
+    """Return a line, and remember what its name stands for: names are used after their lines."""
+    if len(line) > _LONGEST or " = " not in line:
+        return line
+    reshape = _RESHAPE.fullmatch(line)
+    if reshape:
+        name, operand, before, _, after, _ = reshape.groups()
+        known[name] = _Reshape(operand, _sizes(before), _sizes(after))
+        return line
+    match = _BROADCAST.fullmatch(line)
+    if match is None:
+        known[line.partition(" = ")[0].strip().partition(":")[0]] = None
+        return line
+    indent, name, operand, dims, before, kind, after, _, rest = match.groups()
+    result = _Broadcast(operand, _numbers(dims), _sizes(before), _sizes(after))
+    known[name] = result
+    first = _first(result, known)
+    if first is None:
+        return line
+    sizes = "".join(f"{size}x" for size in first.before)
+    listed = ", ".join(map(str, first.dims))
+    return (
+        f"{indent}{name} = stablehlo.broadcast_in_dim {first.operand}, dims = [{listed}] : "
+        f"(tensor<{sizes}{kind}>) -> tensor<{after}{kind}>{rest}"
+    )
+
+
+def _first(last: _Broadcast, known: dict[str, _Broadcast | _Reshape | None]) -> _Broadcast | None:
+    """Return the broadcast with which a broadcast of three operations begins; None for others."""
+    reshape = known.get(last.operand)
+    first = known.get(reshape.operand) if isinstance(reshape, _Reshape) else None
+    if not isinstance(reshape, _Reshape) or not isinstance(first, _Broadcast):
+        return None
+    if len(first.after) != len(last.after):
+        return None
+    kept = set(last.dims)
+    fits = all(
+        size == last.after[place] if place in kept else size == 1
+        for place, size in enumerate(first.after)
+    )
+    is_in_order = list(last.dims) == sorted(kept)
+    squeezed = tuple(first.after[place] for place in sorted(kept))
+    return first if fits and is_in_order and squeezed == reshape.after else None
+
+
+def _sizes(written: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in written.split("x") if size)
+
+
+def _numbers(written: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in written.split(",") if number.strip())
