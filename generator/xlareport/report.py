@@ -36,6 +36,7 @@ from xlareport.pictures.draw import PictureRequest, Renderer
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.program import ParsedModule, read_module
 from xlareport.ptxas import Ptxas
+from xlareport.readers.replay_result import ReplayResult
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord
 from xlareport.runtime.errors import (
@@ -89,6 +90,8 @@ class BuildOptions:
     """How much of the dump is taken."""
     profiles: tuple[str, ...] = ()
     """Folders, archives or files with what profilers wrote, beside those in the dump."""
+    replays: tuple[ReplayResult, ...] = ()
+    """What `replay --bisect` found for modules of the dump."""
     ptxas: Ptxas | None = None
     """Compiles the PTX of the dump to know registers and spills; never without being asked."""
     html: bool = True
@@ -286,6 +289,20 @@ def _report(source: Source, options: BuildOptions, progress: ProgressCallback) -
     return build_report(analyzed, relate_modules(analyzed), options.marker)
 
 
+def _replays(
+    results: Sequence[ReplayResult], grouped: GroupedDump, same: Mapping[str, ModuleFiles]
+) -> dict[str, ReplayResult]:
+    """Return the results by the keys of their modules; raises UnreadableInputError."""
+    known = {module.key for module in grouped.modules}
+    replays: dict[str, ReplayResult] = {}
+    for result in results:
+        if result.module not in known:
+            raise UnreadableInputError(f"--replay names {result.module}, which the dump has not.")
+        original = same.get(result.module)
+        replays[original.key if original is not None else result.module] = result
+    return replays
+
+
 def _main_program(source: Source, options: BuildOptions, progress: ProgressCallback) -> str:
     report = _report(source, options, progress)
     if report.main is None:
@@ -315,13 +332,18 @@ def begin_reading(
     twins = find_rank_twins([each for each in grouped.modules if each.key not in repeated])
     same = {**repeated, **twins}
     own = [module for module in grouped.modules if module.key not in same]
+    replays = _replays(options.replays, grouped, same)
     progress(_READING, 0, len(own))
     own.sort(key=lambda module: module.bytes, reverse=True)
     tasks = [
         workers.submit(
             partial(
                 process_module,
-                options=replace(wanted, times=watched.modules.get(module.name)),
+                options=replace(
+                    wanted,
+                    times=watched.modules.get(module.name),
+                    replay=replays.get(module.key),
+                ),
                 pictures=pictures,
             ),
             module,

@@ -30,6 +30,7 @@ from xlareport.readers.partitioner_log import read_partitioner_log
 from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import read_ptxas_output
+from xlareport.readers.replay_result import read_replay_result
 from xlareport.readers.spill_log import read_spill_log
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.table_protos import message_class
@@ -41,6 +42,10 @@ from xlareport.readers.xplane import xplane_events
 from xlareport.runtime.errors import Problem
 
 PATH = "a file"
+REPLAY = b"""{"module": "m", "jaxlib": "0.12", "tolerance": 1e-5, "verdict": "v",
+"first": {"stage": "0001", "confirmed": true},
+"stages": [{"stage": "0001", "ran": true, "reason": "", "max_relative_error": 0.5, "max_ulp": 3}]}
+"""
 DATA = Path(__file__).parents[1] / "data"
 Told = tuple[Any, Sequence[Problem]]
 
@@ -335,6 +340,7 @@ PARSERS = (
     Parser(
         "stablehlo", told(read_stablehlo), STABLEHLO, (b"#loc1 = loc(#loc1#loc2)\n",), says=False
     ),
+    Parser("replay_result", told(read_replay_result), REPLAY),
     Parser("textproto", told(read_textproto), DECISIONS, (b"a {\n", b"}\n")),
     Parser("tf_graph", told(read_tf_graph), GRAPH),
     Parser("tf_graph", plain(read_tf_log), LOG, says=False),

@@ -42,6 +42,7 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
 from xlareport.program import ParsedModule, read_module, unread
 from xlareport.ptxas import Ptxas
+from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults, guard
 
@@ -59,6 +60,8 @@ class AnalysisOptions:
     """Which device to assume, and whether sources are shown."""
     times: ModuleTimes | None = None
     """What a profiler saw of the modules of its name."""
+    replay: ReplayResult | None = None
+    """What `replay --bisect` found for the module; the user's file."""
     ptxas: Ptxas | None = None
     """The assembler that compiles the PTX of the dump; None unless the user asked for it."""
 
@@ -92,6 +95,8 @@ class ModuleAnalysis:
     """What it runs, in order; None where nothing of it could be counted."""
     shardings: ShardingReport | None = None
     """Which device holds which part; None for one partition."""
+    replay: ReplayResult | None = None
+    """The runs of its snapshots on the CPU; None where the user gave none."""
     same_as: ModuleFiles | None = None
     """The earlier module that this one repeats; its analysis is reused."""
     is_identical: bool = True
@@ -261,7 +266,8 @@ def _summarize(
     faults: Faults,
 ) -> ModuleAnalysis:
     summary = summarize_module(module, steps, cost, options.cost_options)
-    return ModuleAnalysis(summary, _search_marker(module, options.marker, faults), module.read)
+    marker = _search_marker(module, options.marker, faults)
+    return ModuleAnalysis(summary, marker, module.read, replay=options.replay)
 
 
 def _search_marker(

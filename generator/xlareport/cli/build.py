@@ -13,6 +13,7 @@ from xlareport.cli.options import OUT_FOLDER, limited
 from xlareport.cli.terminal import print_problems, printable, say
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.ptxas import find_ptxas
+from xlareport.readers.replay_result import ReplayResult, read_replay_result
 from xlareport.runtime.limits import Limits
 from xlareport.site.builder import MkdocsWorker
 from xlareport.site.sizes import describe_sizes, find_overruns, measure_site
@@ -94,6 +95,14 @@ class _BuildCommand(click.Command):
     "repeatable. plugins/profile in or next to DUMP is found automatically.",
 )
 @click.option(
+    "--replay",
+    "replays",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="What `xlareport replay --bisect --json` printed for a module of DUMP; repeatable.",
+)
+@click.option(
     "--history",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
@@ -123,6 +132,7 @@ def command(
     device: str | None,
     ptxas: str | None,
     profiles: tuple[str, ...],
+    replays: tuple[Path, ...],
     with_source: bool,
     strict: bool,
     no_html: bool,
@@ -153,6 +163,7 @@ def command(
             keep=keep,
             limits=limits,
             profiles=profiles,
+            replays=tuple(map(_replay_result, replays)),
             ptxas=None if ptxas is None else find_ptxas(ptxas),
             html=not no_html,
         )
@@ -190,6 +201,17 @@ def _cost_options(table: Path | None, name: str | None, *, with_source: bool) ->
         known = ", ".join(every)
         raise click.BadParameter(f"{name} is none of {known}.", param_hint="--device")
     return CostOptions(own, device, with_source)
+
+
+def _replay_result(path: Path) -> ReplayResult:
+    """Read the user's file; raises click.BadParameter."""
+    try:
+        result, problems = read_replay_result(path.read_bytes(), str(path))
+    except OSError as error:
+        raise click.BadParameter(f"{path}: {error.strerror}", param_hint="--replay") from error
+    if result is None:
+        raise click.BadParameter(str(problems[0]), param_hint="--replay")
+    return result
 
 
 def _print_sizes(out: Path, dump: int, seconds: float) -> None:

@@ -214,7 +214,7 @@ def _verdict(result: Bisection) -> str:
         return SILENCE
     if not result.first.confirmed:
         return "A step differed once, and not when both its sides were run again: no verdict."
-    return f"The outputs change at {result.first.stage}, after {result.first.after}."
+    return f"The outputs change at {result.first.stage}. What ran before it: {result.first.after}."
 
 
 def _lines(result: Bisection, read: ParsedModule) -> Iterator[str]:

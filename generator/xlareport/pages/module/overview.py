@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.passes.overview import Again, Busy, Overview
 from xlareport.analysis.passes.times import FileTimes
@@ -14,7 +15,9 @@ from xlareport.pages import navigation, words
 from xlareport.pages.charts import curve_words, small_curve
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
+from xlareport.pages.replay.page import ReplayPart, replay_part
 from xlareport.pages.tables import Column, PartPage, Table
+from xlareport.readers.replay_result import ReplayResult
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -65,16 +68,30 @@ class PassesPage(PartPage):
     """Everything on the tab."""
 
     overview: OverviewPart
+    replay: ReplayPart | None = None
+    """The runs of the snapshots on the CPU; None where the user gave none."""
 
 
-def passes_page(record: ModuleRecord, summary: ModuleSummary, overview: Overview) -> PassesPage:
+def passes_page(record: ModuleRecord, module: ModuleAnalysis, overview: Overview) -> PassesPage:
     """Make the tab of one module."""
+    summary, tables = module.summary, dict(overview_tables(overview))
+    replay = None
+    if module.replay is not None:
+        replay = _replay(summary, overview, module.replay)
+        tables["replay"] = replay.table
     return PassesPage(
         name=words.short_name(record.name),
         slug=record.slug,
-        tables=overview_tables(overview),
+        tables=tables,
         overview=overview_part(summary, overview),
+        replay=replay,
     )
+
+
+def _replay(summary: ModuleSummary, overview: Overview, result: ReplayResult) -> ReplayPart:
+    read = [stage.stage.key for stage in summary.stages if stage.instructions is not None]
+    steps = dict(zip(read, _steps(summary), strict=True))
+    return replay_part(result, steps, [(read[place], change) for place, change in overview.numbers])
 
 
 def overview_part(summary: ModuleSummary, overview: Overview) -> OverviewPart:

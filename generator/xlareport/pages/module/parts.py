@@ -73,7 +73,7 @@ def _snapshot_parts(
     if record.steps:
         yield ModulePart("steps", lambda: steps_page(record), wide=True)
     if record.steps and overview:
-        yield ModulePart("passes", lambda: passes_page(record, summary, overview))
+        yield ModulePart("passes", lambda: passes_page(record, module, overview))
     if skeleton:
         yield ModulePart("skeleton", lambda: skeleton_page(record, skeleton), wide=True)
     if has_texts(summary.files):

@@ -1,0 +1,1 @@
+"""The runs of the snapshots of a module on the CPU, beside its steps."""

@@ -1,0 +1,105 @@
+"""Reads what `replay --bisect --json` printed: how far each snapshot is from the first."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xlareport.runtime.errors import Problem
+
+_MOST_BYTES = 64_000_000
+_MOST_STAGES = 100_000
+_LONGEST = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedStage:
+    """A snapshot and what its run gave."""
+
+    stage: str
+    """Its key."""
+    ran: bool
+    reason: str
+    """Why it did not run; empty where it did."""
+    error: float | None
+    """The largest relative error of its outputs; None where it is not finite, or nothing ran."""
+    ulp: int | None
+    """The largest distance of its outputs in units in the last place, where they have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """The runs of the snapshots of a module on the CPU."""
+
+    module: str
+    """Its key."""
+    release: str
+    """Of jaxlib."""
+    tolerance: float
+    stages: tuple[ReplayedStage, ...]
+    first: str | None
+    """The stage at which the outputs change; None where no step is named."""
+    is_confirmed: bool
+    """Whether a second run of both sides differed by exactly as much."""
+    verdict: str
+    """In a sentence."""
+
+
+def read_replay_result(data: bytes, path: str) -> tuple[ReplayResult | None, list[Problem]]:
+    """Return the result in a document, or why there is none."""
+    if len(data) > _MOST_BYTES:
+        return None, [Problem(path, None, f"larger than {_MOST_BYTES:,} bytes")]
+    try:
+        document = json.loads(data)
+        return _result(document), []
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        message = f"no result of `replay --bisect --json`: {type(error).__name__}"
+        return None, [Problem(path, None, message)]
+
+
+def _result(document: Mapping[str, Any]) -> ReplayResult:
+    first = document["first"]
+    stages = document["stages"]
+    if not isinstance(stages, list) or len(stages) > _MOST_STAGES:
+        raise ValueError("stages")
+    return ReplayResult(
+        module=_text(document["module"]),
+        release=_text(document["jaxlib"]),
+        tolerance=_figure(document["tolerance"]) or 0.0,
+        stages=tuple(map(_stage, stages)),
+        first=None if first is None else _text(first["stage"]),
+        is_confirmed=first is not None and first["confirmed"] is True,
+        verdict=_text(document["verdict"]),
+    )
+
+
+def _stage(document: Mapping[str, Any]) -> ReplayedStage:
+    ulp = document["max_ulp"]
+    is_count = isinstance(ulp, int) and not isinstance(ulp, bool) and 0 <= ulp < 1 << 65
+    return ReplayedStage(
+        stage=_text(document["stage"]),
+        ran=document["ran"] is True,
+        reason=_text(document["reason"]),
+        error=_figure(document["max_relative_error"]),
+        ulp=ulp if is_count else None,
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text")
+    return value[:_LONGEST]
+
+
+def _figure(value: object) -> float | None:
+    """Return a figure of at least 0; None for none and for what is no finite number."""
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError("figure")
+    try:
+        figure = float(value)
+    except OverflowError:
+        return None
+    return figure if math.isfinite(figure) and figure >= 0 else None
