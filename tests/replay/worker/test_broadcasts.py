@@ -5,12 +5,12 @@ from xlareport.replay.worker.broadcasts import with_whole_broadcasts
 LINES = (
     "    %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1] : (tensor<6x1xi1>) -> tensor<6x1xi1>",
     "    %2 = stablehlo.reshape %1 : (tensor<6x1xi1>) -> tensor<6xi1> loc(#loc4)",
-    "    %3 = stablehlo.broadcast_in_dim %2, dims = [0] : (tensor<6xi1>) -> tensor<6x10xi1> loc(#a)",
+    "    %3 = stablehlo.broadcast_in_dim %2, dims = [0] : (tensor<6xi1>) -> tensor<6x9xi1> loc(#a)",
 )
 TAKEN_APART = "\n".join(LINES)
 WHOLE = (
     "    %3 = stablehlo.broadcast_in_dim %0, dims = [0, 1] : (tensor<6x1xi1>) -> "
-    "tensor<6x10xi1> loc(#a)"
+    "tensor<6x9xi1> loc(#a)"
 )
 
 
