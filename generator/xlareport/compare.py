@@ -95,10 +95,12 @@ def compare(
     *,
     site: bool = True,
     profiles: Profiles = ((), ()),
+    remarks: Sequence[str] = (),
 ) -> Compared:
     """Compare two dumps or reports; writes the site below `options.out` unless told not to.
 
-    Profiles that lie in a dump, or beside one of both only, are found by themselves.
+    Profiles that lie in a dump, or beside one of both only, are found by themselves. The first
+    page shows the remarks, on how the dumps were made.
     Raises XlareportError before anything is replaced.
     """
     if not site:
@@ -112,7 +114,7 @@ def compare(
             folder.prepare()
             with _both(base, head, profiles, options) as (ours, theirs):
                 view, diffs = _compared((ours, theirs), profiles, options, progress)
-                _write(view, diffs, options, progress)
+                _write(view, diffs, options, progress, remarks)
             message = build_site(options.out, strict=False) if options.html else ""
     except OSError as error:
         raise UnwritableOutputError(options.out, error) from error
@@ -375,10 +377,11 @@ def _write(
     diffs: Sequence[ModuleDiff],
     options: BuildOptions,
     progress: ProgressCallback,
+    remarks: Sequence[str],
 ) -> None:
     payloads = {diff.slug: diff.payloads for diff in diffs if diff.slug}
     requests = (request for diff in diffs for request in diff.requests)
     with LayoutPool(options.jobs) as pool:
         drawn = Renderer(pool, Folder(options.out).cache, progress).draw(requests)
-        files = compare_files(view, payloads, drawn)
+        files = compare_files(view, payloads, drawn, remarks)
         write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))

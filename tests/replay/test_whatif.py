@@ -12,6 +12,7 @@ from xlareport.cli.whatif import command
 from xlareport.program import ParsedModule
 from xlareport.readers.debug_options import FlagValue
 from xlareport.replay.process import Child, ReplayError
+from xlareport.replay.targets import CompileTarget
 from xlareport.replay.whatif import compilable_text, own_options, recompile
 from xlareport.report import BuildOptions, read_one_module
 
@@ -70,6 +71,26 @@ def test_without_a_change_both_compilations_are_one(child: Child, module: Parsed
     assert base.final is not None
     assert head.final is not None
     assert base.final.hlo.instruction_count == head.final.hlo.instruction_count
+
+
+def test_the_control_is_on_the_page(jax_python: str, unpacked: Unpack, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = [str(unpacked("jax-cpu-train")), "--out", str(out), "--python", jax_python]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 0, result.output
+    page = (out / "site/index.html").read_text("utf-8")
+    assert "Control: " in page
+    assert "Compiled with jaxlib " in page
+
+
+def test_a_target_and_a_release_do_not_go_together(unpacked: Unpack) -> None:
+    arguments = [str(unpacked("jax-cpu-train")), "--target", "v6e:2x2", "--jaxlib", "0.6"]
+    assert CliRunner().invoke(command, arguments).exit_code == 2
+
+
+def test_a_target_without_its_compiler_costs_a_message(child: Child, module: ParsedModule) -> None:
+    with pytest.raises(ReplayError, match="was not compiled for the GPU of the description"):
+        recompile(module, child, {}, target=CompileTarget("cuda", "1x1x1", "nothing"))
 
 
 def test_an_unknown_option_costs_a_message(child: Child, module: ParsedModule) -> None:

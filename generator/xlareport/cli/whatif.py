@@ -1,7 +1,9 @@
-"""`xlareport whatif`: a module compiled again on the CPU with another option, and compared."""
+"""`xlareport whatif`: a module compiled again with another option, target or release."""
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,8 +11,10 @@ import click
 from xlareport.cli.options import OUT_FOLDER, limited, size
 from xlareport.cli.terminal import progress_bar, say
 from xlareport.compare import compare
+from xlareport.replay.environments import python_with
 from xlareport.replay.process import Bounds, child_process, default_python
-from xlareport.replay.whatif import Control, recompile
+from xlareport.replay.targets import CompileTarget, parse_target
+from xlareport.replay.whatif import Recompiled, recompile
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime.limits import Limits
 
@@ -30,6 +34,18 @@ _CAUSES = 6
 @click.option(
     "--disable-pass", "disabled", metavar="P", multiple=True, help="Skip a pass; repeatable."
 )
+@click.option(
+    "--target",
+    metavar="T",
+    help="Compile for another device without it: v6e:2x2 (needs libtpu), gpu (the one that the "
+    "dump describes) or gpu:FILE (a GpuTargetConfigProto; both need jax's CUDA plugin).",
+)
+@click.option(
+    "--jaxlib",
+    "release",
+    metavar="X.Y",
+    help="Compile the changed side with this release, in a virtual environment made for it.",
+)
 @click.option("--out", type=OUT_FOLDER, help="Write the comparison there; by default, only print.")
 @click.option(
     "--python",
@@ -47,42 +63,53 @@ def command(
     module: str | None,
     settings: tuple[str, ...],
     disabled: tuple[str, ...],
+    target: str | None,
+    release: str | None,
     out: Path | None,
     python: str,
     seconds: float,
     memory: int,
     limits: Limits,
 ) -> None:
-    """Compile before_optimizations of a module of DUMP on the CPU, without and with a change.
+    """Compile before_optimizations of a module of DUMP again, without and with a change.
 
-    Both are compiled by the jaxlib of --python in a child process and compared. The control says
-    how far the compilation without the change equals the dump's own; without any change it is all.
+    Both are compiled by the jaxlib of --python in a child process, on the CPU, and compared. The
+    control says how far the compilation without the change equals the dump's own; without any
+    change it is all. With --target alone the first side is the module of the dump.
     """
+    if target is not None and release is not None:
+        raise click.UsageError("--target and --jaxlib do not go together.")
     changes = _changes(settings, disabled)
-    jobs = os.cpu_count() or 1
-    with child_process(python, Bounds(seconds, memory)) as child, progress_bar() as progress:
-        read = read_one_module(dump, module, BuildOptions(jobs=jobs, limits=limits), progress)
-        result = recompile(read, child, changes)
-        lines = list(_control_lines(result.control))
-        if result.own_options:
-            named = ", ".join(f"{key}={value}" for key, value in result.own_options.items())
-            lines.append(f"Options of the dump that were used: {named}.")
-        if result.left_out:
-            lines.append(f"Options of the dump that were not: {', '.join(result.left_out)}.")
-        if changes:
-            options = BuildOptions(jobs=jobs, limits=limits)
+    options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
+    bounds = Bounds(seconds, memory)
+    with ExitStack() as stack:
+        child = stack.enter_context(child_process(python, bounds))
+        other = (
+            stack.enter_context(child_process(python_with(release), bounds)) if release else None
+        )
+        progress = stack.enter_context(progress_bar())
+        read = read_one_module(dump, module, options, progress)
+        aim = parse_target(target, read.files) if target else None
+        result = recompile(read, child, changes, target=aim, other=other)
+        lines = list(_control_lines(result, aim, is_dump=bool(aim and not changes)))
+        is_change = bool(changes or target or release)
+        if is_change or out is not None:
             if out is not None:
-                options = BuildOptions(out=out, jobs=jobs, limits=limits)
-            compared = compare(result.base, result.head, options, progress, site=out is not None)
+                options = replace(options, out=out)
+            compared = compare(
+                *(result.base, result.head, options, progress),
+                site=out is not None,
+                remarks=tuple(lines),
+            )
             lines += [
                 f"{place}. {cause.sentence}"
                 for place, cause in enumerate(compared.view.causes[:_CAUSES], 1)
             ]
-            if not compared.view.causes:
-                lines.append("The change makes no difference.")
+            if is_change and not compared.view.causes:
+                lines.append("No cause of a difference was found.")
     for line in lines:
         say(line)
-    if out is not None and changes:
+    if out is not None:
         say(f"Open {(out / 'site/index.html').resolve()}.")
 
 
@@ -99,8 +126,14 @@ def _changes(settings: tuple[str, ...], disabled: tuple[str, ...]) -> dict[str, 
     return changes
 
 
-def _control_lines(control: Control) -> Iterator[str]:
-    yield f"Compiled with jaxlib {control.release} on the CPU."
+def _control_lines(
+    result: Recompiled, target: CompileTarget | None, *, is_dump: bool
+) -> Iterator[str]:
+    control = result.control
+    where = f"for {target.label}, without the device" if target is not None else "on the CPU"
+    yield f"Compiled with jaxlib {control.release} {where}."
+    if is_dump:
+        yield "The base is the module of the dump; the head was compiled now."
     if control.imported and not control.header:
         yield "Control: the compiler was given the module of the dump."
     elif control.imported:
@@ -113,3 +146,8 @@ def _control_lines(control: Control) -> Iterator[str]:
         f"Without the change, the optimized module {same} that of the dump, "
         "apart from names and metadata."
     )
+    if result.own_options:
+        named = ", ".join(f"{key}={value}" for key, value in result.own_options.items())
+        yield f"Options of the dump that were used: {named}."
+    if result.left_out:
+        yield f"Options of the dump that were not: {', '.join(result.left_out)}."

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.hlo.model import HloModule
@@ -11,6 +11,7 @@ from xlareport.program import ParsedModule, read_snapshots
 from xlareport.replay.process import Child, ReplayError, RunError
 from xlareport.replay.programs import NotRunnableError, take_program
 from xlareport.replay.rewrite import runnable
+from xlareport.replay.targets import CompileTarget
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.snapshots import ParsedSnapshot, final_snapshot
 
@@ -81,20 +82,45 @@ def own_options(module: ParsedModule) -> tuple[dict[str, str], tuple[str, ...]]:
     return taken, tuple(others)
 
 
-def recompile(module: ParsedModule, child: Child, changes: Mapping[str, str]) -> Recompiled:
+def recompile(
+    module: ParsedModule,
+    child: Child,
+    changes: Mapping[str, str],
+    *,
+    target: CompileTarget | None = None,
+    other: Child | None = None,
+) -> Recompiled:
     """Compile before_optimizations twice, with and without changes of options.
 
-    Raises ReplayError where it cannot be compiled.
+    `other` compiles the changed one, with another release. For a target alone, without changes,
+    the first side are the files of the dump. Raises ReplayError where it cannot be compiled.
     """
     before = next((each for each in module.snapshots if each.stage.name == _BEFORE), None)
     if before is None:
         raise ReplayError(f"{module.files.key} has no snapshot {_BEFORE}.")
     text = compilable_text(before.hlo)
     taken, left_out = own_options(module)
-    base = _compiled(child, text, "base", taken)
-    head = _compiled(child, text, "head", {**taken, **changes})
+    compiler = _Compiler(text, target)
+    if target is not None and not changes:
+        head = compiler.compiled(child, "head", taken)
+        control = _control(module, before, head, child.release)
+        return Recompiled(_own_files(module, child.folder / "base"), head, taken, left_out, control)
+    base = compiler.compiled(child, "base", taken)
+    head = compiler.compiled(other or child, "head", {**taken, **changes})
     control = _control(module, before, base, child.release)
     return Recompiled(base, head, taken, left_out, control)
+
+
+def _own_files(module: ParsedModule, folder: Path) -> Path:
+    """Copy the files of a module out of its dump."""
+    folder.mkdir()
+    for artifact in module.files.artifacts:
+        try:
+            data = artifact.entry.read()
+        except OSError:
+            continue  # the report of the dump lists it
+        (folder / PurePosixPath(artifact.path).name).write_bytes(data)
+    return folder
 
 
 def compilable_text(module: HloModule) -> str:
@@ -116,18 +142,29 @@ def compilable_text(module: HloModule) -> str:
     return program.text().replace("HloModule replayed", f"HloModule {name}{header}", 1)
 
 
-def _compiled(child: Child, text: str, name: str, options: Mapping[str, str]) -> Path:
-    folder, source = child.folder / name, child.folder / "module.txt"
-    folder.mkdir()
-    source.write_text(text, "utf-8")
-    dumping = {"xla_dump_to": str(folder), "xla_dump_hlo_pass_re": ".*"}
-    dumping["xla_dump_hlo_as_text"] = "true"
-    try:
-        child.ask("compile", text=str(source), options={**options, **dumping})
-    except RunError as error:
-        shown = ", ".join(f"{key}={value}" for key, value in options.items()) or "default options"
-        raise ReplayError(f"It was not compiled with {shown}: {error}.") from error
-    return folder
+@dataclass(frozen=True, slots=True)
+class _Compiler:
+    text: str
+    target: CompileTarget | None
+
+    def compiled(self, child: Child, name: str, options: Mapping[str, str]) -> Path:
+        """Return the folder of a dump; raises ReplayError."""
+        folder, source = child.folder / name, child.folder / "module.txt"
+        folder.mkdir()
+        source.write_text(self.text, "utf-8")
+        dumping = {"xla_dump_to": str(folder), "xla_dump_hlo_pass_re": ".*"}
+        dumping["xla_dump_hlo_as_text"] = "true"
+        target = None if self.target is None else self.target.request()
+        try:
+            child.ask("compile", text=str(source), options={**options, **dumping}, target=target)
+        except RunError as error:
+            shown = ", ".join(f"{key}={value}" for key, value in options.items())
+            where = f" for {self.target.label}" if self.target is not None else ""
+            raise ReplayError(
+                f"It was not compiled{where} with jaxlib {child.release} and "
+                f"{shown or 'default options'}: {error}."
+            ) from error
+        return folder
 
 
 def _control(module: ParsedModule, before: ParsedSnapshot, folder: Path, release: str) -> Control:

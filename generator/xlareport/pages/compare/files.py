@@ -1,7 +1,7 @@
 """Every generated file of the site of a comparison."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict
 
@@ -54,11 +54,14 @@ def frame_files(home: str, named: AbstractSet[str]) -> Iterator[File]:
 
 
 def compare_files(
-    view: ComparisonRecord, payloads: Mapping[str, Held], drawn: Iterable[PictureResult]
+    view: ComparisonRecord,
+    payloads: Mapping[str, Held],
+    drawn: Iterable[PictureResult],
+    remarks: Sequence[str] = (),
 ) -> Iterator[File]:
     """Yield every generated file of the site of a comparison; `payloads` are those by modules."""
     named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
-    yield from frame_files(render("compare", compare_page(view), "Comparison"), named)
+    yield from frame_files(render("compare", compare_page(view, remarks), "Comparison"), named)
     yield table_file(TABLE, compared_table(view.modules))
     if view.main is not None and view.main.operations:
         yield table_file(OPERATIONS, operations_table(view.main.operations))

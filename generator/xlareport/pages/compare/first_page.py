@@ -133,9 +133,11 @@ class ComparePage:
     counts: str
     key: str
     problems: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    """How the dumps were made, where xlareport made them."""
 
 
-def compare_page(view: ComparisonRecord) -> ComparePage:
+def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> ComparePage:
     """Make the first page."""
     main = view.main
     shown = main is not None and main.has_page
@@ -156,6 +158,7 @@ def compare_page(view: ComparisonRecord) -> ComparePage:
         counts=f"{counts_of(view)} {_pairs(view.modules)}",
         key=TABLE,
         problems=tuple(_problems(view)),
+        remarks=tuple(remarks),
     )
 
 

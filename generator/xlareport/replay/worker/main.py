@@ -122,9 +122,14 @@ def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _compile(request: Mapping[str, Any]) -> dict[str, Any]:
     adapter = _adapter()
-    broadcasts = import_module("xlareport.replay.worker.broadcasts")
+    broadcasts = import_module("xlareport.replay.broadcasts")
     module = adapter.import_text(Path(request["text"]).read_text("utf-8"))
-    adapter.compile_module(broadcasts.with_whole_broadcasts(module), request["options"], 1)
+    module = broadcasts.with_whole_broadcasts(module)
+    if request.get("target"):
+        topologies = import_module("xlareport.replay.worker.topologies")
+        topologies.compile_for(request["target"], module, request["options"])
+    else:
+        adapter.compile_module(module, request["options"], 1)
     return {}
 
 

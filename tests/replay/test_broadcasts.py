@@ -1,6 +1,6 @@
 """Broadcasts of StableHLO that are put together again."""
 
-from xlareport.replay.worker.broadcasts import with_whole_broadcasts
+from xlareport.replay.broadcasts import with_whole_broadcasts
 
 LINES = (
     "    %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1] : (tensor<6x1xi1>) -> tensor<6x1xi1>",

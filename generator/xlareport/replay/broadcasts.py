@@ -9,12 +9,16 @@ three instructions that they were.
 import re
 from dataclasses import dataclass
 
-_TENSOR = r"tensor<((?:\d{1,18}x)*)([a-zA-Z0-9<>]{1,40})>"
 _BROADCAST = re.compile(
-    rf"(\s*)(%\d+) = stablehlo\.broadcast_in_dim (%\w+), dims = \[([\d, ]*)\] : "
-    rf"\({_TENSOR}\) -> {_TENSOR}(.*)"
+    r"(\s*+)(%\d+) = stablehlo\.broadcast_in_dim (%\w+), dims = \[([\d, ]*+)\] : "
+    r"\(tensor<((?:\d{1,18}x)*+)([a-zA-Z][a-zA-Z0-9<>]{0,40})>\) -> "
+    r"tensor<((?:\d{1,18}x)*+)([a-zA-Z][a-zA-Z0-9<>]{0,40})>(.*+)"
 )
-_RESHAPE = re.compile(rf"\s*(%\d+) = stablehlo\.reshape (%\w+) : \({_TENSOR}\) -> {_TENSOR}.*")
+_RESHAPE = re.compile(
+    r"\s*+(%\d+) = stablehlo\.reshape (%\w+) : "
+    r"\(tensor<((?:\d{1,18}x)*+)([a-zA-Z][a-zA-Z0-9<>]{0,40})>\) -> "
+    r"tensor<((?:\d{1,18}x)*+)([a-zA-Z][a-zA-Z0-9<>]{0,40})>.*+"
+)
 _LONGEST = 10_000
 """Longer lines are constants."""
 
