@@ -10,10 +10,12 @@ import json
 import re
 import sys
 import textwrap
+import tomllib
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -79,6 +81,7 @@ def report_schema() -> dict[str, Any]:
     top = definitions.pop(ReportRecord.__name__)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:xlareport:report.json:{DETAILS['ReportRecord.schema']['const']}",
         "title": "xlareport report.json",
         **top,
         "description": "The facts of a report, the same as on its pages. A figure that is not "
@@ -119,17 +122,39 @@ def definition(record: Any) -> dict[str, Any]:
     written = [field for field in fields(record) if name_of(record, field) not in LEFT_OUT]
     properties = {}
     for field in written:
-        described = {"description": descriptions[field.name]} if field.name in descriptions else {}
         detail = DETAILS.get(name_of(record, field), {})
         known = {} if "type" in detail else type_schema(hints[field.name])
-        properties[key_of(field)] = {**known, **described, **detail}
+        words = descriptions.get(field.name) or usual_words(record, field, hints[field.name])
+        properties[key_of(field)] = {**known, "description": words, **detail}
     required = [key_of(field) for field in written if record in ALWAYS or is_required(field)]
     return {
         "description": in_json(inspect.getdoc(record) or ""),
         "type": "object",
         "required": required,
+        "additionalProperties": False,
         "properties": properties,
     }
+
+
+def usual_words(record: type, field: Field[Any], hint: Any) -> str:
+    """Return what a key means whose field has no docstring: by its name, or by what it holds.
+
+    Raises KeyError where neither says it: the field needs a docstring.
+    """
+    key = key_of(field)
+    known = keys().get(f"{record.__name__}.{key}")
+    held = [part for part in parts(hint) if is_dataclass(part)]
+    if known is None and held:
+        return in_json(inspect.getdoc(held[0]) or "")
+    if known is None and key.endswith("_reason") and key not in keys():
+        return f"Why {key.removesuffix('_reason')} is null; null where it is not."
+    return known or keys()[key]
+
+
+@cache
+def keys() -> dict[str, str]:
+    """Return the table report_keys.toml."""
+    return tomllib.loads(Path(__file__).with_name("report_keys.toml").read_text("utf-8"))
 
 
 def key_of(field: Field[Any]) -> str:

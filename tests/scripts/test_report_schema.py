@@ -43,6 +43,16 @@ def test_every_detail_is_of_a_field(script: ModuleType) -> None:
     assert fields >= {*script.DETAILS, *script.LEFT_OUT}
 
 
+def test_every_key_has_a_description_and_no_entry_is_idle(script: ModuleType) -> None:
+    definitions = [SCHEMA, *SCHEMA["$defs"].values()]
+    keys = [each for record in definitions for each in record["properties"].values()]
+    assert all(each["description"] for each in keys)
+    described = {each["description"] for each in keys}
+    assert {key for key, words in script.keys().items() if words not in described} == set()
+    assert all(record["additionalProperties"] is False for record in definitions)
+    assert SCHEMA["$id"] == "urn:xlareport:report.json:3"
+
+
 @dataclass(frozen=True)
 class Wheel:
     """A part of a thing."""
@@ -59,6 +69,7 @@ class Thing:
     """The front one
     first; None of them is missing."""
     pair: tuple[str, str]
+    """Two of them."""
     spare: Wheel | None = None
     count: int | None = None
 
@@ -69,16 +80,23 @@ def test_annotations_and_docstrings_become_types_and_descriptions(script: Module
     assert schema["required"] == ["kind", "wheels", "pair"]
     wheel = {"$ref": "#/$defs/Wheel"}
     assert schema["properties"] == {
-        "kind": {"enum": ["a", "b"]},
+        "kind": {"enum": ["a", "b"], "description": "What kind it is."},
         "wheels": {
             "type": "array",
             "items": wheel,
             "description": "The front one first; null of them is missing.",
         },
-        "pair": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
-        "spare": {"oneOf": [{"type": "null"}, wheel]},
-        "count": {"type": ["integer", "null"]},
+        "pair": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 2,
+            "maxItems": 2,
+            "description": "Two of them.",
+        },
+        "spare": {"oneOf": [{"type": "null"}, wheel], "description": "A part of a thing."},
+        "count": {"type": ["integer", "null"], "description": "How often it was measured."},
     }
+    assert schema["additionalProperties"] is False
     assert list(script.records(Thing)) == [Thing, Wheel]
 
 
