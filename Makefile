@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: walks help report serve test test-replay check architecture format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: locks docs walks help report serve test test-replay check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -51,6 +51,11 @@ architecture: $(VENV)/.ready-test  ## Write docs/architecture.md anew from the c
 
 schema: $(VENV)/.ready-test  ## Write report.schema.json anew from the records
 	$(RUN)python scripts/report_schema.py
+
+locks: $(VENV)/.ready-test  ## Lock what the package and a release need, with hashes
+	$(RUN)pip install --quiet uv
+	$(RUN)uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements/runtime.txt
+	$(RUN)uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 requirements/release.in -o requirements/release.txt
 
 format: $(VENV)/.ready-test  ## Put the sources into the house's format
 	$(RUN)ruff format

@@ -34,6 +34,7 @@ from xlareport.storage.payloads import embed_payload
 _MISSING = "left-out.html"
 _EARLY = "assets/placeless.js"
 _SCRIPT = "assets/single.js"
+_NOTICES = "assets/notices.txt"
 _FACTS = ("schema", "generator", "dump", "main")
 _ALONE = (
     '<p class="xr-noscript md-grid">Scripts are switched off in this browser: this is the home '
@@ -58,7 +59,7 @@ def pack_single(
     head, scripts, foot = pages[0].frame(
         _script(site, _EARLY), _script(site, _SCRIPT), _NOTE, SINGLE_FILE_MARK
     )
-    facts = _block("report.json", _facts(site, main.slug))
+    facts = _block("report.json", _facts(site, main.slug)) + _notices(site)
     others = _others(site, main)
     parts = [_part(site, path, main) for path in main.data]
     rest = _missing((*others, *describe_files(parts)), notes)
@@ -106,6 +107,13 @@ def _facts(site: Path, slug: str | None) -> str:
     facts = {name: report.get(name) for name in _FACTS}
     modules = [item for item in report["modules"] if item["slug"] == slug]
     return json.dumps(facts | {"modules": modules}).replace("<", "\\u003c")
+
+
+def _notices(site: Path) -> str:
+    """Return the licenses of what the file holds; nothing where the site is an older one."""
+    file = site / _NOTICES
+    text = json.dumps(file.read_text("utf-8")) if file.is_file() else ""
+    return _block(_NOTICES, text.replace("<", "\\u003c")) if text else ""
 
 
 def _script(site: Path, path: str) -> str:
