@@ -1,18 +1,21 @@
 """The pictures of the documentation are there, small, and none is left over."""
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PICTURE = re.compile(r"!\[[^\]]+\]\(([^)]+\.png)\)")
+RAW = "https://raw.githubusercontent.com/OWNER/xlareport/main/"
+BLOB = "https://github.com/OWNER/xlareport/blob/main/"
 LARGEST = 150_000
 NAMED = re.compile(r"`([a-z_]+/[a-z_/]+\.(?:py|toml|md|js|d\.ts))`")
 ROOTS = ("", "generator/xlareport/", "frontend/src/", "tests/", "tests/data/")
 
 
 def test_pictures_are_there_and_small() -> None:
-    named = {
-        (page.parent / path).resolve()
+    named = {  # those of README by whole addresses: package registries show it too
+        (ROOT / path.removeprefix(RAW) if path.startswith(RAW) else page.parent / path).resolve()
         for page in (ROOT / "README.md", ROOT / "docs/tour.md")
         for path in PICTURE.findall(page.read_text())
     }
@@ -27,3 +30,40 @@ def test_files_that_the_map_names_are_there() -> None:
 
     assert len(named) > 15
     assert missing == set()
+
+
+def test_links_of_the_readme_are_whole_and_lead_to_files() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    ours = [link.removeprefix(BLOB).removeprefix(RAW) for link in links if "/OWNER/" in link]
+
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert [path for path in ours if not (ROOT / path).exists()] == []
+
+
+def test_actions_are_pinned_by_commit() -> None:
+    places = (ROOT / "action.yml", *(ROOT / "recipes").glob("*.yml"))
+    used = [
+        line.strip()
+        for path in (*places, *(ROOT / ".github/workflows").glob("*.yml"))
+        for line in path.read_text("utf-8").splitlines()
+        if re.match(r"[\s-]*uses:", line)
+    ]
+    assert len(used) > 15
+    assert [line for line in used if not re.search(r"@[0-9a-f]{40} # v[0-9.]+$", line)] == []
+
+
+def test_notices_are_in_the_report_and_beside_the_license() -> None:
+    notices = (ROOT / "NOTICE.md").read_text("utf-8")
+    assert notices == (ROOT / "site_src/assets/notices.txt").read_text("utf-8")
+    assert "Martin Donath" in notices
+
+
+def test_locked_dependencies_have_hashes_and_are_those_of_the_package() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wanted = {re.split(r"[>=<;\[ ]", each)[0] for each in settings["project"]["dependencies"]}
+    for name in ("runtime", "release"):
+        text = (ROOT / f"requirements/{name}.txt").read_text("utf-8")
+        entries = re.split(r"\n(?=[a-z])", text)
+        assert all("--hash=sha256:" in entry for entry in entries), name
+    runtime = (ROOT / "requirements/runtime.txt").read_text("utf-8")
+    assert wanted <= set(re.findall(r"^([a-z0-9-]+)==", runtime, re.MULTILINE))
