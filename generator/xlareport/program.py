@@ -18,6 +18,7 @@ from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.readers.live_range import LiveRanges
 from xlareport.readers.memory_report import SpaceUsage
 from xlareport.readers.pass_metadata import ModuleMetadata
+from xlareport.readers.shardy import ShardyText
 from xlareport.readers.stablehlo import StablehloOperation
 from xlareport.readers.thunks import Thunk, ThunkNote
 from xlareport.runtime.errors import Problem, UnknownNameError
@@ -69,6 +70,8 @@ class ParsedModule:
     """What the framework handed to XLA; empty where the dump does not have it."""
     flags: tuple[FlagValue, ...] = ()
     """All flags of the TPU compiler; empty where the dump has no `flagfile`."""
+    shardy: tuple[ShardyText, ...] = ()
+    """Shardy's own texts, in the order of the files; empty where they were not dumped."""
 
     def __repr__(self) -> str:
         return f"<ParsedModule {self.files.key}: {len(self.snapshots):,} snapshots>"
@@ -112,12 +115,14 @@ def read_module(files: ModuleFiles) -> ParsedModule:
     device = _device_words(files, reader)
     stablehlo = reader.read(reader_table.STABLEHLO, files) or ()
     flags = reader.read(reader_table.FLAGFILE, files) or ()
+    shardy = tuple(reader.read_all(reader_table.SHARDY, files))
     problems = (*reader.problems(), *_strangers(result))
     read = tuple(reader.read_paths)
     return ParsedModule(
         *(files, snapshots, memory, settings, passes, code, device, read, problems),
         stablehlo=stablehlo,
         flags=flags,
+        shardy=shardy,
     )
 
 
@@ -243,6 +248,13 @@ class _ModuleReader:
         """Read a side file of a module; None where there is none, or it cannot be opened."""
         artifact = side_file.choose(files)
         return self.read_from(artifact, side_file) if artifact else None
+
+    def read_all(self, side_file: SideFile[T], files: ModuleFiles) -> Iterator[T]:
+        """Yield what each file of one kind holds; those that cannot be opened are left out."""
+        for artifact in side_file.choose_all(files):
+            value = self.read_from(artifact, side_file)
+            if value is not None:
+                yield value
 
     def read_from(self, artifact: Artifact, side_file: SideFile[T]) -> T | None:
         """Read a file as a side file; None where it cannot be opened."""

@@ -17,6 +17,7 @@ from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.live_range import read_live_range
 from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
 from xlareport.readers.pass_metadata import read_pass_metadata
+from xlareport.readers.shardy import read_shardy
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
 from xlareport.runtime.errors import Problem
@@ -97,6 +98,16 @@ DEBUG_OPTIONS = SideFile(read_debug_options, stages=("debug_options",))
 FLAGFILE = SideFile(read_flagfile, stages=("flagfile",))
 PASS_METADATA = SideFile(read_pass_metadata, kinds=("pass-metadata",))
 STABLEHLO = SideFile(read_stablehlo, kinds=("compile-input",), formats=("mlir",))
+SHARDY = SideFile(
+    read_shardy,
+    kinds=("mlir",),
+    stages=(
+        *("before_propagation", "after_propagation", "after_partitioner_passes"),
+        "after_partitioner_with_global_shapes",
+        "after_minimal_partitioner_with_global_shapes",
+    ),
+    formats=("mlir",),
+)
 THUNKS = SideFile(  # after the passes the thunks stand as they run
     read_thunk_sequence,
     stages=("thunk_sequence_after_thunk_passes", "thunk_sequence", "thunk_schedule"),

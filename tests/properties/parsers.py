@@ -31,6 +31,7 @@ from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import read_ptxas_output
 from xlareport.readers.replay_result import read_replay_result
+from xlareport.readers.shardy import read_shardy
 from xlareport.readers.spill_log import read_spill_log
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.table_protos import message_class
@@ -270,6 +271,11 @@ PTXAS = (
     b"    944 bytes stack frame, 2112 bytes spill stores, 2192 bytes spill loads\n"
     b"ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem\n"
 )
+SHARDY = b"""  sdy.mesh @m = <["x"=2]>
+  func.func @main(%a: tensor<2xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) -> tensor<2xf32> {
+    %0 = sdy.sharding_constraint %a <@m, [{}]> : tensor<2xf32>
+    %1 = a.b %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>} : tensor<2xf32>
+"""
 PARTITIONER = (
     b"E spmd_partitioner.cc:509] [spmd] Involuntary full rematerialization. The compiled was not "
     b"able to go from sharding {devices=[4,1]0,1,2,3} to {devices=[1,4]0,1,2,3} without doing a "
@@ -333,6 +339,13 @@ PARSERS = (
         "mosaic", plain(read_mosaic), MOSAIC, cases=(MOSAIC.replace(b"4,", b"--4,"),), says=False
     ),
     Parser("kernels", plain(object_kernels), b"\x7fELF\x02\x01" + bytes(200), says=False),
+    Parser(
+        "shardy",
+        told(read_shardy),
+        SHARDY,
+        (b"sdy.sharding = #sdy.sharding", b"%0 = "),
+        says=False,
+    ),
     Parser("partitioner_log", plain(read_partitioner_log), PARTITIONER, says=False),
     Parser("autotune_results", told(read_autotune_results), TUNED, (b"a {\n", b"}\n")),
     Parser("spill_log", plain(read_spill_log), SPILLS, says=False),

@@ -7,6 +7,7 @@ from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.meshes import ModuleMesh
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.report import ShardedEntryValue, ShardingReport
+from xlareport.analysis.shardings.shardy import ShardyStep
 from xlareport.analysis.shardings.words import describe_sharding, describe_tiles, words_of
 from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import Mesh
@@ -151,6 +152,8 @@ class ShardingsRecord:
     rematerializations_read: str
     """Where they were looked for: after SPMD partitioning, or in the final module, where later
     passes hide some of them."""
+    shardy: tuple[ShardyStep, ...] = ()
+    """Shardy's own texts (`shardy/`); empty where they were not dumped."""
     warnings: tuple[PartitionerWarningRecord, ...] = ()
     """What the partitioner warned of in a log beside the dump."""
 
@@ -177,6 +180,7 @@ def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
         else tuple(_rematerialization(value, mesh) for value in values[:_MOST]),
         rematerializations_reason=_NO_AFTER if values is None else "",
         rematerializations_read=_read(report),
+        shardy=report.shardy,
         warnings=tuple(_warning(warning, mesh) for warning in report.warnings[:_MOST]),
     )
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from xlareport.analysis.shardings.shardy import shardy_meshes
 from xlareport.hlo import quoting
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shardings.device_order import DeviceOrder
@@ -11,6 +12,7 @@ from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding
 from xlareport.hlo.shardings.shardy import parse_sdy_mesh, unquote
 from xlareport.hlo.shardings.written import parse_sharding
+from xlareport.readers.shardy import ShardyText
 
 _MESHES = "xla.sdy.meshes"
 _NAMED = re.compile(r"\{?\s*+\"?([\w.\-$]++)\"?\s*+=\s*+(#sdy\.mesh<.*>)\s*+\}?", re.DOTALL)
@@ -27,16 +29,20 @@ class ModuleMesh:
     """Whether the framework named the axes; else they are `axis_0`, `axis_1`, ..."""
 
 
-def find_mesh(modules: Sequence[HloModule], partitions: int) -> ModuleMesh | None:
+def find_mesh(
+    modules: Sequence[HloModule], partitions: int, texts: Sequence[ShardyText] = ()
+) -> ModuleMesh | None:
     """Return the mesh over all partitions; None where no snapshot tells.
 
-    The framework's own if a header or a sharding has it, of several the one with most axes; else
+    The framework's own if a header, a sharding or one of Shardy's texts has it, of several the one
+    with most axes; else
     the finest way in which a sharding reshapes the count of the devices.
     """
     headers = (mesh for module in modules for mesh in read_meshes(module).values())
     for meshes, source in (
         (headers, "Shardy's meshes in the module header"),
         (_meshes_of(modules), "the mesh that shardings name"),
+        (shardy_meshes(texts), "Shardy's texts"),
     ):
         best = _best(meshes, partitions)
         if best is not None:

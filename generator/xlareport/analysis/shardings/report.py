@@ -12,11 +12,13 @@ from xlareport.analysis.shardings.rematerializations import (
     Rematerialization,
     find_rematerializations,
 )
+from xlareport.analysis.shardings.shardy import ShardyStep, tell_steps
 from xlareport.analysis.shardings.words import words_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.readers.partitioner_log import PartitionerWarning
+from xlareport.readers.shardy import ShardyText
 
 _MOST_VALUES = 5_000
 
@@ -60,11 +62,15 @@ class ShardingReport:
     """None where the dump lacks a snapshot before partitioning, or one after it."""
     is_read_fresh: bool = False
     """Whether these were looked for right after the partitioner, not in the final module."""
+    shardy: tuple[ShardyStep, ...] = ()
+    """What Shardy's own texts say; empty where they were not dumped."""
     warnings: tuple[PartitionerWarning, ...] = ()
     """What the partitioner warned of, in a log beside the dump."""
 
 
-def report_shardings(modules: Sequence[HloModule]) -> ShardingReport | None:
+def report_shardings(
+    modules: Sequence[HloModule], texts: Sequence[ShardyText] = ()
+) -> ShardingReport | None:
     """Return the shardings of a module by its snapshots; None for one that is not partitioned."""
     last = modules[-1] if modules else None
     partitions = read_partition_count(last) if last is not None else 1
@@ -73,7 +79,7 @@ def report_shardings(modules: Sequence[HloModule]) -> ShardingReport | None:
     partitioning = find_partitioning(modules)
     whole = partitioning.before if partitioning else modules[0]
     part = partitioning.after if partitioning else last
-    mesh = find_mesh(list(dict.fromkeys([modules[0], whole, part])), partitions)
+    mesh = find_mesh(list(dict.fromkeys([modules[0], whole, part])), partitions, texts)
     axes = mesh.mesh if mesh is not None else None
     parameters = tuple(_parameters(whole, part, axes))
     propagated = partitioning is not None and partitioning.is_propagated
@@ -86,6 +92,7 @@ def report_shardings(modules: Sequence[HloModule]) -> ShardingReport | None:
         uses=_uses(whole) if propagated else _count(parameters),
         changes=_changes(partitioning, partitions),
         rematerializations=find_rematerializations(partitioning),
+        shardy=tell_steps(texts),
         is_read_fresh=partitioning is not None and partitioning.is_fresh,
     )
 

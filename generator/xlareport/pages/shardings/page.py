@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.analysis.shardings.shardy import ShardyStep
 from xlareport.pages import words
 from xlareport.pages.shardings.drawings import draw_holders, draw_mesh
 from xlareport.pages.shardings.tables import sharding_tables
@@ -38,6 +39,8 @@ class ShardingsPage(PartPage):
     more_figures: str
     changes: str
     rematerializations: str
+    shardy: tuple[str, ...]
+    """What each of Shardy's texts says, in a sentence; empty without such texts."""
 
 
 def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPage:
@@ -54,6 +57,7 @@ def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPa
         more_figures=f"{more:,} more are in the tables." if more > 0 else "",
         changes=_changes(record),
         rematerializations=_rematerializations(record),
+        shardy=tuple(map(_shardy, record.shardy)),
     )
 
 
@@ -101,6 +105,13 @@ def _changes(record: ShardingsRecord) -> str:
         f"and tuples.{total} Received bytes are what the new part has and the old part has not, by "
         "the shardings alone; loops count once. Collectives are matched by op_name and line."
     )
+
+
+def _shardy(step: ShardyStep) -> str:
+    meshes = "; ".join(f"mesh {mesh.name}: {mesh.axes}" for mesh in step.meshes) or "no mesh"
+    manual = "".join(f"; shard_map over {axes}" for axes in step.manual_axes)
+    count = units.plural(step.count, "value with a sharding", "values with shardings")
+    return f"{step.path.rpartition('/')[2]}: {count}; {meshes}{manual}."
 
 
 def _rematerializations(record: ShardingsRecord) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.shardings.report import ShardedEntryValue
+from xlareport.analysis.shardings.shardy import ShardyStep
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.shardings import (
@@ -27,7 +28,34 @@ def sharding_tables(
         "full-rematerializations": _rematerializations(record.rematerializations or ()),
     }
     tables["partitioner-warnings"] = _warnings(record.warnings)
+    tables["shardy-values"] = _shardy(record.shardy)
     return {name: table for name, table in tables.items() if table.rows}
+
+
+def _shardy(steps: Sequence[ShardyStep]) -> Table:
+    columns = (
+        Column("Value", "code"),
+        Column("Sharding", "text", "in words"),
+        Column("Operation", "code"),
+        Column("Type", "code"),
+        Column("Text", "code", "the file of the dump"),
+        Column("Line", "int"),
+        Column("As written", "code"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            each.value,
+            each.words,
+            each.operation,
+            each.type,
+            step.path.rpartition("/")[2],
+            each.line,
+            each.sharding,
+        ]
+        for step in steps
+        for each in step.placements
+    ]
+    return Table(columns, rows)
 
 
 def _values(title: str, values: Sequence[ShardedEntryValue]) -> Table:

@@ -1,0 +1,94 @@
+"""What Shardy's own texts say: meshes with their axes, and the sharding of each value."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from xlareport.analysis.shardings.words import describe_sharding
+from xlareport.hlo.shardings.mesh import Mesh
+from xlareport.hlo.shardings.shardy import parse_sdy_mesh, parse_sdy_sharding, parse_sdy_shardings
+from xlareport.readers.shardy import ShardyText, ShardyValue
+
+_MOST = 1_000
+"""Values of one text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardyMesh:
+    """One mesh of a text."""
+
+    name: str
+    axes: str
+    """`data=2, model=4`; as written where it could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardyPlacement:
+    """One value of a text with its sharding."""
+
+    value: str
+    operation: str
+    type: str
+    sharding: str
+    """As written."""
+    words: str
+    """`not read` where it could not be."""
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShardyStep:
+    """One of Shardy's texts."""
+
+    path: str
+    meshes: tuple[ShardyMesh, ...]
+    placements: tuple[ShardyPlacement, ...]
+    """The first 1,000 of them."""
+    count: int
+    """Of all values with shardings."""
+    manual_axes: tuple[str, ...]
+    """Of each manual computation (`shard_map`)."""
+
+
+def tell_steps(texts: Sequence[ShardyText]) -> tuple[ShardyStep, ...]:
+    """Return what the texts say, in order; those without a mesh and a sharding are left out."""
+    return tuple(_step(text) for text in texts if text.meshes or text.values)
+
+
+def shardy_meshes(texts: Sequence[ShardyText]) -> Iterator[Mesh]:
+    """Yield the meshes of the texts that could be read."""
+    for text in texts:
+        yield from _meshes(text).values()
+
+
+def _meshes(text: ShardyText) -> Mapping[str, Mesh]:
+    meshes = ((name, parse_sdy_mesh(f"#sdy.mesh{axes}")) for name, axes in text.meshes)
+    return {name: mesh for name, mesh in meshes if mesh is not None}
+
+
+def _step(text: ShardyText) -> ShardyStep:
+    meshes = _meshes(text)
+    return ShardyStep(
+        path=text.path,
+        meshes=tuple(_mesh(name, written, meshes.get(name)) for name, written in text.meshes),
+        placements=tuple(_placement(value, meshes) for value in islice(text.values, _MOST)),
+        count=len(text.values),
+        manual_axes=tuple(axes.replace('"', "") for axes in text.manual_axes),
+    )
+
+
+def _mesh(name: str, written: str, mesh: Mesh | None) -> ShardyMesh:
+    axes = ", ".join(f"{axis}={size:,}" for axis, size in mesh.axes) if mesh else written
+    return ShardyMesh(name, axes)
+
+
+def _placement(value: ShardyValue, meshes: Mapping[str, Mesh]) -> ShardyPlacement:
+    written = value.sharding
+    is_list = "per_value" in written or written.startswith("[")
+    shardings = (
+        parse_sdy_shardings(written, meshes) if is_list else (parse_sdy_sharding(written, meshes),)
+    )
+    words = "; ".join("not read" if each is None else describe_sharding(each) for each in shardings)
+    return ShardyPlacement(
+        value.name, value.operation, value.type, written, words or "not read", value.line
+    )
