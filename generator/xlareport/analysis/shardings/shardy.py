@@ -18,6 +18,7 @@ class ShardyMesh:
     """One mesh of a text."""
 
     name: str
+    """Without its `@`."""
     axes: str
     """`data=2, model=4`; as written where it could not be read."""
 
@@ -27,13 +28,17 @@ class ShardyPlacement:
     """One value of a text with its sharding."""
 
     value: str
+    """`%4`, `%arg0`, or `result 1` of the function, counted from 0."""
     operation: str
+    """What makes it: `stablehlo.dot`, `sdy.sharding_constraint`; `argument` or `result`."""
     type: str
+    """`tensor<8x16xf32>`; empty where the line has none."""
     sharding: str
     """As written."""
     words: str
     """`not read` where it could not be."""
     line: int
+    """In the file, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,9 @@ class ShardyStep:
     """One of Shardy's texts."""
 
     path: str
+    """Of the file in the dump."""
     meshes: tuple[ShardyMesh, ...]
+    """As the text declares them."""
     placements: tuple[ShardyPlacement, ...]
     """The first 1,000 of them."""
     count: int
