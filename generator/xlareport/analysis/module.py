@@ -182,7 +182,7 @@ def analyze_module(
     )
     shardings = faults.attempt(
         "Its shardings",
-        lambda: report_shardings([one.hlo for one in module.snapshots], module.shardy),
+        lambda: report_shardings([each.hlo for each in module.snapshots], module.shardy),
         None,
     )
     kernels = faults.attempt(
