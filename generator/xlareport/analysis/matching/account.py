@@ -1,9 +1,10 @@
 """Turns a finished search into pairings; nothing that differs is left without one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
 from xlareport.analysis.matching.copies import copies_made, copies_merged
+from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.gone import Gone
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.holders import Holders
@@ -12,7 +13,7 @@ from xlareport.analysis.matching.new import New
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.search import NodePair, Search
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, Instruction
 
 
 def pairings(search: Search) -> list[Pairing]:
@@ -220,10 +221,7 @@ class _Account:
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
         for new, old, grade in copies_made(self._search):
-            reason = f"%{new} is a copy of %{old}"
-            lines = zip(before[old].instructions, after[new].instructions, strict=False)
-            for instruction, other in lines:
-                self._copy(Place(old, instruction.name), Place(new, other.name), grade, reason)
+            self._tell_copy(old, new, grade)
         for old, new, grade in copies_merged(self._search):
             reason = f"%{old} held the same as %{new}"
             lines = zip(before[old].instructions, after[new].instructions, strict=False)
@@ -231,6 +229,31 @@ class _Account:
                 self._duplicate(
                     Place(old, this_instruction.name), Place(new, other.name), grade, reason
                 )
+
+    def _tell_copy(self, old: str, new: str, grade: Grade) -> None:
+        """Tell of a computation, and of the new ones that it calls, what each is a copy of."""
+        before = self._search.before.graph.module.by_name
+        after = self._search.after.graph.module.by_name
+        waiting = [(old, new)]
+        for name, copy in waiting:
+            lines = [*zip(before[name].instructions, after[copy].instructions, strict=False)]
+            for instruction, other in lines:
+                places = Place(name, instruction.name), Place(copy, other.name)
+                self._copy(*places, grade, f"%{copy} is a copy of %{name}")
+                waiting += self._called_copies(instruction, other)
+
+    def _called_copies(
+        self, instruction: Instruction, other: Instruction
+    ) -> Iterator[tuple[str, str]]:
+        """Yield what a copied call calls that is new and seen through, as it holds the same."""
+        known = self._search.computations
+        for (_, old), (_, new) in zip(instruction.called, other.called, strict=False):
+            original = self._search.before.graph.module.by_name.get(old)
+            copy = known.after.get(new)
+            if original is None or copy is None or new in known.partners or new not in known.opened:
+                continue
+            if facts_of(original).opcodes == facts_of(copy).opcodes:
+                yield old, new
 
     def leftovers(self) -> None:
         """Tell what became of the rest, and where the rest comes from."""

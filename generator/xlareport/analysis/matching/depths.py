@@ -1,7 +1,12 @@
-"""How many products lie on the longest ways above and below a node: passes seldom change that."""
+"""How many products lie on the longest ways above and below a node: passes seldom change that.
 
-from collections.abc import Iterator, Mapping, Sequence
+Neither do they change how many permutes there are, which tell the turns of a ring apart.
+"""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from xlareport.analysis.matching.facts import callees_of
 from xlareport.analysis.matching.families import family_of, is_bundle
 from xlareport.analysis.matching.graph import Graph, Node, Operand, opened_root
 
@@ -9,21 +14,85 @@ _LONGEST_CHAIN = 100
 """Barriers behind barriers that are seen through."""
 
 
-def depths(graph: Graph, order: Sequence[Node]) -> Mapping[Node, tuple[int, int]]:
+Depths = Mapping[Node, tuple[int, int]]
+"""Of each node the most instructions of a kind on a way above it, and below it."""
+
+_RUNNING = frozenset({"async-start", "call", "conditional", "while"})
+"""Opcodes that run other computations once or more, as part of a way."""
+_PERMUTES = frozenset({"collective-permute", "collective-permute-start"})
+
+
+def depths_of_products(graph: Graph, order: Sequence[Node]) -> Depths:
     """Return of each node the most products on a way above it, and below it; operands come first.
 
-    A way begins and ends at arguments, results and unchanged instructions of its computation.
+    A way begins and ends at arguments, results and unchanged instructions. What a loop or a branch
+    runs once is part of the ways through it.
     """
-    counted = {node: int(family_of(node.instruction) == "product") for node in order}
+    return _depths(graph, order, _is_product)
+
+
+def depths_of_permutes(graph: Graph, order: Sequence[Node]) -> Depths:
+    """Return of each node the most permutes on a way above it, and below it; empty without any."""
+    found = any(map(_is_permute, order))
+    return _depths(graph, order, _is_permute) if found else {}
+
+
+def greatest(depths: Depths) -> int:
+    """Return the most instructions that any way has."""
+    return max(chain.from_iterable(depths.values()), default=0)
+
+
+def _is_product(node: Node) -> bool:
+    return family_of(node.instruction) == "product"
+
+
+def _is_permute(node: Node) -> bool:
+    return node.instruction.opcode in _PERMUTES
+
+
+def _depths(graph: Graph, order: Sequence[Node], is_counted: Callable[[Node], bool]) -> Depths:
+    counted = {node: int(is_counted(node)) for node in order}
     above, below = dict.fromkeys(order, 0), dict.fromkeys(order, 0)
     sources = {node: [other for other in _sources(graph, node) if other in above] for node in order}
+    most: dict[str, int] = {}
     for node in order:
         above[node] = max((above[other] + counted[other] for other in sources[node]), default=0)
+        counted[node] += max((most.get(callee, 0) for callee in _bodies(node)), default=0)
+        home = _home(node)
+        most[home] = max(most.get(home, 0), above[node] + counted[node])
     for node in reversed(order):
         here = below[node] + counted[node]
         for other in sources[node]:
             below[other] = max(here, below[other])
-    return {node: (above[node], below[node]) for node in order}
+    return _with_callers(order, above, below)
+
+
+def _with_callers(order: Sequence[Node], above: dict[Node, int], below: dict[Node, int]) -> Depths:
+    """Add to what lies around a node in its computation what lies around its loop or branch.
+
+    Callers come behind what they call. Of several callers of a computation, the first one counts.
+    """
+    around: dict[str, tuple[int, int]] = {}
+    result: dict[Node, tuple[int, int]] = {}
+    for node in reversed(order):
+        over, under = around.get(_home(node), (0, 0))
+        depth = result[node] = (above[node] + over, below[node] + under)
+        around |= dict.fromkeys(_bodies(node), depth)
+    return result
+
+
+def _bodies(node: Node) -> tuple[str, ...]:
+    """Return what a loop, a conditional or a call that stays closed runs."""
+    closed = node.instruction.opcode in _RUNNING and opened_root(node) is None
+    return callees_of(node.instruction) if closed else ()
+
+
+def _home(node: Node) -> str:
+    """Return the computation in which a node stands, seen through the calls that are opened."""
+    frame = node.frame
+    while frame.caller is not None:
+        frame = frame.caller.frame
+    return frame.computation.name
 
 
 def _sources(graph: Graph, node: Node) -> Iterator[Node]:

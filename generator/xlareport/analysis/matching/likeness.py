@@ -6,6 +6,7 @@ Arguments, results and paired instructions are landmarks, the same on both sides
 
 from collections.abc import Hashable, Iterator, Sequence
 
+from xlareport.analysis.matching.depths import greatest
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import name_in_computation, origin
@@ -32,6 +33,7 @@ class _Index:
         self._is_before = side is search.before
         surroundings = Surroundings(side)
         self._depths = side.depths
+        self._turns = side.turns if _has_same_turns(search) else {}
         self._neighbors = {node: surroundings.of(node) for node in nodes}
         self._own = {node: self._own_features(node) for node in nodes}
         self.features: dict[Node, _Features] = {}
@@ -78,6 +80,11 @@ class _Index:
         family, (above, below) = family_of(node.instruction), self._depths[node]
         features["above", family, above] = features["below", family, below] = _PART_OF_FORM
         features["between", family, above, below] = _DEPTH
+        if self._turns:
+            ahead, behind = self._turns[node]
+            features["turns above", family, ahead] = _PART_OF_FORM
+            features["turns below", family, behind] = _PART_OF_FORM
+            features["turns", family, ahead, behind] = _DEPTH
         op_name = origin(node)
         if op_name:
             features["op_name", op_name] = _ORIGIN
@@ -102,6 +109,11 @@ class _Index:
         if not self._is_before:
             return known.partners.get(computation)
         return computation if computation in known.pairs else None
+
+
+def _has_same_turns(search: Search) -> bool:
+    """Whether both sides have as many permutes in a row: a partitioner puts in permutes as well."""
+    return greatest(search.before.turns) == greatest(search.after.turns)
 
 
 class Likeness:

@@ -119,18 +119,18 @@ class Search:
     def _name_elements_kept(self, before: Node, after: Node) -> None:
         """Let the elements of two tuples that are partners be the same, where they are the same.
 
-        Passes drop, add and reorder what loops carry. What nothing tells of keeps its place, if
-        there are as many and nothing else is known to have come from there.
+        Passes drop, add and reorder what loops carry. What nothing tells of keeps its place, if all
+        are of the same kinds in the same order and nothing else is known to have come from there.
         """
         kept = kept_elements(self, before, after)
         old, new = kinds_of(before.instruction.shape), kinds_of(after.instruction.shape)
-        same_count, taken = len(old) == len(new), set(kept.values())
-        for number, kind in enumerate(new):
+        same_order, taken = old == new, set(kept.values())
+        for number in range(len(new)):
             origin: int | None = kept.get(number)
-            if origin is None and same_count and number not in taken and old[number] == kind:
+            if origin is None and same_order and number not in taken:
                 origin = number
             place = (number, "new") if origin is None else origin
-            if not same_count or place != number:
+            if not same_order or place != number:
                 token = self.tokens.of(("element", before.token, (place,)))
                 self.after.values.name_element(after, (number,), token)
 

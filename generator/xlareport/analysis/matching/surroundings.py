@@ -40,6 +40,8 @@ _PASSING = frozenset({"all-reduce-done", "opt-barrier", "while"})
 _SEEN_THROUGH = frozenset({"collective", "while"})
 """Families that passes put between others or around them: the way goes on behind them."""
 
+_BODY = ("while", "body")
+
 _Path = tuple[int, ...]
 _Step = tuple[Node, _Path]
 
@@ -184,6 +186,7 @@ class Surroundings:
                 passed = _passed_on(user, position, path[len(read) :])
                 yield self._begun(user, position), passed
         yield from ((done, path) for done in self._ends(node))
+        yield from ((loop, path) for loop in self._loops(node))
         for line in _kept_users(node):
             yield node.frame.node(line), ()
 
@@ -201,6 +204,15 @@ class Surroundings:
             start = start_of(self._side, node.frame)
             if start is not None:
                 yield from dones_of(self._side, start)
+
+    def _loops(self, node: Node) -> Iterator[Node]:
+        """Yield the loops of which a node is the result of the body."""
+        frame = node.frame
+        if frame.caller is None and node.instruction is frame.computation.root:
+            for computation, call in self._side.graph.call_sites(frame.computation.name):
+                home = self._side.homes.get(computation.name)
+                if home is not None and (call.instruction.opcode, call.attribute) == _BODY:
+                    yield home.node(call.instruction)
 
 
 def _kept_users(node: Node) -> list[Instruction]:
