@@ -1,9 +1,7 @@
-"""How many products lie on the longest ways above and below a node: passes seldom change that.
+"""How many products lie on the longest ways above and below a node: passes seldom change that."""
 
-Neither do they change how many permutes there are, which tell the turns of a ring apart.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 from xlareport.analysis.matching.facts import callees_of
@@ -19,7 +17,11 @@ Depths = Mapping[Node, tuple[int, int]]
 
 _RUNNING = frozenset({"async-start", "call", "conditional", "while"})
 """Opcodes that run other computations once or more, as part of a way."""
-_PERMUTES = frozenset({"collective-permute", "collective-permute-start"})
+_FURTHER = {
+    "permutes": frozenset({"collective-permute", "collective-permute-start"}),
+    "indexing": frozenset({"gather", "scatter"}),
+}
+"""Opcodes that are counted together: permutes tell the turns of a ring apart."""
 
 
 def depths_of_products(graph: Graph, order: Sequence[Node]) -> Depths:
@@ -31,10 +33,14 @@ def depths_of_products(graph: Graph, order: Sequence[Node]) -> Depths:
     return _depths(graph, order, _is_product)
 
 
-def depths_of_permutes(graph: Graph, order: Sequence[Node]) -> Depths:
-    """Return of each node the most permutes on a way above it, and below it; empty without any."""
-    found = any(map(_is_permute, order))
-    return _depths(graph, order, _is_permute) if found else {}
+def further_depths(graph: Graph, order: Sequence[Node]) -> Mapping[str, Depths]:
+    """Return the same of permutes, and of reads and writes by index; without what there is not."""
+    present = {node.instruction.opcode for node in order}
+    return {
+        kind: _depths(graph, order, partial(_is_of, opcodes))
+        for kind, opcodes in _FURTHER.items()
+        if not opcodes.isdisjoint(present)
+    }
 
 
 def greatest(depths: Depths) -> int:
@@ -46,8 +52,8 @@ def _is_product(node: Node) -> bool:
     return family_of(node.instruction) == "product"
 
 
-def _is_permute(node: Node) -> bool:
-    return node.instruction.opcode in _PERMUTES
+def _is_of(opcodes: Collection[str], node: Node) -> bool:
+    return node.instruction.opcode in opcodes
 
 
 def _depths(graph: Graph, order: Sequence[Node], is_counted: Callable[[Node], bool]) -> Depths:

@@ -33,7 +33,7 @@ class _Index:
         self._is_before = side is search.before
         surroundings = Surroundings(side)
         self._depths = side.depths
-        self._turns = side.turns if _has_same_turns(search) else {}
+        self._further = {kind: side.further_depths[kind] for kind in _comparable(search)}
         self._neighbors = {node: surroundings.of(node) for node in nodes}
         self._own = {node: self._own_features(node) for node in nodes}
         self.features: dict[Node, _Features] = {}
@@ -80,11 +80,10 @@ class _Index:
         family, (above, below) = family_of(node.instruction), self._depths[node]
         features["above", family, above] = features["below", family, below] = _PART_OF_FORM
         features["between", family, above, below] = _DEPTH
-        if self._turns:
-            ahead, behind = self._turns[node]
-            features["turns above", family, ahead] = _PART_OF_FORM
-            features["turns below", family, behind] = _PART_OF_FORM
-            features["turns", family, ahead, behind] = _DEPTH
+        for kind, depths in self._further.items():
+            ahead, behind = depths[node]
+            features["above", kind, ahead] = features["below", kind, behind] = _PART_OF_FORM
+            features["between", kind, ahead, behind] = _DEPTH
         op_name = origin(node)
         if op_name:
             features["op_name", op_name] = _ORIGIN
@@ -111,9 +110,10 @@ class _Index:
         return computation if computation in known.pairs else None
 
 
-def _has_same_turns(search: Search) -> bool:
-    """Whether both sides have as many permutes in a row: a partitioner puts in permutes as well."""
-    return greatest(search.before.turns) == greatest(search.after.turns)
+def _comparable(search: Search) -> list[str]:
+    """Return of what both sides have as many in a row: passes put in permutes, and expand reads."""
+    old, new = search.before.further_depths, search.after.further_depths
+    return [kind for kind in old if kind in new and greatest(old[kind]) == greatest(new[kind])]
 
 
 class Likeness:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from functools import cached_property
 
-from xlareport.analysis.matching.depths import Depths, depths_of_permutes, depths_of_products
+from xlareport.analysis.matching.depths import Depths, depths_of_products, further_depths
 from xlareport.analysis.matching.graph import Frame, Graph, Node
 from xlareport.analysis.matching.repeats import own_values
 from xlareport.analysis.matching.values import Values
@@ -42,9 +42,9 @@ class Side:
         return depths_of_products(self.graph, self.values.order)
 
     @cached_property
-    def turns(self) -> Depths:
-        """The most permutes above and below each differing node; empty without any."""
-        return depths_of_permutes(self.graph, self.values.order)
+    def further_depths(self) -> Mapping[str, Depths]:
+        """The most permutes, and reads and writes by index, above and below each node."""
+        return further_depths(self.graph, self.values.order)
 
     def is_called(self, node: Node) -> bool:
         """Whether anything calls the computation of a node, or it is the entry."""
