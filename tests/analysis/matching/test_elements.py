@@ -118,3 +118,63 @@ ENTRY %main (x: f32[4], y: f32[8,2]) -> {state} {{
     found = match(before, after)
     assert found.partner_after(Place("body", "small.1")) == Place("body", "small.2")
     assert found.partner_after(Place("body", "large.2")) == Place("body", "large.1")
+
+
+def test_elements_of_one_kind_do_not_keep_their_place_where_others_moved(read: Read) -> None:
+    """The start values are computed in another way, so that nothing tells which element is which."""
+
+    def module(order: tuple[int, int, int], *, flipped: bool) -> HloModule:
+        parts = ("f32[8]{0}", "f32[8]{0}", "f32[4,4]{1,0}")
+        state = "(s32[], " + ", ".join(parts[number] for number in order) + ")"
+        gate, up, table = (order.index(number) + 1 for number in range(3))
+        names, tail = ("%a", "%b", "%c"), "after" if flipped else "before"
+        starts = ", ".join(names[number] for number in order)
+        sign = "subtract(%none, %x)" if flipped else "negate(%x)"
+        other = "subtract(%none, %y)" if flipped else "negate(%y)"
+        shape = "f32[8]{0}"
+        return read(
+            f"""
+HloModule m
+%body.{tail} (p: {state}) -> {state} {{
+  %p.{tail} = {state} parameter(0)
+  %i.{tail} = s32[] get-tuple-element(%p.{tail}), index=0
+  %one.{tail} = s32[] constant(1)
+  %next.{tail} = s32[] add(%i.{tail}, %one.{tail})
+  %gate.{tail} = {shape} get-tuple-element(%p.{tail}), index={gate}
+  %up.{tail} = {shape} get-tuple-element(%p.{tail}), index={up}
+  %table.{tail} = f32[4,4]{{1,0}} get-tuple-element(%p.{tail}), index={table}
+  %sine.{tail} = {shape} sine(%gate.{tail})
+  %wave.{tail} = {shape} sine(%up.{tail})
+  %less.{tail} = {shape} subtract(%sine.{tail}, %wave.{tail})
+  %root.{tail} = {shape} sqrt(%less.{tail})
+  ROOT %out.{tail} = {state} tuple(%next.{tail}, {
+            ", ".join(
+                {0: f"%root.{tail}", 1: f"%up.{tail}", 2: f"%table.{tail}"}[n] for n in order
+            )
+        })
+}}
+%condition.{tail} (q: {state}) -> pred[] {{
+  %q.{tail} = {state} parameter(0)
+  %j.{tail} = s32[] get-tuple-element(%q.{tail}), index=0
+  %most.{tail} = s32[] constant(9)
+  ROOT %fewer.{tail} = pred[] compare(%j.{tail}, %most.{tail}), direction=LT
+}}
+ENTRY %main (x: f32[8], y: f32[8], c: f32[4,4]) -> {state} {{
+  %x = f32[8]{{0}} parameter(0)
+  %y = f32[8]{{0}} parameter(1)
+  %c = f32[4,4]{{1,0}} parameter(2)
+  %nothing = f32[] constant(0)
+  %none = f32[8]{{0}} broadcast(%nothing), dimensions={{}}
+  %a = f32[8]{{0}} {sign}
+  %b = f32[8]{{0}} {other}
+  %zero = s32[] constant(0)
+  %start.{tail} = {state} tuple(%zero, {starts})
+  ROOT %while.{tail} = {state} while(%start.{tail}), condition=%condition.{tail}, body=%body.{tail}
+}}
+"""
+        )
+
+    found = match(module((0, 1, 2), flipped=False), module((2, 0, 1), flipped=True))
+    for name in ("sine", "wave"):
+        place = found.partner_after(Place("body.before", f"{name}.before"))
+        assert place in {Place("body.after", f"{name}.after"), None}

@@ -127,3 +127,29 @@ def test_duplicates_behind_one_tuple_and_of_swapped_operands_are_merged(read: Re
         pairing = matching.said_of_before(Place("main", name))
         assert pairing is not None
         assert pairing.relation is Relation.MERGED
+
+
+def test_a_fusion_of_a_value_that_many_read_is_merged_with_its_like(read: Read) -> None:
+    def module(reader: str) -> HloModule:
+        many = "".join(f"  %m.{n} = f32[8]{{0}} {UNARY[n % 4]}(%a)\n" for n in range(20))
+        names = ", ".join(f"%m.{n}" for n in range(20))
+        shapes = ", ".join(["f32[8]{0}"] * 22)
+        one = "  ROOT %s.{0} = f32[8]{{0}} sine(%p.{0})\n"
+        return read(
+            "HloModule m\n"
+            + _fused("one", one.format("one"))
+            + _fused("two", one.format("two"))
+            + "ENTRY %main (a: f32[8]) -> (f32[8]) {\n  %a = f32[8]{0} parameter(0)\n"
+            "  %f = f32[8]{0} fusion(%a), kind=kLoop, calls=%one\n"
+            + ("  %g = f32[8]{0} fusion(%a), kind=kLoop, calls=%two\n" if reader == "g" else "")
+            + f"{many}  %n.f = f32[8]{{0}} negate(%f)\n  %n.g = f32[8]{{0}} abs(%{reader})\n"
+            f"  ROOT %r = ({shapes}) tuple({names}, %n.f, %n.g)\n}}\n"
+        )
+
+    pairing = match(module("g"), module("f")).said_of_before(Place("main", "g"))
+    assert pairing is not None
+    assert pairing.relation is Relation.MERGED
+    assert pairing.after == (Place("main", "f"),)
+
+
+UNARY = ("tanh", "cosine", "exponential", "sqrt")
