@@ -131,19 +131,20 @@ def test_duplicates_behind_one_tuple_and_of_swapped_operands_are_merged(read: Re
 
 def test_a_fusion_of_a_value_that_many_read_is_merged_with_its_like(read: Read) -> None:
     def module(reader: str) -> HloModule:
-        many = "".join(f"  %m.{n} = f32[8]{{0}} {UNARY[n % 4]}(%a)\n" for n in range(20))
+        many = "".join(f"  %m.{n} = f32[8]{{0}} {UNARY[n % 4]}(%a#1)\n" for n in range(20))
         names = ", ".join(f"%m.{n}" for n in range(20))
-        shapes = ", ".join(["f32[8]{0}"] * 22)
+        shapes = ", ".join(["f32[8]{0}"] * 21)
         one = "  ROOT %s.{0} = f32[8]{{0}} sine(%p.{0})\n"
         return read(
             "HloModule m\n"
             + _fused("one", one.format("one"))
             + _fused("two", one.format("two"))
-            + "ENTRY %main (a: f32[8]) -> (f32[8]) {\n  %a = f32[8]{0} parameter(0)\n"
-            "  %f = f32[8]{0} fusion(%a), kind=kLoop, calls=%one\n"
-            + ("  %g = f32[8]{0} fusion(%a), kind=kLoop, calls=%two\n" if reader == "g" else "")
-            + f"{many}  %n.f = f32[8]{{0}} negate(%f)\n  %n.g = f32[8]{{0}} abs(%{reader})\n"
-            f"  ROOT %r = ({shapes}) tuple({names}, %n.f, %n.g)\n}}\n"
+            + "ENTRY %main (a: (s32[], f32[8])) -> (f32[8]) {\n"
+            "  %a = (s32[], f32[8]{0}) parameter(0)\n"
+            "  %f = f32[8]{0} fusion(%a#1), kind=kLoop, calls=%one\n"
+            + ("  %g = f32[8]{0} fusion(%a#1), kind=kLoop, calls=%two\n" if reader == "g" else "")
+            + f"{many}  %n = f32[8]{{0}} dot(%f, %{reader}), lhs_contracting_dims={{0}}\n"
+            f"  ROOT %r = ({shapes}) tuple({names}, %n)\n}}\n"
         )
 
     pairing = match(module("g"), module("f")).said_of_before(Place("main", "g"))
@@ -153,3 +154,42 @@ def test_a_fusion_of_a_value_that_many_read_is_merged_with_its_like(read: Read) 
 
 
 UNARY = ("tanh", "cosine", "exponential", "sqrt")
+
+ASYNC = """
+HloModule m
+ENTRY %main (x: f32[8]) -> f32[16] {
+  %x = f32[8]{0} parameter(0)
+  %go = (f32[8]{0}, f32[16]{0}) all-gather-start(%x), dimensions={0}
+  %end = f32[16]{0} all-gather-done(%go)
+  ROOT %out = f32[16]{0} negate(%end)
+}
+"""
+
+
+def test_a_done_is_part_of_what_begins_and_ends_at_once(read: Read) -> None:
+    pair = ASYNC[ASYNC.index("  %go") : ASYNC.index("  ROOT")]
+    at_once = "  %all = f32[16]{0} all-gather(%x), dimensions={0}\n"
+    after = ASYNC.replace(pair, at_once).replace("negate(%end)", "negate(%all)")
+    found = match(read(ASYNC), read(after))
+    for name in ("go", "end"):
+        assert found.partner_after(Place("main", name)) == Place("main", "all")
+
+
+def test_a_computation_goes_with_the_call_that_is_gone(read: Read) -> None:
+    before = read(
+        "HloModule m\n"
+        "%sum (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n"
+        "  %b = f32[] parameter(1)\n  ROOT %s = f32[] add(%a, %b)\n}\n"
+        "ENTRY %main (x: f32[8], y: f32[]) -> f32[] {\n  %x = f32[8]{0} parameter(0)\n"
+        "  %y = f32[] parameter(1)\n  %zero = f32[] constant(0)\n"
+        "  %r = f32[] reduce(%x, %zero), dimensions={0}, to_apply=%sum\n"
+        "  ROOT %out = f32[] multiply(%r, %y)\n}\n"
+    )
+    after = read(
+        "HloModule m\nENTRY %main (x: f32[8], y: f32[]) -> f32[] {\n"
+        "  %x = f32[8]{0} parameter(0)\n  %y = f32[] parameter(1)\n"
+        "  ROOT %out = f32[] multiply(%y, %y)\n}\n"
+    )
+    pairing = match(before, after).said_of_before(Place("sum", "s"))
+    assert pairing is not None
+    assert pairing.reason == "%r called its computation, and is gone"

@@ -59,7 +59,9 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     first, last = 0, len(snapshots.modules) - 1
     ends = ends or _ends(snapshots, subject)
     origins = standings(snapshots.modules[first], ends.origins)
-    added = () if any(map(_computes, origins)) else _beginnings(snapshots, subject)
+    subjects = standings(snapshots.modules[subject.stage], subject.places)
+    told = any(map(_computes, origins)) or (origins and not any(map(_computes, subjects)))
+    added = () if told else _beginnings(snapshots, subject)
     return Trace(
         subject=subject,
         events=_by_stage(_events(snapshots, subject, ends.now)),

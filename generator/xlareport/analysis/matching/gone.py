@@ -6,6 +6,7 @@ from functools import cached_property
 
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
+from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
 from xlareport.analysis.matching.pairing import ChangeCause, Grade
 from xlareport.analysis.matching.search import NodePair, Search
@@ -45,6 +46,10 @@ class Gone:
         twin = self.twin(node)
         if twin is not None:
             return PairVerdict(twin, Grade.EXACT, "a duplicate of what was kept")
+        whole = self._done_at_once(node)
+        if whole is not None:
+            name = whole.instruction.name
+            return PairVerdict(whole, Grade.MATCHED, f"%{name} is begun and ended at once")
         cause = self.cause(node)
         if cause is not None:
             return PairVerdict(None, Grade.EXACT, str(cause), cause)
@@ -74,6 +79,14 @@ class Gone:
                 links.setdefault(values.get(link.before), link)
         links.pop(None, None)
         return links
+
+    def _done_at_once(self, node: Node) -> Node | None:
+        """Return what does at once what a pair of a start and a done did, for the done."""
+        if not is_done(node):
+            return None
+        operands = self._search.before.graph.operands(node)
+        whole = operands[0][0].partner if operands else None
+        return None if whole is None or is_start(whole) else whole
 
     def _merged(self, node: Node) -> bool:
         """Whether a reader that lives on can have taken the twin for it."""
@@ -140,9 +153,17 @@ class Gone:
         root = self._root_after(name)
         if is_root(node) and root is not None:
             yield f"%{root} is the root of its computation instead"
-        callers = self._search.before.graph.callers(name)
-        if callers and name not in self._search.after.graph.module.by_name:
-            yield f"%{callers[0]} no longer calls its computation"
+        if name not in self._search.after.graph.module.by_name:
+            yield from self._without_callers(name)
+
+    def _without_callers(self, computation: str) -> Iterator[str]:
+        """Say what called a computation that is gone: another call goes on, or is gone as well."""
+        for home, call in self._search.before.graph.call_sites(computation)[:1]:
+            frame = self._search.before.homes.get(home.name)
+            node = None if frame is None else frame.node(call.instruction)
+            lives = node is not None and (node.kept or node.partner is not None)
+            name = call.instruction.name
+            yield f"%{name} {'no longer calls its computation' if lives else 'called its computation, and is gone'}"
 
     def _root_after(self, computation: str) -> str | None:
         """Return the result of what continues a computation."""
