@@ -176,3 +176,42 @@ ENTRY %main (x: f32[8,8], w: f32[8,8]) -> (f32[8,8], f32[8,8]) {{
     found = match(before, after)
     assert found.partner_after(Place("main", "a")) == Place("main", "dot.2")
     assert found.partner_after(Place("main", "b")) == Place("main", "dot.1")
+
+
+COMPLEX = """
+HloModule m
+ENTRY %main (a: f32[8,8], b: f32[8,8], c: f32[8,8], d: f32[8,8]) -> c64[8,8] {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %c = f32[8,8]{1,0} parameter(2)
+  %d = f32[8,8]{1,0} parameter(3)
+WORK
+}
+"""
+DIMS = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+AS_ONE = f"""\
+  %x = c64[8,8]{{1,0}} complex(%a, %b)
+  %y = c64[8,8]{{1,0}} complex(%c, %d)
+  ROOT %dot = c64[8,8]{{1,0}} dot(%x, %y), {DIMS}
+"""
+AS_THREE = f"""\
+  %sum = f32[8,8]{{1,0}} add(%a, %b)
+  %first = f32[8,8]{{1,0}} dot(%sum, %c), {DIMS}
+  %both = f32[8,8]{{1,0}} add(%c, %d)
+  %second = f32[8,8]{{1,0}} dot(%b, %both), {DIMS}
+  %real = f32[8,8]{{1,0}} subtract(%first, %second)
+  %less = f32[8,8]{{1,0}} subtract(%d, %c)
+  %third = f32[8,8]{{1,0}} dot(%a, %less), {DIMS}
+  %imaginary = f32[8,8]{{1,0}} add(%first, %third)
+  ROOT %out = c64[8,8]{{1,0}} complex(%real, %imaginary)
+"""
+
+
+def test_the_real_products_of_a_complex_one_are_its_parts(
+    read: Callable[[str], HloModule],
+) -> None:
+    before, after = (read(COMPLEX.replace("WORK\n", work)) for work in (AS_ONE, AS_THREE))
+    pairing = match(before, after).said_of_before(Place("main", "dot"))
+    assert pairing is not None
+    assert {place.instruction for place in pairing.after} == {"first", "second", "third"}
+    assert pairing.relation is Relation.SPLIT

@@ -78,7 +78,12 @@ _RULES = (
     sums.reassociated,
     frames.parameters,
 )
-_PARTS = (collectives.halves, products.split_sums, products.split_reductions)
+_PARTS = (
+    collectives.halves,
+    products.split_sums,
+    products.split_complex,
+    products.split_reductions,
+)
 """Rules that add to pairs what does their work with them; they need none open before."""
 
 

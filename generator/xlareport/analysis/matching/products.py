@@ -203,6 +203,41 @@ def _sum_and_convert(side: Side, product: Node) -> Iterator[Node]:
         yield node
 
 
+def split_complex(search: Search) -> None:
+    """Let the real products that a product of complex numbers was split into be what it was."""
+    for link in list(search.links):
+        node, other = link.before, link.after
+        products = _kind(node) == _kind(other) == "product" and node not in search.further
+        if products and _is_complex(node) and not _is_complex(other):
+            for part in _summed_with(search.after, other):
+                search.extend(node, part)
+
+
+def _is_complex(node: Node) -> bool:
+    return node.instruction.shape.element_type in {"c64", "c128"}
+
+
+def _summed_with(side: Side, product: Node) -> list[Node]:
+    """Return the free products that are added to a product, or to one that is added to it."""
+    found = [product]
+    for node in found:
+        sums = [user for user, _ in side.users.get(node, ()) if _adds(user)]
+        read = [operand for user in sums for operand, _ in side.graph.operands(user)]
+        new = [other for other in read if _kind(other) == "product" and is_free(other)]
+        found += [other for other in dict.fromkeys(new) if other not in found]
+        if len(found) >= _PARTS_OF_COMPLEX:
+            break
+    return found[1:_PARTS_OF_COMPLEX]
+
+
+def _adds(node: Node) -> bool:
+    return node.instruction.opcode in {"add", "subtract"}
+
+
+_PARTS_OF_COMPLEX = 4
+"""Real products that a product of complex numbers takes at most."""
+
+
 def split_reductions(search: Search) -> None:
     """Let two reductions in a row, one of them new, be what one was: a tree of reductions."""
     for link in list(search.links):
