@@ -120,3 +120,24 @@ def test_the_opcode_of_a_wrapped_asynchronous_instruction_is_that_of_its_computa
     wrapped = Place("async_computation", "slice.9")
     assert said.relation is Relation.ASYNC
     assert said.after == (at("slice-start"), at("slice-done"), wrapped)
+
+
+def test_a_copy_before_which_another_is_begun_and_ended_goes_on_itself(read: Read) -> None:
+    """Memory space assignment fetches what a copy of another layout reads."""
+    text = """
+HloModule m, is_scheduled=true
+ENTRY %main (x: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{0,1} parameter(0)
+PAIR  %copy.1 = f32[8,4]{1,0} copy(SOURCE)
+  ROOT %out = f32[8,4]{1,0} negate(%copy.1)
+}
+"""
+    pair = (
+        "  %start = (f32[8,4]{0,1:S(1)}, f32[8,4]{0,1}, u32[]{:S(2)}) copy-start(%x)\n"
+        "  %done = f32[8,4]{0,1:S(1)} copy-done(%start)\n"
+    )
+    before = read(text.replace("PAIR", "").replace("SOURCE", "%x"))
+    after = read(text.replace("PAIR", pair).replace("SOURCE", "%done"))
+    found = match(before, after)
+    assert found.partner_after(Place("main", "copy.1")) == Place("main", "copy.1")
+    assert found.partner_before(Place("main", "start")) is None

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import DONE, START, dones_of, start_of, wrapped
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import Names, is_free
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -57,15 +57,20 @@ def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) 
 
 
 def halves(search: Search) -> None:
-    """Pair an instruction with the start and the done that do its work asynchronously."""
+    """Pair an instruction with the start and the done that do its work asynchronously.
+
+    One that goes on under its name is left alone: the pair was put before it.
+    """
     pairs = list(_halves(search.after))
     if not pairs:
         return
     search.evaluate()
+    names = Names(search.after)
     waiting: dict[Hashable, deque[Node]] = {}
     for node in search.before.open():
-        key = (_opcode(node), *search.before.values.read(node))
-        waiting.setdefault(key, deque()).append(node)
+        if not names.claim(node):
+            key = (_opcode(node), *search.before.values.read(node))
+            waiting.setdefault(key, deque()).append(node)
     for start, done in pairs:
         _pair_halves(search, start, done, waiting)
 
