@@ -1,9 +1,9 @@
 """Scores the matching of instructions against known truth.
 
 Synthetic truth: known rewrites of real modules. Usage: `python benchmarks/score_matching.py
-[--workers N] [REWRITE...]`; with XLAREPORT_DUMPS naming a folder of unpacked dumps, on their modules
-as well, and recorded. Texts that several dumps hold are counted once. Failures are printed where
-rewrites are named.
+[--workers N] [REWRITE...]`; with XLAREPORT_DUMPS naming a folder of unpacked dumps, on their
+modules as well, and recorded. Texts that several dumps hold are counted once. Failures are printed
+where rewrites are named.
 """
 
 import argparse

@@ -121,7 +121,7 @@ ENTRY %main (x: f32[4], y: f32[8,2]) -> {state} {{
 
 
 def test_elements_of_one_kind_do_not_keep_their_place_where_others_moved(read: Read) -> None:
-    """The start values are computed in another way, so that nothing tells which element is which."""
+    """The start values are computed in another way: nothing tells which element is which."""
 
     def module(order: tuple[int, int, int], *, flipped: bool) -> HloModule:
         parts = ("f32[8]{0}", "f32[8]{0}", "f32[4,4]{1,0}")
@@ -148,10 +148,10 @@ HloModule m
   %less.{tail} = {shape} subtract(%sine.{tail}, %wave.{tail})
   %root.{tail} = {shape} sqrt(%less.{tail})
   ROOT %out.{tail} = {state} tuple(%next.{tail}, {
-            ", ".join(
-                {0: f"%root.{tail}", 1: f"%up.{tail}", 2: f"%table.{tail}"}[n] for n in order
-            )
-        })
+                ", ".join(
+                    {0: f"%root.{tail}", 1: f"%up.{tail}", 2: f"%table.{tail}"}[n] for n in order
+                )
+            })
 }}
 %condition.{tail} (q: {state}) -> pred[] {{
   %q.{tail} = {state} parameter(0)

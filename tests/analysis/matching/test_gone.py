@@ -193,3 +193,24 @@ def test_a_computation_goes_with_the_call_that_is_gone(read: Read) -> None:
     pairing = match(before, after).said_of_before(Place("sum", "s"))
     assert pairing is not None
     assert pairing.reason == "%r called its computation, and is gone"
+
+
+def test_a_broadcast_is_merged_with_one_of_the_same_constant_of_another_shape(read: Read) -> None:
+    text = """
+HloModule m
+ENTRY %main (x: f32[SIZE], y: f32[SIZE]) -> (f32[SIZE], f32[SIZE]) {
+  %x = f32[SIZE]{0} parameter(0)
+  %y = f32[SIZE]{0} parameter(1)
+  %half = f32[] constant(0.5)
+  %one = f32[SIZE]{0} broadcast(%half), dimensions={}
+OTHER  %left = f32[SIZE]{0} multiply(%x, %one)
+  %right = f32[SIZE]{0} divide(%y, %READ)
+  ROOT %out = (f32[SIZE]{0}, f32[SIZE]{0}) tuple(%left, %right)
+}
+"""
+    other = "  %two = f32[SIZE]{0} broadcast(%half), dimensions={}\n"
+    before = text.replace("OTHER", other).replace("READ", "two").replace("SIZE", "8")
+    after = text.replace("OTHER", "").replace("READ", "one").replace("SIZE", "4")
+    found = match(read(before), read(after))
+    assert found.partner_after(Place("main", "one")) == Place("main", "one")
+    assert found.partner_after(Place("main", "two")) == Place("main", "one")

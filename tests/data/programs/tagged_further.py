@@ -2,8 +2,10 @@
 
 usage: tagged_further.py cpu|v5e|v5p|v6e|H100|A100 PROGRAM   as `tagged_unseen.py`
 """
+# ruff: noqa: PLR0917 - what a step takes: parameters, states, a batch
 
 from functools import partial
+from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -70,7 +72,7 @@ def ringed():
 
 
 def routed():
-    """Experts on one axis, their hidden part on the other: two choices, capacity, a balance loss."""
+    """Experts on one axis, their hidden part on the other; two choices, a balance loss."""
     over = mesh(expert=4, part=2)
     width, hidden, tokens, slots = 64, 128, 64, 24
     inner = P("expert", None, "part")
@@ -110,7 +112,12 @@ def routed():
         "down": arr(over, (4, hidden, width), "expert", "part"),
     }
     params = {"layers": [one, one], "head": arr(over, (width, 32), None, "part")}
-    return train, params, arr(over, (4 * tokens, width), "expert"), arr(over, (4 * tokens, 32), "expert")
+    return (
+        train,
+        params,
+        arr(over, (4 * tokens, width), "expert"),
+        arr(over, (4 * tokens, 32), "expert"),
+    )
 
 
 def pooled():
@@ -317,10 +324,10 @@ def tables():
         for number, (table, total) in enumerate(zip(tables, sums, strict=True)):
             flat = ids[:, number].reshape(-1)
             update = rows[number].reshape(-1, width)
-            total = total.at[flat].add(jnp.mean(update * update, -1))
-            scaled = update * lax.rsqrt(total[flat] + 1e-8)[:, None]
+            second = total.at[flat].add(jnp.mean(update * update, -1))
+            scaled = update * lax.rsqrt(second[flat] + 1e-8)[:, None]
             news.append(table.at[flat].add(-0.1 * scaled))
-            seconds.append(total)
+            seconds.append(second)
         dense = jax.tree.map(lambda p, g: p - 0.1 * g, dense, grads)
         return news, seconds, dense, value
 
@@ -339,7 +346,10 @@ def speculative():
             "table": arr(over, (words, width), "model"),
             "qkv": arr(over, (width, 3, 4, width // 4), None, None, "model"),
             "out": arr(over, (4, width // 4, width), "model"),
-            "mlp": (arr(over, (width, 4 * width), None, "model"), arr(over, (4 * width, width), "model")),
+            "mlp": (
+                arr(over, (width, 4 * width), None, "model"),
+                arr(over, (4 * width, width), "model"),
+            ),
         }
 
     def run(p, cache, ids, start):
@@ -407,7 +417,9 @@ def messages():
             best = jax.ops.segment_max(scores, target, nodes)
             share = jnp.exp(scores - best[target])
             total = jax.ops.segment_sum(share, target, nodes)
-            mean = jax.ops.segment_sum(share[:, None] * sent, target, nodes) / (total[:, None] + 1e-6)
+            mean = jax.ops.segment_sum(share[:, None] * sent, target, nodes) / (
+                total[:, None] + 1e-6
+            )
             x = jax.nn.elu(jnp.concatenate([x, mean], -1) @ q["mix"]) + x
         order = jnp.argsort(x.sum(-1))
         pooled = jax.ops.segment_sum(x[order], jnp.arange(nodes) // 16, nodes // 16)
@@ -428,7 +440,7 @@ def orthogonal():
     bf = "bfloat16"
     params = [
         arr(over, (a, b), "data" if a < 192 else "model", "model" if a < 192 else "data", dtype=bf)
-        for a, b in zip(sizes, sizes[1:], strict=False)
+        for a, b in pairwise(sizes)
     ]
     momentum = [arr(over, p.shape, *p.sharding.spec) for p in params]
 
@@ -458,7 +470,9 @@ def orthogonal():
         cut = [jnp.quantile(jnp.abs(g), 0.99) for g in grads]
         grads = [jnp.clip(g, -c, c) for g, c in zip(grads, cut, strict=True)]
         momentum = [0.9 * m + g for m, g in zip(momentum, grads, strict=True)]
-        new = [(p - 0.02 * turned(m)).astype(p.dtype) for p, m in zip(params, momentum, strict=True)]
+        new = [
+            (p - 0.02 * turned(m)).astype(p.dtype) for p, m in zip(params, momentum, strict=True)
+        ]
         return new, momentum, value
 
     x = arr(over, (64, 96), "data", dtype=bf)

@@ -4,12 +4,13 @@ from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
 from xlareport.analysis.matching.pairing import ChangeCause, Grade
 from xlareport.analysis.matching.search import NodePair, Search
+from xlareport.analysis.matching.side import Side
 
 _FARTHEST = 100
 """Removed users of removed users that are followed to one that lives on."""
@@ -53,6 +54,10 @@ class Gone:
         cause = self.cause(node)
         if cause is not None:
             return PairVerdict(None, Grade.EXACT, str(cause), cause)
+        fill = self._same_fill(node)
+        if fill is not None:
+            reason = f"%{fill.instruction.name} repeats the same constant"
+            return PairVerdict(fill, Grade.MATCHED, reason)
         for reason in self._reasons(node):
             return PairVerdict(None, Grade.MATCHED, reason)
         return PairVerdict(None, Grade.GUESSED, "no continuation was found")
@@ -79,6 +84,18 @@ class Gone:
                 links.setdefault(values.get(link.before), link)
         links.pop(None, None)
         return links
+
+    def _same_fill(self, node: Node) -> Node | None:
+        """Return the broadcast of an equal constant that a reader reads now, of any shape."""
+        filled = _filled(self._search.before, node)
+        if filled is None:
+            return None
+        for user, position in self._search.before.users.get(node, ()):
+            partner = user.partner
+            now = None if partner is None else read_at(self._search.after, partner, position)
+            if now is not None and _filled(self._search.after, now) == filled:
+                return now
+        return None
 
     def _done_at_once(self, node: Node) -> Node | None:
         """Return what does at once what a pair of a start and a done did, for the done."""
@@ -163,7 +180,8 @@ class Gone:
             node = None if frame is None else frame.node(call.instruction)
             lives = node is not None and (node.kept or node.partner is not None)
             name = call.instruction.name
-            yield f"%{name} {'no longer calls its computation' if lives else 'called its computation, and is gone'}"
+            fate = "no longer calls its computation"
+            yield f"%{name} {fate if lives else 'called its computation, and is gone'}"
 
     def _root_after(self, computation: str) -> str | None:
         """Return the result of what continues a computation."""
@@ -217,6 +235,15 @@ def _as_written(reader: Node, position: int, read: Node) -> str:
     line = reader.frame.computation.by_name.get(names[position]) if position < len(names) else None
     element = line is not None and line.opcode == "get-tuple-element"
     return line.name if line is not None and element else read.instruction.name
+
+
+def _filled(side: Side, node: Node) -> Literal | None:
+    """Return the constant that a broadcast repeats; None of anything else."""
+    if node.instruction.opcode != "broadcast":
+        return None
+    source = read_at(side, node, 0)
+    known = source is not None and source.instruction.opcode == "constant"
+    return literal_of(source.instruction) if known and source is not None else None
 
 
 def _twin_after(search: Search, node: Node) -> Node | None:
