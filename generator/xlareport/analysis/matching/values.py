@@ -245,8 +245,8 @@ class Values:
         opcode = node.instruction.opcode
         read = [([node], (UNKNOWN, node.frame)) for node in _passed_on(node)]
         opened = len(node.inputs) > 1 and opened_root(node) is not None
-        sources = node.inputs[:-1] if opened else node.inputs  # what is called is no operand
-        read += [self._equal(this_node, node.frame) for this_node in sources]
+        operands = node.inputs[:-1] if opened else node.inputs  # what is called is no operand
+        read += [self._equal(this_node, node.frame) for this_node in operands]
         if not any(self._may_be_read(*item, opcode) for item in read):
             self._without_twins[node] = inputs
             return  # as nearly always
