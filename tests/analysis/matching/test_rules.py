@@ -71,3 +71,32 @@ def test_what_only_fills_does_not_go_on_as_arithmetic(read: Read) -> None:
         head + "  %sine.1 = f32[8]{0} sine(%a)\n  ROOT %out = f32[8]{0} add(%sine.1, %a)\n}\n"
     )
     assert match(before, after).partner_after(Place("main", "wide")) is None
+
+
+def test_what_is_made_of_constants_says_nothing_where_a_partitioner_divided_shapes(
+    read: Read,
+) -> None:
+    """The wide one has the shape that the narrow one had: both are half of a constant."""
+
+    def program(narrow: int, wide: int, tail: str) -> HloModule:
+        def part(size: int, name: str) -> str:
+            shape = f"f32[{size}]{{0}}"
+            return (
+                f"  %all.{name}.{tail} = {shape} broadcast(%one.{tail}), dimensions={{}}\n"
+                f"  %twice.{name}.{tail} = {shape} negate(%all.{name}.{tail})\n"
+                f"  %sum.{name}.{tail} = {shape} add(%{name}, %twice.{name}.{tail})\n"
+            )
+
+        shapes = f"f32[{narrow}]{{0}}, f32[{wide}]{{0}}"
+        return read(
+            f"HloModule m\nENTRY %main (n: f32[{narrow}], w: f32[{wide}]) -> ({shapes}) {{\n"
+            f"  %n = f32[{narrow}]{{0}} parameter(0)\n  %w = f32[{wide}]{{0}} parameter(1)\n"
+            f"  %one.{tail} = f32[] constant(0.5)\n{part(narrow, 'n')}{part(wide, 'w')}"
+            f"  ROOT %out = ({shapes}) tuple(%sum.n.{tail}, %sum.w.{tail})\n}}\n"
+        )
+
+    matching = match(program(32, 64, "before"), program(16, 32, "after"))
+    for name in ("n", "w"):
+        for part in ("twice", "sum"):
+            place = matching.partner_after(Place("main", f"{part}.{name}.before"))
+            assert place == Place("main", f"{part}.{name}.after")

@@ -60,8 +60,9 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     ends = ends or _ends(snapshots, subject)
     origins = standings(snapshots.modules[first], ends.origins)
     subjects = standings(snapshots.modules[subject.stage], subject.places)
-    told = any(map(_computes, origins)) or (origins and not any(map(_computes, subjects)))
-    added = () if told else _beginnings(snapshots, subject)
+    fills = bool(origins) and not any(map(_computes, subjects))
+    is_known = fills or any(map(_computes, origins))
+    added = () if is_known else _beginnings(snapshots, subject)
     return Trace(
         subject=subject,
         events=_by_stage(_events(snapshots, subject, ends.now)),

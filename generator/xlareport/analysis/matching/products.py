@@ -219,15 +219,15 @@ def _is_complex(node: Node) -> bool:
 
 def _summed_with(side: Side, product: Node) -> list[Node]:
     """Return the free products that are added to a product, or to one that is added to it."""
-    found = [product]
-    for node in found:
+    products = [product]
+    for node in products:
         sums = [user for user, _ in side.users.get(node, ()) if _adds(user)]
         read = [operand for user in sums for operand, _ in side.graph.operands(user)]
         new = [other for other in read if _kind(other) == "product" and is_free(other)]
-        found += [other for other in dict.fromkeys(new) if other not in found]
-        if len(found) >= _PARTS_OF_COMPLEX:
+        products += [other for other in dict.fromkeys(new) if other not in products]
+        if len(products) >= _PARTS_OF_COMPLEX:
             break
-    return found[1:_PARTS_OF_COMPLEX]
+    return products[1:_PARTS_OF_COMPLEX]
 
 
 def _adds(node: Node) -> bool:
