@@ -82,9 +82,10 @@ def test_what_is_made_of_constants_says_nothing_where_a_partitioner_divided_shap
         def part(size: int, name: str) -> str:
             shape = f"f32[{size}]{{0}}"
             return (
-                f"  %all.{name}.{tail} = {shape} broadcast(%one.{tail}), dimensions={{}}\n"
-                f"  %twice.{name}.{tail} = {shape} negate(%all.{name}.{tail})\n"
-                f"  %sum.{name}.{tail} = {shape} add(%{name}, %twice.{name}.{tail})\n"
+                f"  %all.{name}.{tail} = {shape} broadcast(%one.{tail}), dimensions={{}},"
+                f" {_ORIGIN}\n"
+                f"  %twice.{name}.{tail} = {shape} negate(%all.{name}.{tail}), {_ORIGIN}\n"
+                f"  %sum.{name}.{tail} = {shape} add(%{name}, %twice.{name}.{tail}), {_ORIGIN}\n"
             )
 
         shapes = f"f32[{narrow}]{{0}}, f32[{wide}]{{0}}"

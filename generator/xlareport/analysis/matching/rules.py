@@ -24,7 +24,6 @@ from xlareport.analysis.matching.side import Side
 def same_value(search: Search) -> None:
     """Pair nodes that compute the same expression over the same values."""
     search.evaluate()
-    divided = _is_divided(search)
     names = Names(search.after)
     old_names = Names(search.before)
     new = _grouped(search.after, _value)
@@ -38,23 +37,10 @@ def same_value(search: Search) -> None:
                 and not names.claim_by_user(ours[0])
                 and not old_names.claim_by_user(theirs[0])
                 and not _is_leaf(ours[0])
-                and not (divided and ours[0].constant)
+                and not (search.divided and ours[0].constant)
             ):
                 reason = "the same expression over the same values"
                 search.link(ours[0], theirs[0], Grade.EXACT, reason)
-
-
-def _is_divided(search: Search) -> bool:
-    """Whether arguments have other shapes: what is made of constants can be equal by chance then.
-
-    A partitioner gives the wide layers the shapes that narrow ones had.
-    """
-    old, new = search.before.graph.module.entry, search.after.graph.module.entry
-    if old is None or new is None or len(old.parameters) != len(new.parameters):
-        return False
-    shape = search.forms.shape
-    pairs = zip(old.parameters, new.parameters, strict=True)
-    return any(shape(before.shape) != shape(after.shape) for before, after in pairs)
 
 
 def _value(node: Node) -> Hashable:
@@ -83,6 +69,8 @@ def same_value_in_order(search: Search) -> None:
     new = _grouped(search.after, _value)
     for value, ours in _grouped(search.before, _value).items():
         for node, other in zip(ours, new.get(value, ()), strict=False):
+            if search.divided and node.constant and not _is_leaf(node):
+                continue
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
 

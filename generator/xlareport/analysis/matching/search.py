@@ -64,6 +64,8 @@ class Search:
     tokens: Tokens
     computations: Correspondence
     contents: tuple[Contents, Contents]
+    divided: bool
+    """Arguments have other shapes: what is made of constants may be alike by chance."""
     links: list[NodePair] = field(default_factory=list)
     unsettled: list[tuple[Node, Node]] = field(default_factory=list)
     """Linked pairs whose neighbours may still be paired."""
@@ -347,9 +349,20 @@ def start(before: HloModule, after: HloModule) -> Search:
     literals = dict.fromkeys(literal for side in sides for literal in side.values.literals())
     for side in sides:
         side.values.note_kept(literals)
-    search = Search(sides[0], sides[1], forms, tokens, correspondence, contents)
+    divided = _are_divided(before, after, forms)
+    search = Search(sides[0], sides[1], forms, tokens, correspondence, contents, divided)
     search.unsettled += _kept_pairs(search)
     return search
+
+
+def _are_divided(before: HloModule, after: HloModule, forms: Forms) -> bool:
+    """Whether arguments have other shapes: divided, wide layers have those of narrow ones."""
+    old = () if before.entry is None else before.entry.parameters
+    new = () if after.entry is None else after.entry.parameters
+    pairs = zip(old, new, strict=False)
+    return len(old) == len(new) and any(
+        forms.shape(line.shape) != forms.shape(other.shape) for line, other in pairs
+    )
 
 
 def _kept_pairs(search: Search) -> list[tuple[Node, Node]]:

@@ -95,6 +95,8 @@ class _Spread:
         return self._names[1].claim(node) or self._names[0].claim(other)
 
     def _pair_users(self, before: Node, after: Node) -> None:
+        if before.constant and self._search.divided:
+            return
         for key_of in (self._form, self._rough_form, self._origin):
             ours = self._lone_users(self._search.before, before, key_of)
             if not ours:
