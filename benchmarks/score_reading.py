@@ -101,10 +101,13 @@ def contents(module: HloModule | None) -> Counter[tuple[str, int]]:
     return Counter((line.opcode, len(line.operands)) for line in lines)
 
 
-def lost_attributes(written: HloModule | None, printed: HloModule | None) -> list[str]:
+def lost_attributes(
+    text: str, written: HloModule | None, printed: HloModule | None
+) -> list[str]:
     """Return what XLA prints of the attributes of an instruction and the reading as written lacks.
 
-    Instructions of one name are compared; those that XLA renamed are left out.
+    Instructions of one name are compared; those that XLA renamed are left out, and attributes of
+    which the text says nothing, which XLA prints with their defaults.
     """
     if written is None or printed is None:
         return []
@@ -114,7 +117,7 @@ def lost_attributes(written: HloModule | None, printed: HloModule | None) -> lis
         for line in printed.instructions
         if (own := known.get(line.name)) is not None and own.opcode == line.opcode
         for key in line.attributes
-        if key not in own.attributes and key not in _ADDED
+        if key not in own.attributes and key not in _ADDED and f"{key}=" in text
     ]
 
 
@@ -131,7 +134,7 @@ def verdict(text: str, printed: str, proto: bytes) -> str:
     parsed = read(printed)[0], ProtoReader().read(proto, "proto")
     if contents(module) not in map(contents, parsed):
         return f"other instructions: {messages[0] if messages else 'nothing said'}"
-    lost = lost_attributes(module, parsed[0])
+    lost = lost_attributes(text, module, parsed[0])
     if lost:
         return f"attribute {lost[0]} is missing"
     return messages[0] if messages else ""

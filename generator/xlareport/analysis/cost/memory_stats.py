@@ -53,12 +53,18 @@ def find_memory_stats(
 def _peak(held: HeldMemory, assignment: BufferAssignment, live: LiveRanges | None) -> int | None:
     """Return what is held throughout and the most of the one space that has the most in use.
 
+    Arguments in the host's memory are counted.
+
     In a TPU's memories on the chip values can share a place in ways that the dump does not tell:
     where that makes a difference, the peak is not known.
     """
     shared = [item for item in _device_memory(assignment) if item.kind not in HELD]
+    on_host = (item for item in assignment.allocations if item.color == HOST_SPACE)
+    throughout = held.peak_without_temp_bytes + sum(
+        item.size for item in on_host if item.kind in HELD
+    )
     if not shared:
-        return held.peak_without_temp_bytes
+        return throughout
     if live is None:
         return None
     least: Counter[int] = Counter()
@@ -70,7 +76,7 @@ def _peak(held: HeldMemory, assignment: BufferAssignment, live: LiveRanges | Non
     most[DEFAULT_SPACE] = least[DEFAULT_SPACE]
     peak = max(least.values(), default=0)
     is_known = peak == max(most.values(), default=0)
-    return held.peak_without_temp_bytes + peak if is_known else None
+    return throughout + peak if is_known else None
 
 
 def _device_memory(assignment: BufferAssignment) -> Iterable[Allocation]:
