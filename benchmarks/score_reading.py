@@ -101,9 +101,7 @@ def contents(module: HloModule | None) -> Counter[tuple[str, int]]:
     return Counter((line.opcode, len(line.operands)) for line in lines)
 
 
-def lost_attributes(
-    text: str, written: HloModule | None, printed: HloModule | None
-) -> list[str]:
+def lost_attributes(text: str, written: HloModule | None, printed: HloModule | None) -> list[str]:
     """Return what XLA prints of the attributes of an instruction and the reading as written lacks.
 
     Instructions of one name are compared; those that XLA renamed are left out, and attributes of

@@ -523,3 +523,27 @@ def test_a_large_parameter_on_every_device(case_of: MakeCase, sharding: str, fou
     findings = find_findings(case_of(text, text))
     (*replicated,) = (one for one in findings if one.rule == "replicated-parameters")
     assert [one.bytes for one in replicated] == [48 << 20] * found
+
+
+def test_a_weight_whose_gradient_is_returned_is_not_to_be_donated(case_of: MakeCase) -> None:
+    gradient = '  ROOT b = f32[1024,1024] negate(a), metadata={op_name="jit(f)/%s/neg"}'
+    for phase, rules in (("transpose(jvp(f))", set()), ("update", {"undonated-inputs"})):
+        text = entry("  a = f32[1024,1024] parameter(0)\n" + gradient % phase)
+        assert {one.rule for one in find_findings(case_of(text))} == rules
+
+
+def test_donations_are_judged_after_the_compiler_has_assigned_them(case_of: MakeCase) -> None:
+    having = next(text for rule, text, _ in SEEDED if rule == "unused-donations")
+    assert "unused-donations" in {one.rule for one in find_findings(case_of(having))}
+    case = replace(case_of(having), is_optimised=False)
+    assert "unused-donations" not in {one.rule for one in find_findings(case)}
+
+
+def test_a_triangular_solve_is_no_product(case_of: MakeCase) -> None:
+    text = entry(
+        "  a = f32[1024,1024] parameter(0)\n  b = f32[1024,1] parameter(1)\n"
+        "  ROOT s = f32[1024,1] custom-call(a, b), custom_call_target="
+    )
+    for target in ("lapack_strsm_ffi", "cublas_trsm_ffi"):
+        case = case_of(text.replace("custom_call_target=", f'custom_call_target="{target}"'))
+        assert "starved-products" not in {one.rule for one in find_findings(case)}

@@ -23,6 +23,11 @@ _WRAPPERS = {"gradient_tape", "rematted_computation"}
 _LOOP = re.compile(r"(?:\A|/)while/body(?:/|\Z)")
 
 
+def is_gradient(instruction: Instruction, module: HloModule) -> bool:
+    """Say whether an instruction computes a gradient, as its op_name says."""
+    return bool(_BACKWARD.search(op_name_of(instruction, module)))
+
+
 def key_by_phase(module: HloModule) -> Key | None:
     """Return a key that names the phase, empty without an op_name; None without a gradient."""
     order = callees_first(module) or ()

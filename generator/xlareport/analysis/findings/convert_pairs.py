@@ -29,10 +29,10 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
         return
     name, outer, inner = result[0]
     there, between = outer.shape.element_type, inner.shape.element_type
-    price = f"{units.byte_size(moved)} accessed" if moved else "fused: rounding only"
+    price = f"{units.byte_size(moved)} accessed" if moved else "fused: no access, but a rounding"
     yield Finding(
         rule="convert-pairs",
-        title="Redundant convert round-trip",
+        title="Convert round-trip",
         places=tuple((name, instruction.name) for name, instruction, _ in result[:MOST_PLACES]),
         evidence=(
             f"{units.plural(len(result), 'convert round-trip')}, such as {there} to {between} "

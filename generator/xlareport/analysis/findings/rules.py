@@ -41,7 +41,6 @@ OF_THE_PROGRAM: tuple[Rule, ...] = (
     out_of_memory,
     replicated_parameters,
     undonated_inputs,
-    unused_donations,
     wide_products,
 )
 """Rules about what the framework asked for: true of any snapshot."""
@@ -62,6 +61,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     starved_products,
     tile_padding,
     unfused_chains,
+    unused_donations,
     waiting_collectives,
 )
 """Rules about what the compiler left: true only where it had finished."""

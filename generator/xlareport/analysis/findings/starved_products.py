@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.findings.finding import Case, Finding
+from xlareport.hlo.model import Instruction
+from xlareport.knowledge.custom_calls import find
 from xlareport.runtime import units
 
 MOST_OF_PEAK = 0.1
@@ -16,7 +19,8 @@ def starved_products(case: Case) -> Iterator[Finding]:
     """Report products that cannot reach a tenth of the peak, by the roofline's estimate."""
     for computation, instruction, cost in case.scheduled():
         least, seconds = estimate_time(cost, case.device), case.least(cost)
-        if not cost.matrix_flops or least is None or not case.is_noticeable(seconds, LEAST_SHARE):
+        is_product = cost.matrix_flops and not _is_solve(instruction)
+        if not is_product or least is None or not case.is_noticeable(seconds, LEAST_SHARE):
             continue
         reached = least.arithmetic / least.seconds if least.seconds else 1.0
         if reached < MOST_OF_PEAK:
@@ -36,3 +40,27 @@ def starved_products(case: Case) -> Iterator[Finding]:
                 weight=seconds,
                 seconds=seconds * (1 - reached),
             )
+
+
+def _is_solve(instruction: Instruction) -> bool:
+    """Say whether a library call is none that multiplies: nothing can be batched into it."""
+    if instruction.opcode != "custom-call":
+        return instruction.opcode in ("triangular-solve", "cholesky")
+    call = find(name_target(instruction))
+    return call is None or call.work not in _PRODUCTS
+
+
+_PRODUCTS = frozenset(
+    {
+        "product",
+        "convolution",
+        "convolution-input-gradient",
+        "convolution-kernel-gradient",
+        "rank-update",
+        "whole-product",
+        "rows-product",
+        "sparse-product",
+        "estimate",
+    }
+)
+"""How library calls are counted that multiply: see knowledge/custom_calls.toml."""

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.cost.phases import is_gradient
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding
+from xlareport.hlo.model import HloModule
 from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
@@ -13,7 +15,12 @@ _SHOWN = 4
 def undonated_inputs(case: Case) -> Iterator[Finding]:
     """Report inputs of the same form as a free output, large ones together."""
     entry = case.module.entry
-    pairs = find_donations(case.module).candidates
+    module = case.before or case.module
+    pairs = [
+        (number, path)
+        for number, path in find_donations(case.module).candidates
+        if not _is_gradient(module, path)
+    ]
     if entry is None or not pairs:
         return
     parameters = [entry.parameters[number] for number, _ in pairs]
@@ -39,6 +46,16 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
         weight=case.time_of_bytes(size),
         bytes=size,
     )
+
+
+def _is_gradient(module: HloModule, path: tuple[int, ...]) -> bool:
+    """Say whether an output is a gradient: the value that it is of is needed to apply it."""
+    made = module.entry.root if module.entry else None
+    for number in path:
+        if made is None or made.opcode != "tuple" or number >= len(made.operands):
+            return False
+        made = module.entry.by_name.get(made.operands[number]) if module.entry else None
+    return made is not None and is_gradient(made, module)
 
 
 def _output(path: tuple[int, ...]) -> str:
