@@ -25,8 +25,10 @@ def test_a_program_that_did_not_fit(
     assert cost is not None
     case = case_of_module(module, cost, devices()["tpu-v5e"])
     assert case is not None
-    first = find_findings(case)[0]
-    assert (first.rule == "out-of-memory") is given_up
+    findings = find_findings(case)
+    assert ("out-of-memory" in [finding.rule for finding in findings]) is given_up
     if given_up:
+        first = findings[0]
+        assert first.rule == "out-of-memory"
         assert "18.2 GiB, of which temp 17.6 GiB; Google TPU v5e has" in first.evidence
         assert first.places
