@@ -149,12 +149,17 @@ def _memory(comparison: Comparison, quantities: Mapping[str, Quantity]) -> Judge
 
 
 def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:
-    """Judge by the peak where both sides know it, else by what is allocated."""
-    for name, basis in zip(_MEMORY, (Basis.PEAK, Basis.ALLOCATED), strict=True):
-        quantity = quantities.get(name)
-        if quantity is not None and None not in (quantity.base, quantity.head):
-            return Judgement(_direction(quantity), basis, Grade.EXACT, quantity)
-    return _UNKNOWN
+    """Judge by the peak where both sides know it, else by what is allocated.
+
+    Where the peaks are the same and more or less is allocated, that is what changed.
+    """
+    judgements = [
+        Judgement(_direction(quantity), basis, Grade.EXACT, quantity)
+        for name, basis in zip(_MEMORY, (Basis.PEAK, Basis.ALLOCATED), strict=True)
+        if (quantity := quantities.get(name)) and None not in (quantity.base, quantity.head)
+    ]
+    changed = (each for each in judgements if each.direction is not Direction.SAME)
+    return next(changed, judgements[0] if judgements else _UNKNOWN)
 
 
 def _direction(quantity: Quantity, noise: float = _NOISE) -> Direction:

@@ -50,12 +50,12 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
 
 def _is_gradient(module: HloModule, path: tuple[int, ...]) -> bool:
     """Say whether an output is a gradient: the value that it is of is needed to apply it."""
-    made = module.entry.root if module.entry else None
+    output = module.entry.root if module.entry else None
     for number in path:
-        if made is None or made.opcode != "tuple" or number >= len(made.operands):
+        if output is None or output.opcode != "tuple" or number >= len(output.operands):
             return False
-        made = module.entry.by_name.get(made.operands[number]) if module.entry else None
-    return made is not None and is_gradient(made, module)
+        output = module.entry.by_name.get(output.operands[number]) if module.entry else None
+    return output is not None and is_gradient(output, module)
 
 
 def _output(path: tuple[int, ...]) -> str:
