@@ -35,6 +35,16 @@ class FinalFigures:
     """What a profiler saw of the modules of its name."""
 
     @property
+    def counted_shares(self) -> InstructionShares:
+        """Return the shares of instructions whose work is known at least in part."""
+        counted = self.cost.instructions if self.cost else {}
+        return {
+            place: share
+            for place, share in self.shares.items()
+            if counted[place].flops is not None or counted[place].main_memory_bytes is not None
+        }
+
+    @property
     def instructions(self) -> Mapping[str, OpTime]:
         """Return the measured times of instructions by name."""
         return self.times.instructions if self.times else NO_TIMES

@@ -349,7 +349,7 @@ def _read_kernels(
     module: ParsedModule, code: CodeFiles, figures: FinalFigures, options: AnalysisOptions
 ) -> ModuleKernels | None:
     kernels = read_kernels(module, code, options.cost_options, options.ptxas)
-    return with_shares(kernels, figures.shares) if kernels else None
+    return with_shares(kernels, figures.counted_shares) if kernels else None
 
 
 def _device_findings(

@@ -9,7 +9,7 @@ from tests.ptxas_listing import listed_kernels
 
 from xlareport.analysis.code.module import read_code_files
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.kernels.module import read_kernels
+from xlareport.analysis.kernels.module import read_kernels, with_shares
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
@@ -111,3 +111,13 @@ def test_an_amd_dump(data: Path) -> None:
 def test_a_module_without_kernels(data: Path) -> None:
     """A CPU has no kernels of this kind."""
     assert kernels_of(data / "jax-cpu-train") == {}
+
+
+def test_work_that_is_not_known_has_no_share(data: Path) -> None:
+    """A kernel that two instructions launch has a share where both were counted."""
+    (module,) = kernels_of(data / "rocm-made").values()
+    first, second = (kernel.instructions[0] for kernel in module.kernels)
+    shared = with_shares(module, {first: 0.75, second: 0.0})
+    assert [kernel.share for kernel in shared.kernels] == [0.75, 0.0]
+    shared = with_shares(module, {first: 0.75})
+    assert [kernel.share for kernel in shared.kernels] == [0.75, None]

@@ -74,3 +74,5 @@ def test_what_is_not_known() -> None:
     ranged = replace(bare, occupancy_at_least=0.5, occupancy_at_most=1.0)
     assert occupancy_words(ranged) == "50% to 100%"
     assert occupancy_words(kernel(1, 1024, 32)) == "100%"
+    above = replace(bare, occupancy_at_most=0.5)
+    assert occupancy_words(above) == "at most 50%"

@@ -31,11 +31,11 @@ def amd_limits(
 
 
 def vector_warps(registers: int, unit: ComputeUnit) -> int:
-    """Return the wavefronts of one SIMD for which there are vector registers."""
+    """Return the wavefronts of one SIMD for which there are vector registers, if it had places."""
     if registers > unit.registers_of_thread:
         return 0
     of_warp = -(-max(1, registers) // unit.register_unit) * unit.register_unit
-    return min(unit.registers // of_warp, unit.warps_of_partition)
+    return unit.registers // of_warp
 
 
 def scalar_warps(registers: int, unit: ComputeUnit) -> int | None:

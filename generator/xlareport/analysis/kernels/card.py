@@ -47,7 +47,8 @@ def card_of(device: Device) -> Card | None:
     unit = multiprocessors().get(device.capability) or compute_units().get(device.capability)
     if unit is None:
         return None
-    return Card(device.key, device.name, unit, device.multiprocessors, device.source)
+    source = device.source.partition(";")[0]
+    return Card(device.key, device.name, unit, device.multiprocessors, source)
 
 
 def known_cards() -> tuple[Card, ...]:

@@ -80,12 +80,15 @@ def read_kernels(
 
 
 def with_shares(kernels: ModuleKernels, shares: Mapping[tuple[str, str], float]) -> ModuleKernels:
-    """Return the kernels with their shares of the roofline time, by those of instructions."""
+    """Return the kernels with their shares of the roofline time, by those of instructions.
+
+    An instruction whose work could not be counted has no share, nor has its kernel.
+    """
     return replace(
         kernels,
         kernels=tuple(
-            replace(kernel, share=sum(shares.get(place, 0.0) for place in kernel.instructions))
-            if shares and kernel.instructions
+            replace(kernel, share=sum(shares[place] for place in kernel.instructions))
+            if kernel.instructions and all(place in shares for place in kernel.instructions)
             else kernel
             for kernel in kernels.kernels
         ),

@@ -85,7 +85,9 @@ def _lead(ranked: Sequence[KernelRecord]) -> str:
     heavy = [kernel for kernel in ranked[:3] if kernel.share]
     named = ", ".join(f"{each.name} ({units.share(each.share or 0.0)})" for each in heavy)
     most = f" Most of the roofline time: {named}." if heavy else ""
-    return f"{units.plural(len(ranked), 'GPU kernel')}.{most}"
+    uncounted = sum(kernel.share is None and bool(kernel.instructions) for kernel in ranked)
+    left = f" The work of {units.plural(uncounted, 'kernel')} is not known." if uncounted else ""
+    return f"{units.plural(len(ranked), 'GPU kernel')}.{most}{left}"
 
 
 def _card(kernels: ModuleKernels) -> str:

@@ -20,6 +20,8 @@ def occupancy_words(kernel: KernelRecord) -> str:
             units.precise_share(kernel.occupancy_at_most),
         )
         return f"{least} to {most}"
+    if kernel.occupancy_at_most is not None:
+        return f"at most {units.precise_share(kernel.occupancy_at_most)}"
     return "occupancy not known"
 
 
