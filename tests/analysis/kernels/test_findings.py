@@ -72,6 +72,13 @@ def test_no_low_occupancy(record: KernelRecord, times: KernelTimes) -> None:
     assert "kernel-occupancy" not in rules(record, times)
 
 
+def test_machine_code_does_not_say_whether_it_has_matrix_units() -> None:
+    """A kernel of an AMD GPU may be a GEMM: nothing is said of its occupancy."""
+    low = kernel(registers=255)
+    assert rules(replace(low, target="gfx942")) == []
+    assert rules(replace(low, target="")) == []
+
+
 @pytest.mark.parametrize(
     ("waves", "tail"),
     [

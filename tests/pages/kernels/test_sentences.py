@@ -76,3 +76,8 @@ def test_what_is_not_known() -> None:
     assert occupancy_words(kernel(1, 1024, 32)) == "100%"
     above = replace(bare, occupancy_at_most=0.5)
     assert occupancy_words(above) == "at most 50%"
+
+
+def test_blocks_that_do_not_fit() -> None:
+    """With 72 registers 1,024 threads need more than there are."""
+    assert "512 threads 25%, 1024 threads do not fit" in words(kernel(9588, 64, 72))

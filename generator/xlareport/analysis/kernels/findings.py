@@ -107,7 +107,9 @@ def _low_occupancy(kernel: KernelRecord, times: KernelTimes) -> str | None:
     waiting = kernel.waves is not None and kernel.waves > 1
     if kernel.occupancy is None or kernel.occupancy >= LOW or not (alone and waiting):
         return None
-    if kernel.matrix or not kernel.target or not times.is_noticeable(kernel):
+    # only PTX tells whether a kernel has matrix instructions: machine code is not disassembled
+    is_without_matrix = kernel.target.startswith("sm_") and not kernel.matrix
+    if not is_without_matrix or not times.is_noticeable(kernel):
         return None
     return (
         f"occupancy {units.precise_share(kernel.occupancy)}, limited by {kernel.limited_by[0]} "
@@ -119,8 +121,6 @@ def _low_occupancy(kernel: KernelRecord, times: KernelTimes) -> str | None:
 def _needs(kernel: KernelRecord) -> str:
     if kernel.limited_by[0] == "shared memory":
         return f"{units.byte_size(kernel.shared_bytes or 0)} a block"
-    if kernel.limited_by[0] == "scalar registers":
-        return f"{kernel.scalar_registers} a wavefront"
     if kernel.limited_by[0] == "registers":
         return f"{kernel.registers} a thread, {kernel.threads} threads a block"
     return f"{kernel.threads} threads a block"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
+from xlareport.analysis.kernels.record import BlockSizeOccupancy, KernelRecord, ModuleKernels
 from xlareport.runtime import units
 
 _NAMED = 5
@@ -98,10 +98,13 @@ def _changes(kernel: KernelRecord) -> Iterator[str]:
         yield f"With at most {kernel.registers_for_next} registers occupancy would be {then}."
     sizes = [size for size in kernel.block_sizes if size.occupancy != kernel.occupancy]
     if sizes:
-        named = ", ".join(
-            f"{each.threads} threads {units.precise_share(each.occupancy)}" for each in sizes
-        )
+        named = ", ".join(map(_with_threads, sizes))
         yield f"With other block sizes and the same registers and shared memory: {named}."
+
+
+def _with_threads(size: BlockSizeOccupancy) -> str:
+    held = units.precise_share(size.occupancy) if size.occupancy else "do not fit"
+    return f"{size.threads} threads {held}"
 
 
 def _waves(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
