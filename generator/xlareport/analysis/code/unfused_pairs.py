@@ -12,6 +12,8 @@ from xlareport.readers.fusion_decisions import FusionDecision
 
 _RENAMING = frozenset({"bitcast", "get-tuple-element"})
 _NO_CONSUMER = frozenset({"tuple", "while", "conditional", "call", "parameter"})
+_OF_THE_PRODUCER = "the producer is "
+"""How reasons begin that hold for every consumer."""
 SLOWER = "the pass estimates that fusing does not make it faster"
 _UNDECIDED = "the last estimate speaks for fusing, and the log does not say why it was not done"
 
@@ -63,7 +65,8 @@ def last_decisions(decisions: Iterable[FusionDecision]) -> Mapping[str, FusionDe
 def _pair(producer: str, consumer: str, consumers: int, decision: FusionDecision) -> UnfusedPair:
     fused, apart = decision.microseconds_fused, decision.microseconds_unfused
     if decision.reason:
-        grade = "exact" if consumers == 1 else "matched"
+        alone = consumers == 1 or decision.reason.startswith(_OF_THE_PRODUCER)
+        grade = "exact" if alone else "matched"
         return UnfusedPair(producer, consumer, decision.reason, fused, apart, grade, consumers)
     slower = fused is not None and apart is not None and fused >= apart
     reason = SLOWER if slower else _UNDECIDED
