@@ -52,6 +52,10 @@ architecture: $(VENV)/.ready-test  ## Write docs/architecture.md anew from the c
 schema: $(VENV)/.ready-test  ## Write report.schema.json anew from the records
 	$(RUN)python scripts/report_schema.py
 
+docs: $(VENV)/.ready  ## Build the documentation site, with live reports, into build/docs
+	$(RUN)pip install --quiet '.[docs]'
+	$(RUN)python scripts/documentation.py
+
 locks: $(VENV)/.ready-test  ## Lock what the package and a release need, with hashes
 	$(RUN)pip install --quiet uv
 	$(RUN)uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements/runtime.txt
