@@ -53,6 +53,15 @@ def test_the_list_of_commands_says_what_each_does_and_imports_none() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(source)})
 
 
+def test_names_of_tensorflow_are_told_as_people_gave_them(unpacked: Unpack, tmp_path: Path) -> None:
+    done = run("main", unpacked("tf-add-multiply"), cwd=tmp_path)
+    assert done.stdout.splitlines()[1] in {"  the function multiply", "  the function add"}
+    done = run("main", unpacked("tf-add-multiply"), "--json", cwd=tmp_path)
+    said = json.loads(done.stdout)
+    assert said["function"] in {"multiply", "add"}
+    assert len(said["name"]) > 100
+
+
 def test_input_that_cannot_be_read_ends_with_3(tmp_path: Path) -> None:
     done = run("build", tmp_path / "nothing", cwd=tmp_path)
     assert done.returncode == 3

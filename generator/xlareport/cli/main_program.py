@@ -32,6 +32,8 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
         say_json(asdict(report.main))
         return
     say(f"{report.main.module}  ({sureness(report.main.sureness)})")
+    if report.main.function != report.main.name:
+        say(f"  the function {report.main.function}")
     for reason in report.main.reasons:
         say(f"  - {reason}")
     say(f"  {report.main.meaning}")

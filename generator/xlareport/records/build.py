@@ -17,6 +17,7 @@ from xlareport.analysis.modules.runs import Run
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.ranks.members import number_ranges
+from xlareport.dump.module_names import explain_module
 from xlareport.records import sentences
 from xlareport.records.collectives import collective_records
 from xlareport.records.cost import cost_record
@@ -188,6 +189,7 @@ def _main(
     return MainProgramRecord(
         module=best.summary.files.key,
         name=best.summary.display_name,
+        function=explain_module(best.summary.display_name).display or "",
         confidence=_DECIDED if decided else guess.confidence,
         reasons=tuple(_reasons(guess, relations.marked, marker)),
         runners_up=()
@@ -250,6 +252,7 @@ def _module(summary: ModuleSummary, role: Role) -> ModuleRecord:
         slug=summary.files.slug,
         id=summary.files.id,
         name=summary.display_name,
+        function=explain_module(summary.display_name).display or "",
         timestamp=summary.files.timestamp,
         role=role.name,
         role_reason=role.reason,

@@ -88,6 +88,9 @@ class MainProgramRecord:
     """What that says, with how often such guesses were right on dumps whose program is known."""
     runs: tuple[RunRecord, ...] = ()
     """The program of each run, where several runs of different programs wrote into one dump."""
+    function: str = ""
+    """What people called it, as far as the name tells: `train_step` of `jit_train_step`, `multiply`
+    of TensorFlow's `a_inference_multiply_15__XlaMustCompile...`."""
     strongest: tuple[str, ...] = ()
     """What it has that no other module has more of, without points, the weightiest first."""
 
@@ -155,6 +158,9 @@ class ModuleRecord:
     stages: tuple[SnapshotRecord, ...]
     final: ModuleFigures
     files: tuple[str, ...]
+    function: str = ""
+    """What people called it, as far as the name tells: `train_step` of `jit_train_step`, `multiply`
+    of TensorFlow's `a_inference_multiply_15__XlaMustCompile...`."""
     retrace_group: int | None = None
     """Place in `retrace_groups` of the function that this is one of several compilations of."""
     passes: tuple[PassTime, ...] = ()
