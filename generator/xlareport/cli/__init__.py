@@ -67,7 +67,7 @@ _COMMANDS = {
     ),
     "whatif": (
         "xlareport.cli.whatif",
-        "Compile before_optimizations of a module of DUMP on the CPU, without and with a change.",
+        "Compile before_optimizations of a module of DUMP again, without and with a change.",
     ),
 }
 """Each module holds a click command called `command`, imported when it is asked for, and what that
