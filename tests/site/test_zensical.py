@@ -1,4 +1,4 @@
-"""Zensical, the successor of the theme's MkDocs, builds the same folder, and the pages work from disk."""
+"""Zensical, the successor of the theme and of MkDocs, builds the same folder; its pages work."""
 
 import importlib.util
 import shutil
