@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import xlareport
+from xlareport.analysis.history import instruction
 from xlareport.runtime.errors import UnknownNameError, UnreadableInputError
 from xlareport.runtime.resources import find_resource
 
@@ -134,3 +135,14 @@ def test_show_writes_one_file_and_says_where_it_is(
     report.show(tmp_path / "report.html")
     assert capsys.readouterr().out == f"{tmp_path / 'report.html'}\n"
     assert "data-xr-single" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_a_module_is_matched_once_for_all_of_its_histories(
+    unpacked: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with xlareport.read(unpacked("jax-cpu-train")) as report:
+        module = report["jit_train_step"]
+        first = module.history("%ynn_fusion.2")
+        monkeypatch.setattr(instruction, "match", None)
+        assert module.history("%ynn_fusion.2") == first
+        assert module.history("%ynn_fusion.1")

@@ -4,6 +4,8 @@ import html
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +16,12 @@ from tests.parts import parts
 
 from xlareport.dump import duplicates
 from xlareport.extract import extract_texts
+from xlareport.pages.module import kept
 from xlareport.records.report import ReportRecord, report_json
 from xlareport.report import BuildOptions, build, read_report
+from xlareport.runtime import worker_pool
 from xlareport.runtime.resources import PACKAGE
+from xlareport.runtime.worker_pool import InlineExecutor
 from xlareport.storage.payloads import payload_path, read_payload
 
 DUMPS = (
@@ -224,3 +229,64 @@ def test_a_large_dump_tells_equal_modules_once(
         assert path.read_bytes() == (dump / path.name).read_bytes()
     texts = [path.name for path in dump.glob("*.txt")]
     assert set(texts) <= {path.name for path in (tmp_path / "texts").iterdir()}
+
+
+@pytest.fixture(scope="module")
+def two_builds(
+    unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path, Path]:
+    """A dump, a build of it after one of its modules changed, and a build without the first one."""
+    place = tmp_path_factory.mktemp("rebuilt")
+    dump, warm, cold = place / "dump", place / "warm", place / "cold"
+    shutil.copytree(unpacked("jax-cpu-train"), dump)
+    build(dump, BuildOptions(out=warm, html=False))
+    changed = min(dump.glob("*.before_optimizations.txt"))
+    changed.write_text(changed.read_text() + "\n// changed\n")
+    build(dump, BuildOptions(out=warm, html=False))
+    build(dump, BuildOptions(out=cold, html=False, cache_bytes=0))
+    return dump, warm, cold
+
+
+def test_a_rebuild_after_one_module_changed_equals_a_first_build(
+    two_builds: tuple[Path, Path, Path],
+) -> None:
+    _, warm, cold = two_builds
+    assert list((warm / ".cache/xlareport/modules").glob("*/*.kept"))
+    assert not (cold / ".cache/xlareport/modules").exists()
+    assert files_of(warm / "site_src") == files_of(cold / "site_src")
+
+
+def test_a_rebuild_reads_no_module_again(
+    two_builds: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump, warm, cold = two_builds
+
+    def process(files: object, *_: object) -> None:
+        raise AssertionError(f"{files} was read again")
+
+    monkeypatch.setattr(kept, "process_module", process)
+    monkeypatch.setattr(worker_pool, "_pool", lambda _: InlineExecutor())
+    build(dump, BuildOptions(out=warm, html=False))
+    assert files_of(warm / "site_src") == files_of(cold / "site_src")
+
+
+def test_altered_entries_and_a_killed_build_change_nothing(
+    two_builds: tuple[Path, Path, Path],
+) -> None:
+    dump, warm, cold = two_builds
+    entries = sorted((warm / ".cache/xlareport/modules").glob("*/*.kept"))
+    for entry in entries[::2]:
+        entry.write_bytes(entry.read_bytes()[:-5] + b"<bad>")
+    entries[1].unlink()
+    program = [sys.executable, "-m", "xlareport", "build", str(dump), "--no-html", "--out"]
+    with subprocess.Popen([*program, str(warm)], stdout=subprocess.DEVNULL) as builder:
+        while builder.poll() is None and len(wanted := _whole(entries)) < len(entries) // 2:
+            del wanted
+        builder.kill()
+    build(dump, BuildOptions(out=warm, html=False))
+    assert files_of(warm / "site_src") == files_of(cold / "site_src")
+
+
+def _whole(entries: list[Path]) -> list[Path]:
+    """Return those of the entries that are there and were not altered."""
+    return [each for each in entries if each.exists() and not each.read_bytes().endswith(b"<bad>")]

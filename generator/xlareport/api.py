@@ -263,12 +263,22 @@ class Module:
         """What could not be read."""
         return (*self.read.problems, *self._tpu.problems)
 
+    @cached_property
+    def _sequence(self) -> SnapshotSequence:
+        """The snapshots, with what was matched between them so far; `steps` are taken if there."""
+        steps: tuple[StepChange, ...] = self.__dict__.get("steps", ())
+        matchings = {
+            number: change.matching for number, change in enumerate(steps, 1) if change.matching
+        }
+        return SnapshotSequence([stage.hlo for stage in self.stages], matchings)
+
     def history(self, op: str) -> tuple[HistoryEvent, ...]:
         """Return what happened to an instruction (`%fusion.3`) or a framework op, in order.
 
-        Raises UnknownNameError. `stage` of an event is a place in `stages`.
+        The first call matches all snapshots, the next ones take milliseconds. Raises
+        UnknownNameError. `stage` of an event is a place in `stages`.
         """
-        snapshots = SnapshotSequence([stage.hlo for stage in self.stages])
+        snapshots = self._sequence
         subjects = find_subjects(snapshots, op, None)
         if not subjects:
             raise UnknownNameError(f"{self.key} has no {op!r}", near_names(snapshots, op))

@@ -30,6 +30,7 @@ from xlareport.analysis.compare.verdict import judge
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.dump.beside import profiles_beside
 from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, open_files
 from xlareport.pages.compare.diff_tasks import Reports, diff_task
@@ -52,7 +53,7 @@ from xlareport.report import BuildOptions
 from xlareport.runtime.errors import Problem, UnwritableOutputError
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.runtime.worker_pool import work_in_processes
-from xlareport.side_files import profiles_beside, read_profiles
+from xlareport.side_files import read_profiles
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder, check_apart
 from xlareport.site.writer import write_sources

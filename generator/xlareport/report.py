@@ -15,10 +15,8 @@ from pathlib import Path
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.fitted_profiles import assign_profiles
-from xlareport.analysis.logged_spills import assign_spills
-from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadable_module
+from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
-from xlareport.analysis.partitioner_warnings import assign_warnings
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.ranks.work import compare_ranks
 from xlareport.dump.duplicates import find_duplicates
@@ -27,12 +25,19 @@ from xlareport.dump.rank_modules import group_source
 from xlareport.dump.rank_twins import find_rank_twins
 from xlareport.dump.source import Source, open_source
 from xlareport.pages.assembly import SiteInput, site_files
+from xlareport.pages.module.drawing import (
+    early_requests,
+    main_requests,
+    note_faulty,
+    part_requests,
+)
 from xlareport.pages.module.duplicate import Payloads, duplicate_result, duplicate_texts
-from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
+from xlareport.pages.module.kept import KeptModules, keep_all_pictures, keep_in
+from xlareport.pages.module.work import ModuleResult, process_module
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled
-from xlareport.pictures.draw import PictureRequest, Renderer
+from xlareport.pictures.draw import Place, Renderer
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.program import ParsedModule, read_module
 from xlareport.ptxas import Ptxas
@@ -40,21 +45,20 @@ from xlareport.readers.replay_result import ReplayResult
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord
 from xlareport.runtime.errors import (
-    Problem,
     UnreadableInputError,
     UnwritableOutputError,
 )
 from xlareport.runtime.faults import Faults
+from xlareport.runtime.forked_parts import share_processes
 from xlareport.runtime.garbage_collection import rare_collections
-from xlareport.runtime.limits import LIMITS, Limits
+from xlareport.runtime.limits import CACHE_BYTES, LIMITS, Limits
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.runtime.worker_pool import Task, WorkerPool, completed
 from xlareport.side_files import (
     ProfiledModules,
+    add_logged_facts,
     list_unjoined,
     read_graphs,
-    read_logged_spills,
-    read_partitioner_warnings,
     read_profiles,
     read_reasons,
 )
@@ -94,6 +98,8 @@ class BuildOptions:
     """What `replay --bisect` found for modules of the dump."""
     ptxas: Ptxas | None = None
     """Compiles the PTX of the dump to know registers and spills; never without being asked."""
+    cache_bytes: int = CACHE_BYTES
+    """What may be kept in the output folder for the next build; 0 keeps no results."""
     html: bool = True
     """Run mkdocs; without it only its sources and report.json are written."""
 
@@ -123,6 +129,8 @@ class DumpReading:
     """What profilers saw."""
     progress: ProgressCallback
     workers: WorkerPool
+    kept: KeptModules | None = None
+    """Where results are kept from build to build; None where they are not."""
     done: dict[str, ModuleResult] = field(default_factory=dict)
     """By the module's key."""
     twins: frozenset[str] = frozenset()
@@ -182,7 +190,10 @@ def _build(
     with open_source(dump, options.limits) as source, LayoutPool(options.jobs) as pool:
         renderer = Renderer(pool, Folder(options.out).cache, progress)
         reading = begin_reading(source, options, workers, progress, pages=True)
-        early = renderer.draw(_early(reading, options.pictures))
+        faulty: set[Place] = set()
+        early = note_faulty(
+            renderer.draw(early_requests(reading.results(), options.pictures)), faulty
+        )
         drawn = list(picture_files(early))
         analyzed = analyze(reading, options.limits)
         outputs = [result.output for result in reading.in_order()]
@@ -192,14 +203,17 @@ def _build(
         if options.pictures != "none":
             draw = partial(program_picture, report)
             picture = faults.attempt("The picture of the program", draw, None)
-        wanted, others = _wanted(outputs, report, options.pictures)
+        wanted, others = part_requests(outputs, report, options.pictures)
         program = [picture] if picture else []
         late = renderer.draw([*wanted, *program])
-        rest = picture_files(chain(late, left_out(others, options.pictures)))
-        again = renderer.again([*_of_main(outputs, report), *program])
+        drawn += picture_files(chain(note_faulty(late, faulty), left_out(others, options.pictures)))
+        if reading.kept is not None:
+            keep_all_pictures(reading.kept, reading.done.values(), dict(drawn), faulty)
+        again = renderer.again([*main_requests(outputs, report), *program])
         take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
         nightly = read_nightly(report, options.history, options.out) if options.history else None
-        pictures = chain(drawn, rest, plain_files(again))
+        former = chain.from_iterable(output.drawn or () for output in outputs)
+        pictures = chain({**dict(former), **dict(drawn)}.items(), plain_files(again))
         site = SiteInput(analyzed, outputs, report, pictures, picture, nightly)
         files = site_files(site, workers, faults)
         write_sources(options.out, files, title=options.title)
@@ -213,35 +227,6 @@ def _build(
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(with_problems(report, faults.problems), message)
-
-
-def _early(reading: DumpReading, choice: PictureChoice) -> Iterator[PictureRequest]:
-    """Yield what can be drawn while modules are read: all, unless it hangs on their roles."""
-    if choice != "main":
-        for result in reading.results():
-            yield from result.output.requests
-
-
-def _wanted(
-    outputs: Sequence[ModuleOutput], report: ReportRecord, choice: PictureChoice
-) -> tuple[list[PictureRequest], list[PictureRequest]]:
-    """Return which pictures are drawn, and which are left out; equal ones of others once."""
-    main = report.main.module if report.main else None
-    wanted: list[PictureRequest] = []
-    others: list[PictureRequest] = []
-    for output, record in zip(outputs, report.modules, strict=True):
-        chosen = choice != "main" or record.key == main
-        (wanted if chosen else others).extend(output.requests)
-    drawn = {request.place for request in wanted}
-    left = {request.place: request for request in others}
-    return wanted, [request for place, request in left.items() if place not in drawn]
-
-
-def _of_main(outputs: Sequence[ModuleOutput], report: ReportRecord) -> Iterator[PictureRequest]:
-    """Yield what the page of the main program shows first; its layouts are kept by now."""
-    for output, record in zip(outputs, report.modules, strict=True):
-        if report.main and record.key == report.main.module:
-            yield from (request for request in output.requests if request.plain)
 
 
 def read_report(
@@ -335,16 +320,19 @@ def begin_reading(
     replays = _replays(options.replays, grouped, same)
     progress(_READING, 0, len(own))
     own.sort(key=lambda module: module.bytes, reverse=True)
+    kept = keep_in(Folder(options.out).cache, options.cache_bytes) if pages else None
+    total = sum(module.bytes for module in own)
     tasks = [
         workers.submit(
             partial(
-                process_module,
+                kept.process if kept else process_module,
                 options=replace(
                     wanted,
                     times=watched.modules.get(module.name),
                     replay=replays.get(module.key),
                 ),
                 pictures=pictures,
+                processes=share_processes(module.bytes, total, workers.jobs),
             ),
             module,
             _process_died,
@@ -361,7 +349,7 @@ def begin_reading(
     }
     name = options.name or source.name
     return DumpReading(
-        *(source, name, artifacts, grouped, tasks, again, watched, progress, workers),
+        *(source, name, artifacts, grouped, tasks, again, watched, progress, workers, kept),
         twins=frozenset(twins),
     )
 
@@ -373,21 +361,6 @@ def _kept_ptxas(options: BuildOptions, *, pages: bool) -> Ptxas | None:
     return replace(options.ptxas, cache=Folder(options.out).cache / "ptxas")
 
 
-def _with_warnings(
-    modules: list[ModuleAnalysis], others: Sequence[Artifact], limits: Limits
-) -> tuple[list[ModuleAnalysis], tuple[Problem, ...]]:
-    """Return the modules with what compilers warn of, off logs that are read if any applies."""
-    problems: tuple[Problem, ...] = ()
-    if any(module.shardings is not None for module in modules):
-        warnings, problems = read_partitioner_warnings(others, limits)
-        modules = list(assign_warnings(modules, warnings))
-    if any(module.kernels is not None for module in modules):
-        spills, unread = read_logged_spills(others, limits)
-        modules = list(assign_spills(modules, spills)) if spills else modules
-        problems = tuple(dict.fromkeys((*problems, *unread)))
-    return modules, problems
-
-
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     """Wait for all modules and read the files that belong to none of them."""
     modules = [result.analysis for result in reading.in_order()]
@@ -396,7 +369,7 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     others, watched = reading.grouped.others, reading.watched
     graphs, problems = read_graphs(others, limits)
     reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
-    modules, unreadable = _with_warnings(modules, others, limits)
+    modules, unreadable = add_logged_facts(modules, others, limits)
     unjoined = list_unjoined(watched, {module.name for module in reading.grouped.modules})
     side_files = {graph.path: "read: clusters and links come from it" for graph in graphs}
     side_files |= dict.fromkeys(watched.read, "read: measured times come from it")

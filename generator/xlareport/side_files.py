@@ -8,7 +8,11 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import IO
 
+from xlareport.analysis.logged_spills import assign_spills
+from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.partitioner_warnings import assign_warnings
 from xlareport.analysis.profile.times import ModuleTimes, sum_times
+from xlareport.dump.beside import profiles_beside
 from xlareport.dump.filename import sanitised
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry, Source, open_source
@@ -72,6 +76,21 @@ def read_partitioner_warnings(
     return tuple(warnings), tuple(problems)
 
 
+def add_logged_facts(
+    modules: list[ModuleAnalysis], others: Sequence[Artifact], limits: Limits
+) -> tuple[list[ModuleAnalysis], tuple[Problem, ...]]:
+    """Return the modules with what compilers warn of, off logs that are read if any applies."""
+    problems: tuple[Problem, ...] = ()
+    if any(module.shardings is not None for module in modules):
+        warnings, problems = read_partitioner_warnings(others, limits)
+        modules = list(assign_warnings(modules, warnings))
+    if any(module.kernels is not None for module in modules):
+        spills, unread = read_logged_spills(others, limits)
+        modules = list(assign_spills(modules, spills)) if spills else modules
+        problems = tuple(dict.fromkeys((*problems, *unread)))
+    return modules, problems
+
+
 def read_logged_spills(
     artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[tuple[LoggedSpill, ...], tuple[Problem, ...]]:
@@ -84,15 +103,6 @@ def read_logged_spills(
         for spill in read_spill_log(content)
     ]
     return tuple(spills), tuple(problems)
-
-
-def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
-    """Return folders of profiles that lie beside a dump: `plugins/profile`, or one folder down."""
-    if dump is None or not dump.is_dir():
-        return ()
-    above = dump.resolve().parent
-    paths = [*above.glob("plugins/profile"), *above.glob("*/plugins/profile")]
-    return tuple(sorted(path for path in paths if not path.is_relative_to(dump.resolve())))
 
 
 @dataclass(slots=True)

@@ -152,3 +152,27 @@ def test_ptxas_runs_only_when_asked(unpacked: Unpack, tmp_path: Path) -> None:
     assert "does not run" in missing.stderr
     bare = run("build", "--ptxas", kernels, "--no-html", "--pictures", "none", cwd=tmp_path)
     assert bare.returncode == 0 or "no ptxas: pip install" in bare.stderr
+
+
+_HEAVY = (
+    "xlareport.analysis.module",
+    "xlareport.report",
+    "networkx",
+    "google.protobuf",
+    "jinja2",
+    "mkdocs",
+)
+
+
+def test_commands_import_what_they_need_when_they_run() -> None:
+    program = (
+        "import sys, xlareport.cli as cli\n"
+        "for module, _ in cli._COMMANDS.values(): __import__(module)\n"
+        "print(*sys.modules)"
+    )
+    end = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    imported = end.stdout.split()
+    assert "xlareport.cli.build" in imported
+    assert [name for name in imported if name.startswith(_HEAVY)] == []

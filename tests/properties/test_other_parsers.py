@@ -26,6 +26,7 @@ from xlareport.records.budgets import BudgetError, parse_budget
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
 from xlareport.site.nights import FILE, read_nights
+from xlareport.site.stored_history import find_stored_history
 from xlareport.storage.payloads import make_payload_file, read_payload
 
 PACKAGE = Path(xlareport.__file__).parent
@@ -187,6 +188,59 @@ def test_redaction_takes_anything(content: bytes, path: str) -> None:
     assert isinstance(one.path(path), str)
 
 
+COLUMN = [["a\x7f", "m/%a.\x7f"], [0, 1], [1, 2]]
+INDEX = {
+    "stages": [["0001", "first"], ["0002", "last"]],
+    "chunk": 2,
+    "titles": COLUMN,
+    "forward": 1,
+    "between": [2, [[], [], []]],
+    "names": [[["a"], [0], []], [1], [0]],
+}
+CHUNK = {
+    "instructions": [1, 1],
+    "happened": [[-1], [0]],
+    "origins": [[1, 1], [1, 1], [0, 0]],
+    "now": [[1, 0], [1, 0], [0]],
+    "standings": [[["x"], [0], []]] * 5,
+    "events": [
+        [0],
+        *([[["exact"], [0], []]] * 2),
+        *([[[0], [[], [], []]]] * 2),
+        [["e"], [0], []],
+        [["why"], [0], []],
+    ],
+}
+SUBJECT = {"key": "m", "slug": "m", "name": "f"}
+
+
+@given(
+    st.sampled_from([None, "report", "history", "history-0", "modules"]),
+    st.sampled_from([*INDEX, *CHUNK]),
+    VALUES,
+)
+@settings(max_examples=150)
+def test_a_stored_history_is_told_or_not(part: str | None, field: str, value: Any) -> None:
+    report = {"main": {"module": "m"}, "modules": [SUBJECT]}
+    stored: dict[str, Any] = {"history": INDEX, "history-0": CHUNK}
+    if part == "report":
+        report = value
+    elif part == "modules":
+        report = report | {"modules": value}
+    elif part is not None:
+        stored[part] = value if field not in stored[part] else stored[part] | {field: value}
+    with tempfile.TemporaryDirectory() as folder:
+        site = Path(folder)
+        (site / "report.json").write_text(written(report), "utf-8")
+        with suppress(ValueError):  # what no payload can hold
+            path, script = make_payload_file("m/m/small", stored)
+            (site / path).parent.mkdir(parents=True)
+            (site / path).write_text(script, "utf-8")
+        told = find_stored_history(site, None, "%a.2")
+    assert told is None or told.module == "m"
+    assert part is not None or (told and told.subject.title == "m/%a.2")
+
+
 CALLS = {
     *("json.loads", "json.load", "tomllib.loads", "ijson.basic_parse", "zipfile.ZipFile"),
     *("tarfile.open", "csv.DictReader", "yaml.safe_load", "ET.parse"),
@@ -198,6 +252,7 @@ OTHERS = {
     "analysis/cost/custom_calls.py": "tests/properties/test_cost.py",
     "cli/compare.py": "tests/hostile/test_compared.py",
     "dump/archive.py": test_a_damaged_archive_is_read_or_refused,
+    "pages/module/kept.py": "tests/pages/module/test_kept.py",
     "pages/search/topics.py": "a table of ours",
     "records/bare_report.py": test_a_report_is_read_or_refused,
     "records/stored_sketches.py": "tests/records/test_stored_sketches.py",
@@ -206,6 +261,8 @@ OTHERS = {
     "replay/worker/arrays.py": "arrays that our own parent process wrote, or the user named",
     "replay/worker/main.py": "a request of our own parent process",
     "storage/payloads.py": test_a_payload_is_given_back_or_refused,
+    "site/former_build.py": "tests/site/test_former_build.py",
+    "site/stored_history.py": test_a_stored_history_is_told_or_not,
     "site/fitting.py": "our own report.json, just written",
     "site/night_folders.py": "tests/site/test_night_folders.py",
     "site/nights.py": test_a_line_of_a_history_is_a_night_or_a_problem,

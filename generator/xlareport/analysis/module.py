@@ -1,8 +1,9 @@
 """All that is worked out about one module, once: reading, steps, costs, code, profile."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
 from xlareport.analysis.collectives.report import CollectivesInput, report_collectives
@@ -17,24 +18,24 @@ from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.kernels.findings import KernelTimes, find_kernel_findings
 from xlareport.analysis.kernels.module import read_kernels, with_shares
 from xlareport.analysis.kernels.record import ModuleKernels
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.module_steps import (
+    OnChange,
+    StepAnalysis,
+    analyze_steps,
+    compare_snapshots,
+)
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
 from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
 from xlareport.analysis.passes.step_boundaries import (
-    compare_neighbors,
     find_boundaries,
-    has_same_form,
 )
 from xlareport.analysis.profile.measured import Measured
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.shardings.report import ShardingReport, report_shardings
 from xlareport.analysis.skeleton.view import SkeletonView, outline_skeleton
 from xlareport.analysis.steps.boundaries import Boundary
-from xlareport.analysis.steps.effect import effect_of
-from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
-from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.findings import find_tpu_findings
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuModule
@@ -46,8 +47,7 @@ from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults, guard
 
-OnChange = Callable[[StepChange, Boundary], None]
-"""Sees what each step changed, in order; most of it is dropped afterwards to save memory."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +104,7 @@ class ModuleAnalysis:
 
 
 @dataclass(frozen=True, slots=True)
-class StepAnalysis:
-    """The step that led to a snapshot."""
-
-    summary: StepSummary | None
-    """None for the first snapshot, which no step led to."""
-    matching: Matching | None = None
-    """None where nothing changed."""
-    numbers: tuple[NumbersChanged, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AnalyzedModule:
+class AnalyzedModule(Generic[T]):
     """A module with its analysis and the larger values that stay in the process."""
 
     module: ParsedModule
@@ -124,6 +113,8 @@ class AnalyzedModule:
     code: CodeFiles
     snapshots: SnapshotSequence | None
     """Joined from step to step, for histories; None where no step changed anything."""
+    shown: Mapping[int, T]
+    """What was made of each step that changed something, by the number of its snapshot."""
     tpu: TpuFiles = field(default_factory=TpuFiles)
 
 
@@ -152,18 +143,26 @@ def outline_module(files: ModuleFiles, options: AnalysisOptions | None = None) -
 def _outline(files: ModuleFiles, options: AnalysisOptions) -> ModuleAnalysis:
     faults = Faults(place_of(files))
     module = read_module(files)
-    steps = [step.summary for step in _compare_snapshots(module)]
+    steps = [step.summary for step in compare_snapshots(module)]
     analysis = _summarize(module, steps, _count(module, Costs()), options, faults)
     return with_problems(analysis, faults.problems)
 
 
 def analyze_module(
-    files: ModuleFiles, options: AnalysisOptions, faults: Faults, on_change: OnChange
-) -> AnalyzedModule:
-    """Read a module and work out everything about it; `faults` lists the parts that failed."""
+    files: ModuleFiles,
+    options: AnalysisOptions,
+    faults: Faults,
+    on_change: OnChange[T],
+    processes: int = 1,
+) -> AnalyzedModule[T]:
+    """Read a module and work out everything about it; `faults` lists the parts that failed.
+
+    Up to so many processes work on its steps.
+    """
     module = read_module(files)
     boundaries = find_boundaries(module)
-    steps = tuple(_analyze_steps(module, boundaries, on_change))
+    seen = analyze_steps(module, boundaries, on_change, processes)
+    steps = tuple(step.analysis for step in seen)
     counts = Costs()
     cost = _count(module, counts)
     analysis = _summarize(module, [step.summary for step in steps], cost, options, faults)
@@ -236,7 +235,8 @@ def analyze_module(
         ),
     )
     analysis = with_problems(analysis, (*code.problems, *tpu.problems))
-    return AnalyzedModule(module, analysis, figures, code, snapshots, tpu)
+    shown = {number: step.seen for number, step in enumerate(seen) if step.seen is not None}
+    return AnalyzedModule(module, analysis, figures, code, snapshots, shown, tpu)
 
 
 def _read_tpu(
@@ -281,40 +281,6 @@ def _search_marker(
     except SlowMarkerError as error:
         faults.problems.append(Problem(faults.path, None, f"{error}."))
         return None
-
-
-def _compare_snapshots(module: ParsedModule) -> Iterator[StepAnalysis]:
-    """Yield which steps changed something, and no more."""
-    for same in [None, *compare_neighbors(module.snapshots)][: len(module.snapshots)]:
-        yield StepAnalysis(None if same is None else StepSummary(not same, 0, 0, 0, ""))
-
-
-def _analyze_steps(
-    module: ParsedModule, boundaries: Sequence[Boundary], on_change: OnChange
-) -> Iterator[StepAnalysis]:
-    if module.snapshots:
-        yield StepAnalysis(None)
-    for boundary in boundaries:
-        before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]
-        change = step(before.hlo, after.hlo, boundary.actor, headers=has_same_form(before, after))
-        summary = _summarize_step(change)
-        if change.matching is None:
-            yield StepAnalysis(summary)
-            continue
-        on_change(change, boundary)
-        yield StepAnalysis(summary, change.matching, numbers_changed(change))
-
-
-def _summarize_step(change: StepChange) -> StepSummary:
-    return StepSummary(
-        changed=not change.identical,
-        added=len(change.added),
-        removed=len(change.removed),
-        modified=len(change.modified),
-        headline="" if change.identical else change.headline,
-        weight=change.weight,
-        effect=effect_of(change),
-    )
 
 
 def _join_snapshots(

@@ -133,7 +133,7 @@ def _clean_up_when_ended() -> None:
     """Let SIGTERM, by which systems end what they began, remove temporary copies as Ctrl-C does."""
 
     def end(_signal: int, _frame: FrameType | None) -> None:
-        import multiprocessing  # noqa: PLC0415 - `--help` needs none
+        import multiprocessing
 
         for active_child in multiprocessing.active_children():
             active_child.terminate()

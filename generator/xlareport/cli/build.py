@@ -4,25 +4,24 @@ import os
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlareport.analysis.cost.options import CostOptions
-from xlareport.cli.options import OUT_FOLDER, limited
+from xlareport.cli.options import OUT_FOLDER, limited, size
 from xlareport.cli.terminal import print_problems, printable, say
-from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
-from xlareport.ptxas import find_ptxas
-from xlareport.readers.replay_result import ReplayResult, read_replay_result
-from xlareport.runtime.limits import Limits
-from xlareport.site.builder import MkdocsWorker
-from xlareport.site.sizes import describe_sizes, find_overruns, measure_site
+from xlareport.runtime.limits import CACHE_BYTES, Limits
 
 if TYPE_CHECKING:
+    from xlareport.analysis.cost.options import CostOptions
     from xlareport.pages.pictures.requests import PictureChoice
-    from xlareport.report import BuildOptions, Built
+    from xlareport.readers.replay_result import ReplayResult
+    from xlareport.records.outcome import BuildOutcome
+    from xlareport.site.former_build import FormerBuild
 
 _BREACH = 1
+_NOT_DECIDING = ("cache_bytes", "jobs", "keep", "out")
+"""Options of a build that leave its pages as they are."""
 
 
 class _BuildCommand(click.Command):
@@ -116,6 +115,21 @@ class _BuildCommand(click.Command):
     is_flag=True,
     help="Exit with code 1 if anything could not be read, or nothing was compiled.",
 )
+@click.option(
+    "--cache-size",
+    type=size,
+    default=CACHE_BYTES,
+    show_default="2GB",
+    help="Maximum size of what is kept in OUT/.cache, so that the next build reads only what "
+    "changed; 0 keeps nothing.",
+)
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Serve the report on this machine and build it again whenever files of DUMP change; "
+    "files that are still written wait.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option("--no-html", is_flag=True, help="Write site_src/ and report.json, do not run mkdocs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @limited
@@ -135,6 +149,9 @@ def command(
     replays: tuple[Path, ...],
     with_source: bool,
     strict: bool,
+    cache_size: int,
+    watch: bool,
+    port: int,
     no_html: bool,
     quiet: bool,
     limits: Limits,
@@ -147,50 +164,105 @@ def command(
 
     Afterwards open OUT/site/index.html, or run `mkdocs serve` in OUT.
     """
+    if watch and no_html:
+        raise click.UsageError("--watch serves pages, which --no-html leaves out.")
     cost_options = _cost_options(devices, device, with_source=with_source)
-    begun = time.monotonic()
-    with nullcontext() if no_html else MkdocsWorker() as mkdocs_worker:  # prepares meanwhile
-        from xlareport.cli.terminal import progress_bar  # noqa: PLC0415
-        from xlareport.report import BuildOptions, build  # noqa: PLC0415
+    settings = {
+        "out": out,
+        "jobs": jobs,
+        "marker": marker,
+        "pictures": pictures,
+        "cost_options": cost_options,
+        "history": history,
+        "keep": keep,
+        "limits": limits,
+        "profiles": profiles,
+        "replays": tuple(map(_replay_result, replays)),
+        "cache_bytes": cache_size,
+        "html": not no_html,
+    }
+    asked = _Build(settings, ptxas, quiet=quiet)
+    if watch:
+        from xlareport.cli.watching import watch_dump
 
-        options = BuildOptions(
-            out=out,
-            jobs=jobs,
-            marker=marker,
-            pictures=pictures,
-            cost_options=cost_options,
-            history=history,
-            keep=keep,
-            limits=limits,
-            profiles=profiles,
-            replays=tuple(map(_replay_result, replays)),
-            ptxas=None if ptxas is None else find_ptxas(ptxas),
-            html=not no_html,
-        )
-        with progress_bar(quiet=quiet) as progress:
-            built = build(dump, options, progress, mkdocs_worker)
-    _summarize(built, options, time.monotonic() - begun)
-    incomplete = built.report.problems or not built.report.modules
+        watch_dump(dump, out, port, lambda place: _summarize(asked.run(place, dump), asked))
+    outcome = asked.run(dump)
+    _summarize(outcome, asked)
+    incomplete = outcome.problems or outcome.missing
     click.get_current_context().exit(_BREACH if strict and incomplete else 0)
 
 
-def _summarize(built: "Built", options: "BuildOptions", seconds: float) -> None:
+class _Build:
+    """A build as it was asked for, once or again and again."""
+
+    def __init__(self, settings: dict[str, Any], ptxas: str | None, *, quiet: bool) -> None:
+        """Take the values of BuildOptions by their names."""
+        self.settings = settings
+        self.out: Path = settings["out"]
+        self.html: bool = settings["html"]
+        self.seconds = 0.0
+        """How long the last one took."""
+        self._ptxas = ptxas
+        self._quiet = quiet
+
+    def run(self, dump: str, name: str | None = None) -> "BuildOutcome":
+        """Build the report of a dump unless it is there, and return what is told of it."""
+        begun = time.monotonic()
+        former = self._former(dump)
+        outcome = former.outcome() if former else None
+        if outcome is not None:
+            say("Nothing has changed since the last build.")
+        else:
+            outcome = self._new(dump, name)
+            if former:
+                former.keep(outcome)
+        self.seconds = time.monotonic() - begun
+        return outcome
+
+    def _former(self, dump: str) -> "FormerBuild | None":
+        """Return the last build, unless more than the dump's files and the options decides."""
+        from xlareport.site.former_build import former_build
+
+        values = self.settings
+        beside = *(values[each] for each in ("history", "profiles", "replays")), self._ptxas
+        if not self.html or any(beside) or self._ptxas == "" or values["cost_options"].with_source:
+            return None
+        deciding = [each for name, each in sorted(values.items()) if name not in _NOT_DECIDING]
+        return former_build(dump, self.out, deciding, values["limits"], values["cache_bytes"])
+
+    def _new(self, dump: str, name: str | None) -> "BuildOutcome":
+        from xlareport.site.builder import MkdocsWorker
+
+        with MkdocsWorker() if self.html else nullcontext() as mkdocs_worker:  # gets ready
+            from xlareport.cli.terminal import progress_bar
+            from xlareport.pages.words import describe_outcome
+            from xlareport.ptxas import find_ptxas
+            from xlareport.report import BuildOptions, build
+
+            assembler = None if self._ptxas is None else find_ptxas(self._ptxas)
+            options = BuildOptions(**self.settings, ptxas=assembler, name=name)
+            with progress_bar(quiet=self._quiet) as progress:
+                built = build(dump, options, progress, mkdocs_worker)
+        return describe_outcome(built.report, built.warnings)
+
+
+def _summarize(outcome: "BuildOutcome", asked: _Build) -> None:
     """Print warnings, problems, sizes and the page to open."""
-    report = built.report
-    if built.warnings:
-        say(built.warnings, err=True)
-    if not report.modules:
-        from xlareport.pages.words import without_modules  # noqa: PLC0415 - `--help` needs no pages
-
-        say(printable(without_modules(report)), err=True)
-    print_problems(report.problems, "the Dump contents page lists all")
-    if options.html:
-        _print_sizes(options.out, report.dump.bytes, seconds)
-    say(_last_line(options.out, report.main.name if report.main else None, html=options.html))
+    if outcome.warnings:
+        say(outcome.warnings, err=True)
+    if outcome.missing:
+        say(printable(outcome.missing), err=True)
+    print_problems(outcome.problems, "the Dump contents page lists all")
+    if asked.html:
+        _print_sizes(asked.out, outcome.bytes, asked.seconds)
+    say(_last_line(asked.out, outcome.main, html=asked.html))
 
 
-def _cost_options(table: Path | None, name: str | None, *, with_source: bool) -> CostOptions:
+def _cost_options(table: Path | None, name: str | None, *, with_source: bool) -> "CostOptions":
     """Read the user's table and find the device; raises click.BadParameter, naming the fault."""
+    from xlareport.analysis.cost.options import CostOptions
+    from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
+
     try:
         own = parse_devices(table.read_text("utf-8")) if table else {}
     except (DeviceTableError, OSError, UnicodeDecodeError) as error:
@@ -203,8 +275,10 @@ def _cost_options(table: Path | None, name: str | None, *, with_source: bool) ->
     return CostOptions(own, device, with_source)
 
 
-def _replay_result(path: Path) -> ReplayResult:
+def _replay_result(path: Path) -> "ReplayResult":
     """Read the user's file; raises click.BadParameter."""
+    from xlareport.readers.replay_result import read_replay_result
+
     try:
         result, problems = read_replay_result(path.read_bytes(), str(path))
     except OSError as error:
@@ -216,6 +290,8 @@ def _replay_result(path: Path) -> ReplayResult:
 
 def _print_sizes(out: Path, dump: int, seconds: float) -> None:
     """Print how large the site is, and what of it is larger than planned."""
+    from xlareport.site.sizes import describe_sizes, find_overruns, measure_site
+
     sizes = measure_site(out / "site")
     for line in describe_sizes(sizes, dump, seconds):
         say(line)

@@ -4,15 +4,18 @@ import os
 import shlex
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.captures.run import Plan, find_dump, find_era, levels, plan_capture, run_program
+from xlareport.captures.run import levels
 from xlareport.cli.flags import era_option
 from xlareport.cli.options import OUT_FOLDER, script_name
 from xlareport.cli.terminal import print_problems, printable, progress_bar
-from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import XlareportError
+
+if TYPE_CHECKING:
+    from xlareport.captures.run import Plan
 
 _NOTHING = (
     "XLA dumped nothing. Was anything compiled, by a jitted function that ran? Did the program set "
@@ -45,6 +48,8 @@ def command(level: str, out: Path | None, era: str, program: tuple[str, ...]) ->
     output are its own, and its exit code is that of this command. Flags that you have set stay.
     Each process gets a folder of its own.
     """
+    from xlareport.captures.run import find_era, plan_capture, run_program
+
     out = out or Path(f"xlareport-{time.strftime('%Y%m%d-%H%M%S')}")
     if len(str(out.resolve()).split()) > 1:
         raise click.BadParameter("XLA's flags cannot hold a path with spaces.", param_hint="--out")
@@ -56,7 +61,7 @@ def command(level: str, out: Path | None, era: str, program: tuple[str, ...]) ->
     click.get_current_context().exit(code)
 
 
-def _print_plan(program: tuple[str, ...], plan: Plan, level: str, era: str) -> None:
+def _print_plan(program: tuple[str, ...], plan: "Plan", level: str, era: str) -> None:
     chosen = levels()[level]
     since = f"for XLA as of {era}" if era else "with the flags that every XLA since 2021 knows"
     _say(f"Running {shlex.join(program)} {since}; XLA dumps into {plan.folder}.")
@@ -65,8 +70,11 @@ def _print_plan(program: tuple[str, ...], plan: Plan, level: str, era: str) -> N
         _say(note)
 
 
-def _report(plan: Plan, out: Path, title: str) -> None:
+def _report(plan: "Plan", out: Path, title: str) -> None:
     """Build the report; what keeps it from being built is said and leaves the exit code alone."""
+    from xlareport.captures.run import find_dump
+    from xlareport.report import BuildOptions, build
+
     dump = find_dump(plan)
     if dump is None:
         _say(_NOTHING)

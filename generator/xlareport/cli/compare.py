@@ -5,22 +5,18 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from xlareport.cli.options import OUT_FOLDER, limited
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
-from xlareport.compare import compare, compare_many
-from xlareport.pages.compare.first_page import compare_page, effect_words
-from xlareport.pages.compare.module_page import slowest_words
-from xlareport.pages.compare.results import judgement_lines, junit, markdown
-from xlareport.pages.compare.sweep import sweep_lines, sweep_markdown
-from xlareport.records.budgets import BudgetError, check, parse_budget
-from xlareport.records.compare import ComparisonRecord
-from xlareport.report import BuildOptions
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from xlareport.records.compare import ComparisonRecord
+    from xlareport.report import BuildOptions
 
 _BREACH = 1
 _CAUSES = 6
@@ -91,6 +87,11 @@ def command(
 
     Exit codes: 0 well, 1 a budget was broken, 2 wrong usage, 3 input that cannot be read.
     """
+    from xlareport.compare import compare
+    from xlareport.pages.compare.results import junit, markdown
+    from xlareport.records.budgets import check, parse_budget
+    from xlareport.report import BuildOptions
+
     if more:
         options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
         _compare_many((base, head, *more), out, options, markdown_file, quiet=quiet, json=as_json)
@@ -118,12 +119,15 @@ def command(
 def _compare_many(
     places: tuple[str, ...],
     out: Path | None,
-    options: BuildOptions,
+    options: "BuildOptions",
     markdown_file: Path | None,
     *,
     quiet: bool,
     json: bool,
 ) -> None:
+    from xlareport.compare import compare_many
+    from xlareport.pages.compare.sweep import sweep_lines, sweep_markdown
+
     with progress_bar(quiet=quiet) as progress:
         members = compare_many(places, options, progress, site=out is not None)
     if markdown_file:
@@ -138,6 +142,8 @@ def _compare_many(
 
 def configured_budgets(config: Path | None) -> Iterator[str]:
     """Yield the budgets of a file of settings; raises BudgetError where they are no list."""
+    from xlareport.records.budgets import BudgetError
+
     candidates = [config] if config else [Path("xlareport.toml"), Path("pyproject.toml")]
     for path in candidates:
         if path.is_file():
@@ -160,7 +166,11 @@ def _table(path: Path, *names: str) -> dict[str, Any]:
     return table
 
 
-def _answer(view: ComparisonRecord, out: Path | None) -> Iterator[str]:
+def _answer(view: "ComparisonRecord", out: Path | None) -> Iterator[str]:
+    from xlareport.pages.compare.first_page import compare_page, effect_words
+    from xlareport.pages.compare.module_page import slowest_words
+    from xlareport.pages.compare.results import judgement_lines
+
     page = compare_page(view)
     yield page.lead
     yield from (f"  {line}" for line in judgement_lines(page))

@@ -3,15 +3,17 @@
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from xlareport.cli.options import limited
 from xlareport.cli.terminal import progress_bar, say
-from xlareport.export import Exported, export_stage
-from xlareport.report import BuildOptions, read_profiled_module
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from xlareport.export import Exported
 
 
 @click.command(name="export")
@@ -47,6 +49,9 @@ def command(
     estimate, how sure the cost is (1 exact, 2 matched, 3 guessed) and, with a profile, the time
     that was measured.
     """
+    from xlareport.export import export_stage
+    from xlareport.report import BuildOptions, read_profiled_module
+
     wanted = None if module_name == "main" else module_name
     options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits, profiles=profiles)
     with progress_bar() as progress:
@@ -57,7 +62,7 @@ def command(
         say(str(written))
 
 
-def _write(exported: Exported, place: Path) -> list[Path]:
+def _write(exported: "Exported", place: Path) -> list[Path]:
     files = {place: exported.graphs}
     for name, data in exported.node_data.items():
         files[place.with_name(f"{place.stem}.{name}.json")] = data

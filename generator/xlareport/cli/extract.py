@@ -3,22 +3,20 @@
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.cli.options import limited
 from xlareport.cli.terminal import printable, progress_bar, say
-from xlareport.extract import extract_texts
-from xlareport.hlo.model import HloModule
-from xlareport.program import ParsedModule
-from xlareport.replay.bisect import bisect
-from xlareport.replay.process import Bounds, ReplayError, child_process, default_python
-from xlareport.replay.reproducer import reproduce, write_reproducer
-from xlareport.report import BuildOptions, read_one_module
+from xlareport.replay.process import default_python
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError, UnwritableFileError
 from xlareport.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from xlareport.hlo.model import HloModule
+    from xlareport.program import ParsedModule
 
 
 @click.command(name="extract")
@@ -84,6 +82,8 @@ def command(
     With --runnable both sides of the step to --stage, by default the step that `xlareport replay
     --bisect` names, are written with inputs and a script that needs nothing but jax.
     """
+    from xlareport.report import BuildOptions, read_one_module
+
     if minimize and not runnable:
         raise click.UsageError("--minimize goes with --runnable.")
     if runnable:
@@ -106,8 +106,12 @@ def command(
 
 
 def _reproducer(
-    read: ParsedModule, stage: str | None, out: Path, run_by: tuple[str, int], *, minimize: bool
+    read: "ParsedModule", stage: str | None, out: Path, run_by: tuple[str, int], *, minimize: bool
 ) -> None:
+    from xlareport.replay.bisect import bisect
+    from xlareport.replay.process import Bounds, ReplayError, child_process
+    from xlareport.replay.reproducer import reproduce, write_reproducer
+
     python, seed = run_by
     with child_process(python, Bounds()) as child, progress_bar() as progress:
         if stage is None:
@@ -127,6 +131,8 @@ def _reproducer(
 
 
 def _texts(source: str, out: Path | None, limits: Limits) -> None:
+    from xlareport.extract import extract_texts
+
     if out is None:
         raise click.UsageError("Name a folder with --out, or a piece with --computation.")
     written, problems = extract_texts(source, out, limits)
@@ -135,7 +141,9 @@ def _texts(source: str, out: Path | None, limits: Limits) -> None:
     say(f"{units.plural(written, 'file')} written to {out}.")
 
 
-def _computation(hlo: HloModule, wanted: str) -> str:
+def _computation(hlo: "HloModule", wanted: str) -> str:
+    from xlareport.analysis.extract import cut_computation
+
     name = wanted.removeprefix("%")
     if name not in hlo.by_name:
         near = [text for text in hlo.by_name if name in text]
@@ -143,7 +151,9 @@ def _computation(hlo: HloModule, wanted: str) -> str:
     return cut_computation(hlo, name)
 
 
-def _instruction(hlo: HloModule, computation: str | None, wanted: str, radius: int) -> str:
+def _instruction(hlo: "HloModule", computation: str | None, wanted: str, radius: int) -> str:
+    from xlareport.analysis.extract import cut_instruction
+
     name = wanted.removeprefix("%")
     where = computation.removeprefix("%") if computation else None
     result = [computation.name for computation in hlo.computations if name in computation.by_name]

@@ -3,22 +3,25 @@
 import os
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlareport.analysis.history.instruction import Event, HistoryEvent, SnapshotSequence
-from xlareport.analysis.history.subjects import Subject, find_subjects, near_names
-from xlareport.analysis.history.trace import Standing, Trace, trace_subject
-from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.cli.options import limited
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
-from xlareport.dump.modules import SnapshotFiles
-from xlareport.program import ParsedModule
-from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError
 from xlareport.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from xlareport.analysis.history.instruction import HistoryEvent, SnapshotSequence
+    from xlareport.analysis.history.subjects import Subject
+    from xlareport.analysis.history.trace import Standing, Trace
+    from xlareport.dump.modules import SnapshotFiles
+    from xlareport.pages.history.stored import StoredStandings
+    from xlareport.program import ParsedModule
+    from xlareport.site.stored_history import StoredHistory
 
 _SHOWN = 12
 
@@ -47,7 +50,21 @@ def command(
 
     OP is the name of an instruction (`%fusion.3`, or `computation/%fusion.3`), or a framework op:
     the op_name in the metadata, whole or its end (`layer_3/mlp/dot_general`).
+
+    Of a built report or its zip the answer is what the report keeps; --json and --stage work it out
+    from the texts, as does a name that is not kept.
     """
+    if not as_json and stage is None:
+        from xlareport.site.stored_history import find_stored_history
+
+        stored = find_stored_history(Path(dump), module, op)
+        if stored is not None:
+            _print_stored(stored)
+            return
+    from xlareport.analysis.history.instruction import SnapshotSequence
+    from xlareport.analysis.history.trace import trace_subject
+    from xlareport.report import BuildOptions, read_one_module
+
     with progress_bar() as progress:
         read = read_one_module(dump, module, BuildOptions(jobs=jobs, limits=limits), progress)
     snapshots = SnapshotSequence([snapshot.hlo for snapshot in read.snapshots])
@@ -55,7 +72,7 @@ def command(
     place = None if stage is None else read.snapshots.index(read.snapshot(stage))
     subject, *others = _subjects(snapshots, op, place, read)
     if others:
-        say(_also(others, keys), err=True)
+        say(_also([f"{other.name} in {keys[other.stage]}" for other in others]), err=True)
     result = trace_subject(snapshots, subject)
     if as_json:
         say_json([_record(event, result, keys) for event in _events(result)])
@@ -65,8 +82,10 @@ def command(
 
 
 def _subjects(
-    snapshots: SnapshotSequence, asked: str, stage: int | None, module: ParsedModule
-) -> tuple[Subject, ...]:
+    snapshots: "SnapshotSequence", asked: str, stage: int | None, module: "ParsedModule"
+) -> "tuple[Subject, ...]":
+    from xlareport.analysis.history.subjects import find_subjects, near_names
+
     subjects = find_subjects(snapshots, asked, stage)
     if not subjects:
         where = f"{module.files.key} has no instruction and no op_name {asked!r}"
@@ -77,9 +96,9 @@ def _subjects(
     return subjects
 
 
-def _also(others: Sequence[Subject], keys: Sequence[str]) -> str:
+def _also(others: Sequence[str]) -> str:
     """List the other instructions that had the name."""
-    shown = [f"  {printable(subject.name)} in {keys[subject.stage]}" for subject in others[:_SHOWN]]
+    shown = [f"  {printable(other)}" for other in others[:_SHOWN]]
     more = [f"  and {len(others) - _SHOWN} more"] if len(others) > _SHOWN else []
     count = units.plural(len(others), "other instruction")
     return "\n".join(
@@ -87,8 +106,42 @@ def _also(others: Sequence[Subject], keys: Sequence[str]) -> str:
     )
 
 
-def _events(trace: Trace) -> Iterator[HistoryEvent]:
+def _print_stored(stored: "StoredHistory") -> None:
+    """Print the account of what a report keeps."""
+    subject = stored.subject
+    if stored.others:
+        say(_also(stored.others), err=True)
+    where = "" if subject.stage is None else f", {stored.stages[subject.stage][1]}"
+    say(f"{subject.title}  in {stored.module}{where}\n")
+    if subject.origins.count:
+        for line in _stored_standings("It comes from", "first", subject.origins):
+            say(line)
+    else:
+        say("Compiler-generated; no origin in the first snapshot.")
+    shown = None
+    for event in subject.events:
+        if event.stage != shown:
+            shown = event.stage
+            say(stored.stages[shown][1])
+        why = f"{event.confidence}: {event.reason}" if event.reason else event.confidence
+        names = event.sources, event.targets
+        for line in _wrapped(event.instruction, event.event, names, why):
+            say(line)
+    say("")
+    for line in _stored_standings("Maps to", "last", subject.now):
+        say(line)
+
+
+def _stored_standings(words: str, snapshot: str, standings: "StoredStandings") -> Iterator[str]:
+    lines = ["  ".join(filter(None, (f"  {row[0]}", *row[1:]))) for row in standings.rows]
+    yield from _standing_lines(words, snapshot, standings.count, lines)
+
+
+def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
     """Yield the origins, or the additions in their place, then what happened."""
+    from xlareport.analysis.history.instruction import Event, HistoryEvent
+    from xlareport.analysis.matching.pairing import Grade
+
     result = {(event.stage, event.event, event.instruction) for event in trace.events}
     for origin in trace.origins:
         if (0, Event.FIRST, origin.place) not in result:
@@ -98,7 +151,7 @@ def _events(trace: Trace) -> Iterator[HistoryEvent]:
     yield from trace.events
 
 
-def _record(event: HistoryEvent, trace: Trace, keys: Sequence[str]) -> dict[str, Any]:
+def _record(event: "HistoryEvent", trace: "Trace", keys: Sequence[str]) -> dict[str, Any]:
     known = {origin.place: origin for origin in trace.origins if event.stage == 0}
     standing = known.get(event.instruction)
     return {
@@ -114,7 +167,7 @@ def _record(event: HistoryEvent, trace: Trace, keys: Sequence[str]) -> dict[str,
     }
 
 
-def _account(trace: Trace, stages: Sequence[SnapshotFiles], module: str) -> Iterator[str]:
+def _account(trace: "Trace", stages: "Sequence[SnapshotFiles]", module: str) -> Iterator[str]:
     """Yield the lines of the account for the terminal."""
     yield f"{trace.subject.name}  in {module}, {stages[trace.subject.stage].label}"
     yield ""
@@ -132,8 +185,12 @@ def _account(trace: Trace, stages: Sequence[SnapshotFiles], module: str) -> Iter
     yield from _standings("Maps to", "last", trace.now)
 
 
-def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[SnapshotFiles]) -> Iterator[str]:
+def _begun(
+    beginnings: "Sequence[HistoryEvent]", stages: "Sequence[SnapshotFiles]"
+) -> Iterator[str]:
     """Yield what is known of a subject that comes from nothing in the first snapshot."""
+    from xlareport.analysis.matching.pairing import Grade
+
     yield "Compiler-generated; no origin in before_optimizations:"
     for beginning in beginnings:
         lost = beginning.confidence is Grade.GUESSED
@@ -142,31 +199,49 @@ def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[SnapshotFiles]) 
         yield f"  {message} in {step} ({beginning.confidence}: {beginning.reason})"
 
 
-def _event_lines(event: HistoryEvent) -> Iterator[str]:
-    word = " " if event.event in (Event.REPLACED, Event.ABSORBED) else " from "
-    former = [source for source in event.sources if source != event.instruction]
-    sources = f"{word}{_places(former)}" if former else ""
-    became = [target for target in event.targets if target != event.instruction]
-    targets = f" to {_places(became)}" if became else ""
-    message = f"{event.instruction} {event.event}{sources}{targets}"
-    why = f" ({event.confidence}: {event.reason})"
+def _event_lines(event: "HistoryEvent") -> Iterator[str]:
+    former = [source.instruction for source in event.sources if source != event.instruction]
+    became = [target.instruction for target in event.targets if target != event.instruction]
+    why = f"{event.confidence}: {event.reason}"
+    yield from _wrapped(str(event.instruction), str(event.event), (former, became), why)
+
+
+def _wrapped(
+    instruction: str, event: str, names: tuple[Sequence[str], Sequence[str]], why: str
+) -> Iterator[str]:
+    """Yield the lines of an event; `names` are what it came from and what it became."""
+    former, became = names
+    word = " " if event in ("replaced", "absorbed") else " from "
+    sources = f"{word}{_names(former)}" if former else ""
+    targets = f" to {_names(became)}" if became else ""
     yield from textwrap.wrap(
-        message + why, 100, initial_indent="  ", subsequent_indent="      ", break_long_words=False
+        f"{instruction} {event}{sources}{targets} ({why})",
+        100,
+        initial_indent="  ",
+        subsequent_indent="      ",
+        break_long_words=False,
     )
 
 
-def _places(places: Sequence[Place]) -> str:
-    shown = ", ".join(f"%{place.instruction}" for place in places[:_SHOWN])
-    more = len(places) - _SHOWN
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(name if " " in name else f"%{name}" for name in names[:_SHOWN])
+    more = len(names) - _SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _standings(words: str, snapshot: str, standings: Sequence[Standing]) -> Iterator[str]:
-    if not standings:
+def _standings(words: str, snapshot: str, standings: "Sequence[Standing]") -> Iterator[str]:
+    lines = [
+        "  ".join(filter(None, (f"  {standing.place}", standing.op_name, standing.source)))
+        for standing in standings
+    ]
+    yield from _standing_lines(words, snapshot, len(standings), lines)
+
+
+def _standing_lines(words: str, snapshot: str, count: int, lines: Sequence[str]) -> Iterator[str]:
+    if not lines:
         yield f"{words} no instruction of the {snapshot} snapshot that could be found."
         return
-    yield f"{words} {units.plural(len(standings), 'instruction')} of the {snapshot} snapshot:"
-    for standing in standings[:_SHOWN]:
-        yield "  ".join(filter(None, (f"  {standing.place}", standing.op_name, standing.source)))
-    if len(standings) > _SHOWN:
-        yield f"  and {len(standings) - _SHOWN} more"
+    yield f"{words} {units.plural(count, 'instruction')} of the {snapshot} snapshot:"
+    yield from lines[:_SHOWN]
+    if count > _SHOWN:
+        yield f"  and {count - _SHOWN} more"

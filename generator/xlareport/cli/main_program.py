@@ -7,8 +7,6 @@ import click
 
 from xlareport.cli.options import limited
 from xlareport.cli.terminal import print_problems, progress_bar, say, say_json
-from xlareport.records.sentences import sureness
-from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
 
@@ -23,6 +21,9 @@ from xlareport.runtime.limits import Limits
 @limited
 def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: Limits) -> None:
     """Print the main program of DUMP with confidence and evidence."""
+    from xlareport.records.sentences import sureness
+    from xlareport.report import BuildOptions, read_report
+
     with progress_bar() as progress:
         report = read_report(dump, BuildOptions(jobs=jobs, marker=marker, limits=limits), progress)
     print_problems(report.problems, "`xlareport build` lists all")

@@ -7,11 +7,8 @@ from pathlib import Path
 import click
 
 from xlareport.captures.run import levels
-from xlareport.cli.compare import configured_budgets
 from xlareport.cli.options import OUT_FOLDER, limited, script_name
 from xlareport.cli.terminal import printable, progress_bar
-from xlareport.nightly import NightOptions, run_night
-from xlareport.records.budgets import parse_budget
 from xlareport.runtime.limits import Limits
 
 _TITLES = ("XLAREPORT_TITLE", "GITHUB_WORKFLOW", "CI_JOB_NAME")
@@ -69,6 +66,10 @@ def command(
 
     Exit codes: 0 all budgets kept, 1 one exceeded or not checked, the program's own where it fails.
     """
+    from xlareport.cli.compare import configured_budgets
+    from xlareport.nightly import NightOptions, run_night
+    from xlareport.records.budgets import parse_budget
+
     texts = (*fail_on, *configured_budgets(config))
     options = NightOptions(
         root=root,

@@ -2,14 +2,16 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from xlareport.cli.terminal import printable, progress_bar, say
-from xlareport.report import BuildOptions
 from xlareport.runtime import units
-from xlareport.share import PackOptions, Shared, share, share_redacted
 from xlareport.site.fitting import LIMIT
+
+if TYPE_CHECKING:
+    from xlareport.share import Shared
 
 _SIZE = 1_000_000
 
@@ -56,6 +58,9 @@ def command(
     --redact lists on standard error what it took out. Names of modules, functions and ops are
     the program itself and stay: look before you share.
     """
+    from xlareport.report import BuildOptions
+    from xlareport.share import PackOptions, share, share_redacted
+
     target = target or Path("xla-report.html" if single else "xla-report.zip")
     options = PackOptions(target, int(limit * _SIZE), single)
     if redact:
@@ -71,7 +76,7 @@ def command(
         say(f"Left out: {', '.join(result)}.", err=True)
 
 
-def _print_redacted(done: Shared) -> None:
+def _print_redacted(done: "Shared") -> None:
     say(f"Removed: {units.plural(len(done.replaced), 'different text')}.", err=True)
     for text, instead in done.replaced.items():
         say(f"  {printable(text)} -> {instead}", err=True)

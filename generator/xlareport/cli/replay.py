@@ -4,28 +4,22 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from xlareport.cli.options import limited, size
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
-from xlareport.pages.navigation import step_address
-from xlareport.program import ParsedModule
-from xlareport.replay.bisect import Bisection, FirstStep, Runner, bisect, make_inputs, program_of
-from xlareport.replay.process import (
-    Bounds,
-    Child,
-    ReplayError,
-    RunError,
-    child_process,
-    default_python,
-)
-from xlareport.replay.programs import RunnableProgram
-from xlareport.replay.recorded import RecordedFiles, find_record, write_record
-from xlareport.replay.verdict import OutputDifference, StageRun
-from xlareport.report import BuildOptions, read_one_module
+from xlareport.replay.process import default_python
 from xlareport.runtime import units
 from xlareport.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from xlareport.program import ParsedModule
+    from xlareport.replay.bisect import Bisection, FirstStep
+    from xlareport.replay.process import Child
+    from xlareport.replay.recorded import RecordedFiles
+    from xlareport.replay.verdict import OutputDifference, StageRun
 
 _BREACH = 1
 SILENCE = (
@@ -105,6 +99,11 @@ def command(
     backend are dropped. What cannot run so is refused by name: most custom calls, infeed,
     outfeed, send and recv. With --bisect the exit code is 1 where a step is named.
     """
+    from xlareport.replay.bisect import bisect
+    from xlareport.replay.process import Bounds, child_process
+    from xlareport.replay.recorded import find_record, write_record
+    from xlareport.report import BuildOptions, read_one_module
+
     if as_bisection and (stage or outputs):
         raise click.UsageError("--bisect runs all snapshots: it takes no --stage and no --outputs.")
     if as_json and not as_bisection:
@@ -135,12 +134,16 @@ def command(
 
 
 def _run_one(
-    read: ParsedModule,
-    child: Child,
+    read: "ParsedModule",
+    child: "Child",
     stage: str | None,
     wanted: tuple[int, Path | None],
     outputs: Path | None,
 ) -> None:
+    from xlareport.replay.bisect import Runner, make_inputs, program_of
+    from xlareport.replay.process import ReplayError, RunError
+    from xlareport.replay.programs import RunnableProgram
+
     snapshot = read.snapshots[0] if stage is None else read.snapshot(stage)
     program = program_of(read, snapshot)
     if not isinstance(program, RunnableProgram):
@@ -166,11 +169,11 @@ def _run_one(
         outputs.write_bytes(path.read_bytes())
 
 
-def _of_platform(record: RecordedFiles) -> str:
+def _of_platform(record: "RecordedFiles") -> str:
     return f", recorded on {printable(record.platform)}" if record.platform else ""
 
 
-def bisection_json(result: Bisection) -> dict[str, object]:
+def bisection_json(result: "Bisection") -> dict[str, object]:
     """Return the document that `--bisect --json` prints."""
     return {
         "module": result.module,
@@ -189,7 +192,9 @@ def bisection_json(result: Bisection) -> dict[str, object]:
     }
 
 
-def _stage_json(run: StageRun) -> dict[str, object]:
+def _stage_json(run: "StageRun") -> dict[str, object]:
+    from xlareport.replay.verdict import OutputDifference
+
     difference = run.difference or OutputDifference(None, None)
     return {
         "stage": run.stage,
@@ -200,7 +205,7 @@ def _stage_json(run: StageRun) -> dict[str, object]:
     }
 
 
-def _first_json(first: FirstStep) -> dict[str, object]:
+def _first_json(first: "FirstStep") -> dict[str, object]:
     return {
         "stage": first.stage,
         "after": first.after,
@@ -209,7 +214,7 @@ def _first_json(first: FirstStep) -> dict[str, object]:
     }
 
 
-def _verdict(result: Bisection) -> str:
+def _verdict(result: "Bisection") -> str:
     if result.first is None:
         return SILENCE
     if not result.first.confirmed:
@@ -217,7 +222,7 @@ def _verdict(result: Bisection) -> str:
     return f"The outputs change at {result.first.stage}. What ran before it: {result.first.after}."
 
 
-def _lines(result: Bisection, read: ParsedModule) -> Iterator[str]:
+def _lines(result: "Bisection", read: "ParsedModule") -> Iterator[str]:
     ran = sum(run.ran for run in result.runs)
     yield (
         f"{result.module}: {ran} of {units.plural(len(result.runs), 'snapshot')} ran on the CPU "
@@ -245,19 +250,21 @@ def _lines(result: Bisection, read: ParsedModule) -> Iterator[str]:
         yield from _story(result.first, read)
 
 
-def _figures(run: StageRun) -> str:
+def _figures(run: "StageRun") -> str:
     if run.difference is None:
         return f"not run: {run.reason}."
     return _shown(run.difference)
 
 
-def _shown(difference: OutputDifference) -> str:
+def _shown(difference: "OutputDifference") -> str:
     error, ulp = difference.max_relative_error, difference.max_ulp
     shown = "not finite" if error is None else f"{error:.2g}"
     return shown if ulp is None else f"{shown}, {ulp:,} ULP"
 
 
-def _story(first: FirstStep, read: ParsedModule) -> Iterator[str]:
+def _story(first: "FirstStep", read: "ParsedModule") -> Iterator[str]:
+    from xlareport.pages.navigation import step_address
+
     yield f"What changed: {first.change}"
     usual = first.as_usual
     if usual is None:

@@ -8,13 +8,10 @@ from pathlib import Path
 
 import click
 
-from xlareport.analysis.skeleton.trace import make_trace
 from xlareport.cli.options import limited
 from xlareport.cli.terminal import progress_bar, say
-from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
-from xlareport.skeleton import module_skeleton, skeleton_text, skeleton_value
 
 _WIDEST = 160
 
@@ -46,6 +43,10 @@ def command(
     buffers their members. Times are estimates by the roofline, not measured. Repeated layers are
     folded so that all fits a screen.
     """
+    from xlareport.analysis.skeleton.trace import make_trace
+    from xlareport.report import BuildOptions, read_one_module
+    from xlareport.skeleton import module_skeleton, skeleton_text, skeleton_value
+
     options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
     wanted = None if module_name == "main" else module_name
     with progress_bar() as progress:

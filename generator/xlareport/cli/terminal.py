@@ -62,8 +62,8 @@ def progress_bar(*, quiet: bool = False) -> Iterator[ProgressCallback]:
 
 @contextmanager
 def _shown() -> Iterator[ProgressCallback]:
-    from rich.console import Console  # noqa: PLC0415 - takes long, and is for terminals only
-    from rich.progress import (  # noqa: PLC0415
+    from rich.console import Console  # takes long, and is for terminals only
+    from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from xlareport.cli.options import OUT_FOLDER, limited, size
 from xlareport.cli.terminal import progress_bar, say
-from xlareport.compare import compare
-from xlareport.replay.environments import python_with
-from xlareport.replay.process import Bounds, child_process, default_python
-from xlareport.replay.targets import CompileTarget, parse_target
-from xlareport.replay.whatif import Recompiled, recompile
-from xlareport.report import BuildOptions, read_one_module
+from xlareport.replay.process import default_python
 from xlareport.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from xlareport.replay.targets import CompileTarget
+    from xlareport.replay.whatif import Recompiled
 
 _CAUSES = 6
 
@@ -77,6 +77,13 @@ def command(
     control says how far the compilation without the change equals the dump's own; without any
     change it is all. With --target alone the first side is the module of the dump.
     """
+    from xlareport.compare import compare
+    from xlareport.replay.environments import python_with
+    from xlareport.replay.process import Bounds, child_process
+    from xlareport.replay.targets import parse_target
+    from xlareport.replay.whatif import recompile
+    from xlareport.report import BuildOptions, read_one_module
+
     if target is not None and release is not None:
         raise click.UsageError("--target and --jaxlib do not go together.")
     changes = _changes(settings, disabled)
@@ -127,7 +134,7 @@ def _changes(settings: tuple[str, ...], disabled: tuple[str, ...]) -> dict[str, 
 
 
 def _control_lines(
-    result: Recompiled, target: CompileTarget | None, *, is_dump: bool
+    result: "Recompiled", target: "CompileTarget | None", *, is_dump: bool
 ) -> Iterator[str]:
     control = result.control
     where = f"for {target.label}, without the device" if target is not None else "on the CPU"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.dump.module_names import explain_module
+from xlareport.records.outcome import BuildOutcome
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
@@ -33,6 +34,17 @@ def without_modules(report: ReportRecord) -> str:
     return (
         f"No HLO module was found in {files}, {size}.{mlir if earlier else ''} XLA writes modules "
         "with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_text."
+    )
+
+
+def describe_outcome(report: ReportRecord, warnings: str) -> BuildOutcome:
+    """Return what is told at the end of a build, with the warnings of MkDocs."""
+    return BuildOutcome(
+        warnings=warnings,
+        missing="" if report.modules else without_modules(report),
+        problems=tuple(report.problems),
+        bytes=report.dump.bytes,
+        main=report.main.name if report.main else None,
     )
 
 

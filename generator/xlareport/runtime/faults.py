@@ -11,6 +11,9 @@ from xlareport.runtime.errors import Problem
 T = TypeVar("T")
 U = TypeVar("U")
 
+FAULT = "a fault of xlareport"
+"""How a problem says that it is a defect of this program, or that memory did not suffice."""
+
 
 @dataclass(slots=True)
 class Faults:
@@ -47,4 +50,4 @@ def describe_fault(error: Exception) -> str:
     """Return type, place and message of an error that is a defect of xlareport."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(frame.filename).name}:{frame.lineno}"
-    return f"a fault of xlareport ({type(error).__name__} in {where}: {error})"
+    return f"{FAULT} ({type(error).__name__} in {where}: {error})"

@@ -22,6 +22,16 @@ def freeze_objects() -> None:
 
 
 @contextmanager
+def frozen_objects() -> Iterator[None]:
+    """Do not look at what is there now within the `with` block: forks share its memory."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+@contextmanager
 def rare_collections() -> Iterator[None]:
     """Look for them seldom within the `with` block."""
     former = gc.get_threshold()

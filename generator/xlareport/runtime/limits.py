@@ -20,6 +20,8 @@ class Limits:
 
 
 LIMITS = Limits()
+CACHE_BYTES = 2_000_000_000
+"""What a build keeps in its folder for the next one unless told otherwise."""
 
 
 class LimitPassedError(UnreadableInputError):

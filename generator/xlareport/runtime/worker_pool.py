@@ -82,7 +82,7 @@ class WorkerPool:
         return Task(item, future, lambda: self._alone(work, item, died))
 
     def _begun(self, call: Callable[[], R]) -> Future[R]:
-        with _interrupts_held_back():
+        with interrupts_held_back():
             try:
                 return self._pool.submit(call)
             except BrokenExecutor:
@@ -92,7 +92,7 @@ class WorkerPool:
     def _alone(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> R:
         """Run the task alone, so that a crash cannot take other tasks with it."""
         try:
-            with _interrupts_held_back():
+            with interrupts_held_back():
                 future = self._spare.submit(work, item)
             return future.result()
         except BrokenExecutor:
@@ -111,7 +111,7 @@ class Worker(Generic[P, T, R]):
         self._line, other = context.Pipe()
         ends = self._line, other
         self._process: Any = context.Process(target=_serve, args=(ends, prepare, work), daemon=True)  # type: ignore[attr-defined]
-        with _interrupts_held_back():
+        with interrupts_held_back():
             self._process.start()
         other.close()
 
@@ -184,7 +184,7 @@ def _pool(workers: int) -> Executor:
     They need a `/dev/shm` that can be written, which some containers and sandboxes do not have.
     """
     try:
-        return ProcessPoolExecutor(max(workers, 1), mp_context=_context(), initializer=_begin)
+        return ProcessPoolExecutor(max(workers, 1), mp_context=_context(), initializer=begin_worker)
     except OSError:
         return InlineExecutor()
 
@@ -206,7 +206,7 @@ def _context() -> BaseContext:
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
+def interrupts_held_back() -> Iterator[None]:
     """Block SIGINT and SIGTERM while a process starts, until it has its own handlers."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -224,14 +224,14 @@ def _serve(
     """Send the result of `prepare`, then answer requests until the other side hangs up."""
     other, line = ends
     other.close()
-    _begin()
+    begin_worker()
     with suppress(EOFError):
         line.send(prepare())
         while True:
             line.send(work(line.recv()))
 
 
-def _begin() -> None:
+def begin_worker() -> None:
     """Let Ctrl-C, SIGTERM and the end of the parent process end this process silently."""
     collect_rarely()
     for number in _ENDS:

@@ -7,42 +7,73 @@ it is not kept: an empty one comes back.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 _LARGEST = 1 << 63
 Decoder = Callable[[Any], Any]
 
 
-def list_values(value: Any) -> Any:
-    """Return a value of dataclasses as what JSON can hold."""
-    match value:
-        case Enum():
-            listed: Any = value.value
-        case bytes():
-            listed = value.hex()
-        case frozenset():
-            listed = sorted(value)
-        case tuple() | list():
-            listed = [list_values(each) for each in value]
-        case Mapping():
-            listed = {key: list_values(each) for key, each in value.items()}
-        case Path():
-            listed = ""
-        case _ if is_dataclass(value):
-            listed = [list_values(getattr(value, each.name)) for each in fields(value)]
-        case _:
-            listed = value
-    return listed
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """What stands in a list for a value that both sides know."""
+
+    write: Callable[[Any], Any]
+    read: Decoder
 
 
-def read_values(kind: Any, value: Any) -> Any:
+def list_values(value: Any, known: Mapping[type, Substitute] = MappingProxyType({})) -> Any:
+    """Return a value of dataclasses as what JSON can hold; `known` says what stands for some."""
+    return _Lister(known).listed(value)
+
+
+class _Lister:
+    """Lists values by their classes, each of which is looked at once."""
+
+    def __init__(self, known: Mapping[type, Substitute]) -> None:
+        self._writers: dict[type, Callable[[Any], Any] | None] = dict.fromkeys(_AS_THEY_ARE)
+        self._writers |= {kind: substitute.write for kind, substitute in known.items()}
+
+    def listed(self, value: Any) -> Any:
+        kind = value.__class__
+        if kind not in self._writers:
+            self._writers[kind] = self._writer(kind)
+        write = self._writers[kind]
+        return value if write is None else write(value)
+
+    def _writer(self, kind: type) -> Callable[[Any], Any] | None:
+        if is_dataclass(kind):
+            names = [each.name for each in fields(kind)]
+            return lambda value: [self.listed(getattr(value, name)) for name in names]
+        return next((write for base, write in self._plain() if issubclass(kind, base)), None)
+
+    def _plain(self) -> Iterator[tuple[type, Callable[[Any], Any]]]:
+        yield Enum, lambda value: value.value
+        yield bytes, bytes.hex
+        yield frozenset, sorted
+        yield tuple, lambda value: [*map(self.listed, value)]
+        yield list, lambda value: [*map(self.listed, value)]
+        yield Mapping, self._mapping
+        yield Path, lambda _: ""
+
+    def _mapping(self, value: Mapping[Any, Any]) -> Any:
+        if all(key.__class__ is str for key in value):
+            return {key: self.listed(each) for key, each in value.items()}
+        return [[self.listed(key), self.listed(each)] for key, each in value.items()]
+
+
+_AS_THEY_ARE = (str, int, float, bool, type(None))
+
+
+def read_values(
+    kind: Any, value: Any, known: Mapping[type, Substitute] = MappingProxyType({})
+) -> Any:
     """Return the value of a type that `list_values` listed; raises ValueError or TypeError."""
-    return _decoder(kind)(value)
+    return (_Decoders(known) if known else _STANDARD).decoder(kind)(value)
 
 
 def fingerprint_type(kind: Any) -> str:
@@ -62,59 +93,69 @@ def _describe(kind: Any, seen: dict[str, list[Any]]) -> None:
             _describe(hints[each.name], seen)
 
 
-@cache
-def _decoder(kind: Any) -> Decoder:
-    """Return what makes a value of a type, and raises ValueError or TypeError where it cannot."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is not None:
-        return _generic(origin, inner)
-    if is_dataclass(kind):
-        return _record(kind)
-    return kind if issubclass(kind, Enum) else _PLAIN[kind]
+class _Decoders:
+    """What makes values of types, and raises ValueError or TypeError where it cannot."""
 
+    def __init__(self, known: Mapping[type, Substitute]) -> None:
+        self._made: dict[Any, Decoder] = dict(_PLAIN)
+        self._made |= {kind: substitute.read for kind, substitute in known.items()}
 
-def _generic(origin: Any, inner: tuple[Any, ...]) -> Decoder:
-    if origin is Literal:
-        return lambda value: _one_of(inner, value)
-    if origin is tuple:
-        return _tuple(inner)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _mapping(inner)
-    decode = _decoder(inner[0])
-    if origin is frozenset:
-        return lambda value: frozenset(map(decode, _listed(value)))
-    return lambda value: None if value is None else decode(value)  # a type, or None
+    def decoder(self, kind: Any) -> Decoder:
+        """Return the decoder of a type."""
+        if kind not in self._made:
+            self._made[kind] = self._decoder(kind)
+        return self._made[kind]
 
+    def _decoder(self, kind: Any) -> Decoder:
+        origin, inner = get_origin(kind), get_args(kind)
+        if origin is not None:
+            return self._generic(origin, inner)
+        if is_dataclass(kind):
+            return self._record(kind)
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return kind
+        raise TypeError(f"values of {kind} are not kept")
 
-def _record(kind: Any) -> Decoder:
-    hints = get_type_hints(kind)
-    decoders = [_decoder(hints[each.name]) for each in fields(kind)]
+    def _generic(self, origin: Any, inner: tuple[Any, ...]) -> Decoder:
+        if origin is Literal:
+            return lambda value: _one_of(inner, value)
+        if origin is tuple:
+            return self._tuple(inner)
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            return self._mapping(inner)
+        decode = self.decoder(inner[0])
+        if origin is frozenset:
+            return lambda value: frozenset(map(decode, _listed(value)))
+        return lambda value: None if value is None else decode(value)  # a type, or None
 
-    def decode(value: Any) -> Any:
-        listed = _listed(value)
-        return kind(*(read(each) for read, each in zip(decoders, listed, strict=True)))
+    def _record(self, kind: Any) -> Decoder:
+        hints = get_type_hints(kind)
+        decoders = [self.decoder(hints[each.name]) for each in fields(kind)]
 
-    return decode
+        def decode(value: Any) -> Any:
+            listed = _listed(value)
+            return kind(*(read(each) for read, each in zip(decoders, listed, strict=True)))
 
+        return decode
 
-def _tuple(inner: tuple[Any, ...]) -> Decoder:
-    decoders = [_decoder(each) for each in inner if each is not ...]
-    if ... in inner:
-        return lambda value: tuple(map(decoders[0], _listed(value)))
-    return lambda value: tuple(
-        read(each) for read, each in zip(decoders, _listed(value), strict=True)
-    )
+    def _tuple(self, inner: tuple[Any, ...]) -> Decoder:
+        decoders = [self.decoder(each) for each in inner if each is not ...]
+        if ... in inner:
+            return lambda value: tuple(map(decoders[0], _listed(value)))
+        return lambda value: tuple(
+            read(each) for read, each in zip(decoders, _listed(value), strict=True)
+        )
 
+    def _mapping(self, inner: tuple[Any, ...]) -> Decoder:
+        keys, values = map(self.decoder, inner)
+        pair = self._tuple(inner)
 
-def _mapping(inner: tuple[Any, ...]) -> Decoder:
-    keys, values = map(_decoder, inner)
+        def decode(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {keys(key): values(each) for key, each in value.items()}
+            return dict(map(pair, _listed(value)))
 
-    def decode(value: Any) -> Any:
-        if not isinstance(value, dict):
-            raise TypeError("this is no mapping")
-        return {keys(key): values(each) for key, each in value.items()}
-
-    return decode
+        return decode
 
 
 def _listed(value: Any) -> list[Any]:
@@ -164,3 +205,5 @@ _PLAIN: Mapping[Any, Decoder] = {
     bytes: lambda value: bytes.fromhex(_text(value)),
     Path: lambda _: Path(),
 }
+
+_STANDARD = _Decoders({})

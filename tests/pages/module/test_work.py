@@ -59,3 +59,19 @@ def test_none_fails_by_itself(files: ModuleFiles) -> None:
     assert result.analysis.cost
     assert result.analysis.code
     assert result.output.pictures
+
+
+def test_the_result_is_the_same_by_any_number_of_processes(
+    files: ModuleFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = process_module(files, AnalysisOptions())
+    assert process_module(files, AnalysisOptions(), "changed", 3) == alone
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr(work, "history_payloads", fail)
+    faulty = process_module(files, AnalysisOptions(), "changed", 3)
+    (problem,) = faulty.analysis.summary.problems
+    assert "The histories could not be made" in problem.message
+    assert faulty == process_module(files, AnalysisOptions())

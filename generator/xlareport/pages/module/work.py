@@ -1,12 +1,12 @@
 """The work on one module in one process: its analysis, then payloads and drawings for its pages."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from xlareport.analysis.code.unfused_pairs import list_unfused_pairs
 from xlareport.analysis.compare.sketch import sketch_parsed
-from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.module import (
     AnalysisOptions,
     AnalyzedModule,
@@ -30,14 +30,15 @@ from xlareport.pages.instructions.payload import instructions_payloads
 from xlareport.pages.kernels.panel import kernel_facts
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.requests import (
+    DrawnStep,
     PictureChoice,
     Pictures,
     PictureStore,
     PictureView,
-    StepPictures,
     describe_pictures,
+    draw_step,
     module_pictures,
-    step_pictures_of,
+    place_step,
 )
 from xlareport.pages.profile.page import timeline_payload
 from xlareport.pages.search.payload import Searched, SearchedSnapshot, Touched, searched, touched
@@ -51,8 +52,12 @@ from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.shade import Known
 from xlareport.records.stored_sketches import sketch_file
+from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults, guard
+from xlareport.runtime.forked_parts import run_parts
 from xlareport.storage.payloads import File, Payload, hold, make_payload
+
+T = TypeVar("T")
 
 _PICTURES_NOT_WANTED = (
     "No graph: the report was built with `--pictures none`; "
@@ -73,6 +78,10 @@ class ModuleOutput:
     """Those of the module's page."""
     requests: tuple[PictureRequest, ...] = ()
     """What has to be drawn for the module's page and for its steps."""
+    plain: tuple[PictureRequest, ...] = ()
+    """Those of the module's page that are .svg files as well, if it is the main program."""
+    drawn: tuple[File, ...] | None = None
+    """Files of its pictures that a former build drew; None where they are yet to be drawn."""
     scopes: tuple[str, ...] = ()
     """The outermost scopes of the framework's ops, for the search."""
 
@@ -83,30 +92,40 @@ class ModuleResult:
 
     analysis: ModuleAnalysis
     output: ModuleOutput = ModuleOutput()
+    kept_as: str = ""
+    """The key under which it is kept for the next build; empty where it is not."""
 
 
 def process_module(
-    files: ModuleFiles, options: AnalysisOptions, pictures: PictureChoice | None = "changed"
+    files: ModuleFiles,
+    options: AnalysisOptions,
+    pictures: PictureChoice | None = "changed",
+    processes: int = 1,
 ) -> ModuleResult:
     """Analyze a module and make what its pages load; only an outline where `pictures` is None.
+
+    Up to so many processes work on it; the result is the same for any number.
 
     A defect in xlareport costs a part of the module's pages, or this module, and no other.
     """
     if pictures is None:
         return ModuleResult(outline_module(files, options))
     return guard(
-        lambda: _process(files, options, pictures),
+        lambda: _process(files, options, pictures, processes),
         lambda reason: ModuleResult(unreadable_module(files, reason)),
     )
 
 
-def _process(files: ModuleFiles, options: AnalysisOptions, choice: PictureChoice) -> ModuleResult:
+def _process(
+    files: ModuleFiles, options: AnalysisOptions, choice: PictureChoice, processes: int
+) -> ModuleResult:
     faults = Faults(place_of(files))
     texts = faults.attempt("The page of texts", lambda: kept_texts(files), KeptTexts())
-    steps = _StepPages(files.slug, choice, texts)
-    analyzed = analyze_module(files, options, faults, steps.add)
+    maker = _StepMaker(files.slug, choice, texts)
+    analyzed = analyze_module(files, options, faults, maker.make, processes)
+    steps = _place_pictures(files.slug, choice, analyzed.shown)
     pages = _ModulePages(analyzed, steps, texts, faults)
-    output = pages.output(choice)
+    output = pages.output(choice, processes)
     analysis = analyzed.analysis
     if pages.code is None:
         analysis = replace(analysis, code=None)
@@ -118,48 +137,56 @@ class _StepPage:
     """What the page of a step needs of a change."""
 
     payload: dict[str, Any]
-    request: PictureRequest | None
+    drawn: DrawnStep | None
     touched: Touched
     further: tuple[Payload, ...]
     """The lines of a long difference that are not in its payload."""
+    request: PictureRequest | None = None
+    """What has to be drawn, once its place is known."""
 
 
-class _StepPages:
-    """The pages of the steps that changed something, by the number of the snapshot they led to."""
+@dataclass(frozen=True, slots=True)
+class _StepMaker:
+    """Makes the pages of steps, each by itself and in any process."""
 
-    def __init__(self, slug: str, choice: PictureChoice, texts: KeptTexts) -> None:
-        self.pages: dict[int, _StepPage] = {}
-        self._slug = slug
-        self._choice = choice
-        self._lines = StoredLines(navigation.module_key(slug, "texts"), texts.lines)
-        self._store = PictureStore(slug)
+    slug: str
+    choice: PictureChoice
+    texts: KeptTexts
 
-    def add(self, change: StepChange, boundary: Boundary) -> None:
-        """Make the payload of one step."""
+    def make(self, change: StepChange, boundary: Boundary) -> _StepPage:
+        """Make the page of one step but for the places of its pictures."""
         diff = text_diff(change.matching, header=bool(change.header)) if change.matching else None
-        drawn, note = self._draw(change)
-        key = navigation.further_lines_key(self._slug, str(boundary.number))
-        pictures = describe_pictures(drawn, note)
-        value = step_payload(change, diff, boundary.note, pictures, self._lines, further=key)
-        request = drawn.request if drawn else None
-        further = tuple(further_lines(diff, self._lines, key))
-        page = _StepPage(value | {"ran": boundary.inside}, request, touched(change), further)
-        self.pages[boundary.number] = page
+        lines = StoredLines(navigation.module_key(self.slug, "texts"), self.texts.lines)
+        key = navigation.further_lines_key(self.slug, str(boundary.number))
+        value = step_payload(change, diff, boundary.note, {}, lines, further=key)
+        drawn = None if self.choice == "none" else draw_step(change)
+        further = tuple(further_lines(diff, lines, key))
+        return _StepPage(value | {"ran": boundary.inside}, drawn, touched(change), further)
 
-    def _draw(self, change: StepChange) -> tuple[StepPictures | None, str]:
-        """Return the pictures of a step, or why there are none."""
-        if self._choice == "none":
-            return None, _PICTURES_NOT_WANTED
-        drawn = step_pictures_of(change, self._store)
-        return drawn, "" if drawn else _NO_PICTURE
+
+def _place_pictures(
+    slug: str, choice: PictureChoice, pages: Mapping[int, _StepPage]
+) -> dict[int, _StepPage]:
+    """Return the pages with their pictures, which share files in the order of the steps."""
+    store = PictureStore(slug)
+    note = _PICTURES_NOT_WANTED if choice == "none" else _NO_PICTURE
+    placed = {}
+    for number, page in pages.items():
+        drawn = place_step(page.drawn, store) if page.drawn else None
+        pictures = describe_pictures(drawn, "" if drawn else note)
+        request = drawn.request if drawn else None
+        payload = page.payload | {"pictures": pictures}
+        placed[number] = replace(page, payload=payload, drawn=None, request=request)
+    return placed
 
 
 @dataclass(slots=True)
 class _ModulePages:
     """Makes the payloads of one module, each part by itself."""
 
-    analyzed: AnalyzedModule
-    steps: _StepPages
+    analyzed: AnalyzedModule[_StepPage]
+    steps: Mapping[int, _StepPage]
+    """By the number of the snapshot that a step led to."""
     texts: KeptTexts
     faults: Faults
     code: tuple[Payload, ...] | None = field(init=False, default=None)
@@ -170,24 +197,51 @@ class _ModulePages:
         """The module's name in addresses."""
         return self.analyzed.module.files.slug
 
-    def output(self, choice: PictureChoice) -> ModuleOutput:
-        """Make everything."""
-        module, faults = self.analyzed.module, self.faults
-        self.code = faults.attempt("The page of its code", lambda: (*self._code(),), None)
-        pictures = faults.attempt(
-            "Its pictures", lambda: module_pictures(module, choice, self._known()), Pictures()
+    def output(self, choice: PictureChoice, processes: int) -> ModuleOutput:
+        """Make everything, by up to so many processes: what takes longest is begun first."""
+        parts = _ModuleParts(
+            *self._run_parts(
+                processes,
+                lambda faults: faults.attempt(
+                    "Its pictures", lambda: self._pictures(choice), Pictures()
+                ),
+                lambda faults: faults.attempt("The search", self._search, Searched()),
+                self._histories,
+                self._computations,
+                lambda faults: faults.attempt("Its sketch for comparisons", self._sketch, ()),
+                lambda faults: faults.attempt("The page of its code", self._code, None),
+                self._of_snapshots,
+                lambda _: tuple(self._steps()),
+            )
         )
-        search = faults.attempt("The search", self._search, Searched())
-        sketch = faults.attempt("Its sketch for comparisons", self._sketch, ())
-        held = hold((*self._steps(), *self._on_demand(), *pictures.payloads, *(self.code or ())))
-        requests = [page.request for page in self.steps.pages.values() if page.request]
+        self.code = parts.code
+        on_demand = (*parts.snapshots, *parts.histories, *parts.computations)
+        held = hold((*parts.steps, *on_demand, *parts.pictures.payloads, *(parts.code or ())))
+        requests = [page.request for page in self.steps.values() if page.request]
         return ModuleOutput(
-            payloads=(*self.texts.payloads, *sketch, *search.payloads, *held.files),
+            payloads=(*self.texts.payloads, *parts.sketch, *parts.search.payloads, *held.files),
             small=held.small,
-            pictures=pictures.views,
-            requests=(*pictures.requests, *requests),
-            scopes=search.scopes,
+            pictures=parts.pictures.views,
+            requests=(*parts.pictures.requests, *requests),
+            plain=tuple(request for request in parts.pictures.requests if request.plain),
+            scopes=parts.search.scopes,
         )
+
+    def _run_parts(self, processes: int, *parts: Callable[[Faults], Any]) -> Iterator[Any]:
+        """Yield what parts make, and take over the problems of each in their order."""
+        for result, problems in run_parts(
+            [partial(self._alone, part) for part in parts], processes
+        ):
+            self.faults.problems.extend(problems)
+            yield result
+
+    def _alone(self, part: Callable[[Faults], T]) -> tuple[T, Sequence[Problem]]:
+        """Return what a part makes, with its own problems."""
+        faults = Faults(self.faults.path)
+        return part(faults), faults.problems
+
+    def _pictures(self, choice: PictureChoice) -> Pictures:
+        return module_pictures(self.analyzed.module, choice, self._known())
 
     def _known(self) -> Known:
         """Return what pictures of the final snapshot can be colored by."""
@@ -207,7 +261,7 @@ class _ModulePages:
     def _steps(self) -> Iterator[Payload]:
         overview = self.analyzed.analysis.overview
         for number, stage in enumerate(self._stages()):
-            page = self.steps.pages.get(number)
+            page = self.steps.get(number)
             if page is not None and overview is not None:
                 figures = step_figures(*overview.growth[number - 1 : number + 1])
                 added = {
@@ -233,12 +287,13 @@ class _ModulePages:
             return []
         return unfused_groups(list_unfused_pairs(snapshot.hlo, module.code.decisions))
 
-    def _code(self) -> Iterator[Payload]:
+    def _code(self) -> tuple[Payload, ...]:
         module, code = self.analyzed.module, self.analyzed.code
-        if module.final is not None:
-            kernels = kernel_facts(self.analyzed.analysis.kernels)
-            own = self.slug, module.final.hlo
-            yield from code_payloads(*own, code, self.texts.paths, kernels)
+        if module.final is None:
+            return ()
+        kernels = kernel_facts(self.analyzed.analysis.kernels)
+        own = self.slug, module.final.hlo
+        return tuple(code_payloads(*own, code, self.texts.paths, kernels))
 
     def _sketch(self) -> tuple[File, ...]:
         """Return what a comparison asks of the module, where its texts are all carried."""
@@ -258,21 +313,17 @@ class _ModulePages:
             )
             for snapshot in snapshots
         ]
-        steps = [(number, page.touched) for number, page in self.steps.pages.items()]
+        steps = [(number, page.touched) for number, page in self.steps.items()]
         return searched(self.slug, [snapshot.hlo for snapshot in snapshots], stages, steps)
 
-    def _on_demand(self) -> Iterator[Payload]:
-        """Yield the payloads of what is shown on demand."""
-        faults, snapshots = self.faults, self.analyzed.snapshots
-        yield from faults.attempt_all("The graph", self._graphs)
-        yield from faults.attempt_all("The instructions", self._instructions)
-        yield from faults.attempt_all("The timeline", self._timeline)
-        yield from faults.attempt_all("The TPU programs", self._tpu_programs)
-        if snapshots:
-            yield from faults.attempt_all("The histories", lambda: self._histories(snapshots))
-            yield from faults.attempt_all(
-                "The computation timelines", lambda: self._computations(snapshots)
-            )
+    def _of_snapshots(self, faults: Faults) -> tuple[Payload, ...]:
+        """Return the payloads of single snapshots that are shown on demand."""
+        return (
+            *faults.attempt_all("The graph", self._graphs),
+            *faults.attempt_all("The instructions", self._instructions),
+            *faults.attempt_all("The timeline", self._timeline),
+            *faults.attempt_all("The TPU programs", self._tpu_programs),
+        )
 
     def _tpu_programs(self) -> Iterator[Payload]:
         changed = self.analyzed.analysis.summary.changed_steps
@@ -300,13 +351,35 @@ class _ModulePages:
         if final is not None and times is not None:
             yield from timeline_payload(self.slug, final.hlo, times)
 
-    def _histories(self, snapshots: SnapshotSequence) -> Iterator[Payload]:
-        names = [(number, mentioned(page.payload)) for number, page in self.steps.pages.items()]
-        yield from history_payloads(self.slug, snapshots, self._labels(), names)
+    def _histories(self, faults: Faults) -> tuple[Payload, ...]:
+        snapshots = self.analyzed.snapshots
+        names = [(number, mentioned(page.payload)) for number, page in self.steps.items()]
+        if snapshots is None:
+            return ()
+        stored = partial(history_payloads, self.slug, snapshots, self._labels(), names)
+        return faults.attempt_all("The histories", stored)
 
-    def _computations(self, snapshots: SnapshotSequence) -> Iterator[Payload]:
-        read = self.analyzed.module.snapshots
+    def _computations(self, faults: Faults) -> tuple[Payload, ...]:
+        read, snapshots = self.analyzed.module.snapshots, self.analyzed.snapshots
+        if snapshots is None:
+            return ()
         texts = {
             snapshot.stage.key for snapshot in read if snapshot.read_from.name.kind == "hlo-text"
         }
-        yield from computation_payloads(self.slug, snapshots, self._labels(), texts)
+        stored = partial(computation_payloads, self.slug, snapshots, self._labels(), texts)
+        return faults.attempt_all("The computation timelines", stored)
+
+
+@dataclass(frozen=True, slots=True)
+class _ModuleParts:
+    """What the parts of a module's pages parts."""
+
+    pictures: Pictures
+    search: Searched
+    histories: tuple[Payload, ...]
+    computations: tuple[Payload, ...]
+    sketch: tuple[File, ...]
+    code: tuple[Payload, ...] | None
+    snapshots: tuple[Payload, ...]
+    """Payloads of single snapshots."""
+    steps: tuple[Payload, ...]

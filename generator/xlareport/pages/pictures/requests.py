@@ -9,7 +9,7 @@ from typing import Any, Literal
 from xlareport.analysis.steps.step import StepChange
 from xlareport.pages import navigation
 from xlareport.pages.pictures.levels import Record, level_record, picture_record, snapshot_levels
-from xlareport.pictures.change import Pair, step_pictures
+from xlareport.pictures.change import Pair, StepDrawings, step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
@@ -71,6 +71,14 @@ class StepPictures:
     request: PictureRequest
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnStep:
+    """The drawings of a step, with their name by content."""
+
+    drawings: StepDrawings
+    name: str
+
+
 @dataclass(slots=True)
 class PictureStore:
     """Where the pictures of a module's steps lie: some to a payload, equal ones once."""
@@ -81,16 +89,14 @@ class PictureStore:
     _number: int = 0
     _boxes: int = 0
 
-    def take(self, drawings: tuple[Drawing, ...]) -> tuple[str, str]:
-        """Return the payload's key and the name in it for drawings that are looked at together."""
-        # by content, so that equal pictures of a module are stored once
-        name = blake2b(repr(drawings).encode(), digest_size=10).hexdigest()
+    def take(self, name: str, drawings: tuple[Drawing, ...]) -> str:
+        """Return the payload's key for drawings of a name that are looked at together."""
         if name not in self._known:
             if self._boxes > _BOXES_TOGETHER:
                 self._number, self._boxes = self._number + 1, 0
             self._boxes += sum(len(drawing.nodes) for drawing in drawings)
             self._known[name] = f"{navigation.module_key(self.slug, 'picture')}-{self._number}"
-        return self._known[name], name
+        return self._known[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,22 +139,40 @@ def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -
 
 def step_pictures_of(change: StepChange, store: PictureStore) -> StepPictures | None:
     """Draw what changed, before and after; None where it is nothing that a picture could show."""
+    drawn = draw_step(change)
+    return place_step(drawn, store) if drawn else None
+
+
+def draw_step(change: StepChange) -> DrawnStep | None:
+    """Draw what changed; None where it is nothing that a picture could show."""
     try:
         drawings = step_pictures(change)
     except DrawingError:  # the page says that there is no picture, and has the text
         return None
-    if drawings is None:
-        return None
-    others = tuple(place.pair for place in drawings.places)
-    at = store.take(tuple(chain(drawings.pair, *others)))
+    return None if drawings is None else DrawnStep(drawings, _name(_all_drawings(drawings)))
+
+
+def place_step(drawn: DrawnStep, store: PictureStore) -> StepPictures:
+    """Give the drawings of a step their place among those of its module."""
+    drawings, name = drawn.drawings, drawn.name
+    at = store.take(name, _all_drawings(drawings)), name
     before, after = _sides(at, 0, drawings.pair)
     places = []
     for number, place in enumerate(drawings.places, 1):
         first, second = _sides(at, number, place.pair)
         places.append({"name": place.name, "line": place.line, "before": first, "after": second})
-    bundle, name = at
-    request = PictureRequest(name, drawings.pair, bundle, others=others)
+    others = tuple(place.pair for place in drawings.places)
+    request = PictureRequest(name, drawings.pair, at[0], others=others)
     return StepPictures(before, after, drawings.pair[1].left_out, tuple(places), request)
+
+
+def _all_drawings(drawings: StepDrawings) -> tuple[Drawing, ...]:
+    return tuple(chain(drawings.pair, *(place.pair for place in drawings.places)))
+
+
+def _name(drawings: tuple[Drawing, ...]) -> str:
+    """Return a name by content, so that equal pictures of a module are stored once."""
+    return blake2b(repr(drawings).encode(), digest_size=10).hexdigest()
 
 
 def _sides(at: tuple[str, str], number: int, pair: Pair) -> list[dict[str, Any]]:

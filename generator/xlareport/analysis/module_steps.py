@@ -1,0 +1,117 @@
+"""The steps of a module: each is matched and described by itself, on one core or on several."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Generic, TypeVar
+
+from xlareport.analysis.matching.pairing import Pairing
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.modules.summary import StepSummary
+from xlareport.analysis.passes.step_boundaries import compare_neighbors, has_same_form
+from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.analysis.steps.effect import effect_of
+from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
+from xlareport.analysis.steps.step import StepChange, step
+from xlareport.program import ParsedModule
+from xlareport.runtime.forked_parts import run_parts
+
+T = TypeVar("T")
+
+OnChange = Callable[[StepChange, Boundary], T]
+"""Makes of what a step changed what is kept of it; the rest is dropped to save memory."""
+_RANGES = 4
+"""Ranges of steps for each process: some steps take much longer than others."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepAnalysis:
+    """The step that led to a snapshot."""
+
+    summary: StepSummary | None
+    """None for the first snapshot, which no step led to."""
+    matching: Matching | None = None
+    """None where nothing changed."""
+    numbers: tuple[NumbersChanged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenStep(Generic[T]):
+    """A step with what was made of its changes, None where nothing changed."""
+
+    analysis: StepAnalysis
+    seen: T | None
+    loose: tuple[Mapping[str, str], tuple[Pairing, ...]] | None = None
+    """Its matching without the modules, on the way from another process."""
+
+
+def compare_snapshots(module: ParsedModule) -> Iterator[StepAnalysis]:
+    """Yield which steps changed something, and no more."""
+    for same in [None, *compare_neighbors(module.snapshots)][: len(module.snapshots)]:
+        yield StepAnalysis(None if same is None else StepSummary(not same, 0, 0, 0, ""))
+
+
+def analyze_steps(
+    module: ParsedModule,
+    boundaries: Sequence[Boundary],
+    on_change: OnChange[T],
+    processes: int = 1,
+) -> tuple[SeenStep[T], ...]:
+    """Return each snapshot's step, by up to so many processes; `on_change` runs in any of them."""
+    first: list[SeenStep[T]] = []
+    if module.snapshots:
+        first.append(SeenStep(StepAnalysis(None), None))
+    if processes < 2:
+        return (*first, *(_see(module, boundary, on_change) for boundary in boundaries))
+    length = max(1, len(boundaries) // (_RANGES * processes))
+    ranges = [boundaries[start : start + length] for start in range(0, len(boundaries), length)]
+    parts = [partial(_see_range, module, some, on_change) for some in ranges]
+    steps = chain.from_iterable(run_parts(parts, processes))
+    return (*first, *map(partial(_joined, module), boundaries, steps))
+
+
+def _see_range(
+    module: ParsedModule, boundaries: Sequence[Boundary], on_change: OnChange[T]
+) -> list[SeenStep[T]]:
+    """Return the steps of a range in a form that is small on its way to another process."""
+    return [_loosened(_see(module, boundary, on_change)) for boundary in boundaries]
+
+
+def _see(module: ParsedModule, boundary: Boundary, on_change: OnChange[T]) -> SeenStep[T]:
+    before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]
+    change = step(before.hlo, after.hlo, boundary.actor, headers=has_same_form(before, after))
+    summary = _summarize_step(change)
+    if change.matching is None:
+        return SeenStep(StepAnalysis(summary), None)
+    seen = on_change(change, boundary)
+    return SeenStep(StepAnalysis(summary, change.matching, numbers_changed(change)), seen)
+
+
+def _loosened(seen: SeenStep[T]) -> SeenStep[T]:
+    matching = seen.analysis.matching
+    if matching is None:
+        return seen
+    loose = dict(matching.computations), matching.pairings
+    return replace(seen, analysis=replace(seen.analysis, matching=None), loose=loose)
+
+
+def _joined(module: ParsedModule, boundary: Boundary, seen: SeenStep[T]) -> SeenStep[T]:
+    """Return a step with the modules that its matching is about."""
+    if seen.loose is None:
+        return seen
+    before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]
+    matching = Matching(before.hlo, after.hlo, *seen.loose)
+    return replace(seen, analysis=replace(seen.analysis, matching=matching), loose=None)
+
+
+def _summarize_step(change: StepChange) -> StepSummary:
+    return StepSummary(
+        changed=not change.identical,
+        added=len(change.added),
+        removed=len(change.removed),
+        modified=len(change.modified),
+        headline="" if change.identical else change.headline,
+        weight=change.weight,
+        effect=effect_of(change),
+    )

@@ -1,0 +1,12 @@
+"""What lies beside a dump and belongs to it."""
+
+from pathlib import Path
+
+
+def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
+    """Return folders of profiles that lie beside a dump: `plugins/profile`, or one folder down."""
+    if dump is None or not dump.is_dir():
+        return ()
+    above = dump.resolve().parent
+    paths = [*above.glob("plugins/profile"), *above.glob("*/plugins/profile")]
+    return tuple(sorted(path for path in paths if not path.is_relative_to(dump.resolve())))

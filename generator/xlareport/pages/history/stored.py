@@ -1,0 +1,151 @@
+"""Histories as a report stores them, read back: the other side of `columns`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from xlareport.storage.folding import Folded, unfold_strings
+
+_MOST = 1 << 28
+"""Characters of the strings of one column."""
+_GRADES = {"e": "exact", "m": "matched", "g": "guessed"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event; names are those of instructions, `and 3 more` ends a list that was cut."""
+
+    stage: int
+    event: str
+    instruction: str
+    """`computation/%instruction`."""
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    confidence: str
+    reason: str
+    """At most 160 characters; empty for a mere new name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStandings:
+    """Where a subject stands in the first or the last snapshot."""
+
+    count: int
+    rows: tuple[tuple[str, str, str], ...]
+    """The first ones: place, op_name, source."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSubject:
+    """The history of an instruction or an op."""
+
+    title: str
+    stage: int | None
+    """The index of the snapshot in which the title is its name; None where it came and went."""
+    events: tuple[StoredEvent, ...]
+    origins: StoredStandings
+    now: StoredStandings
+
+
+@dataclass(frozen=True, slots=True)
+class StoredIndex:
+    """Which histories of a module are stored, by what they are asked for."""
+
+    stages: tuple[tuple[str, str], ...]
+    """Keys and labels of the snapshots."""
+    chunk: int
+    """Subjects of one chunk."""
+    titles: Mapping[int, str]
+    forward: int
+    """The number of the first subject that stands in the first snapshot."""
+    between: int
+    """The number of the first subject that stands in neither the first nor the last."""
+    names: Mapping[str, Sequence[int]]
+    """The subjects that bore a name, or took something of it in."""
+
+    def stage_of(self, number: int) -> int | None:
+        """Return the index of the snapshot in which a subject bears its title."""
+        if number >= self.between:
+            return None
+        return len(self.stages) - 1 if number < self.forward else 0
+
+
+def read_index(value: Any) -> StoredIndex:
+    """Return the index of a payload; raises ValueError, TypeError or LookupError."""
+    first, between = value["between"]
+    names, lengths, steps = value["names"]
+    titles = dict(enumerate(_strings(value["titles"])))
+    numbers = _rows(lengths, list(accumulate(steps)))
+    return StoredIndex(
+        stages=tuple((str(key), str(label)) for key, label in value["stages"]),
+        chunk=int(value["chunk"]),
+        titles=titles | dict(enumerate(_strings(between), first)),
+        forward=int(value["forward"]),
+        between=int(first),
+        names=dict(zip(_strings(names), numbers, strict=True)),
+    )
+
+
+def read_subject(index: StoredIndex, number: int, chunk: Any) -> StoredSubject:
+    """Return a subject of the index from its chunk; raises as `read_index`."""
+    place = number % index.chunk
+    known = [*_events(chunk["events"])]
+    rows = list(zip(*map(_strings, chunk["standings"]), strict=True))
+    subjects = chunk["happened"]
+    events = [known[each] for each in _numbers(subjects, place)]
+    return StoredSubject(
+        title=index.titles[number],
+        stage=index.stage_of(number),
+        events=tuple(events),
+        origins=_standings(chunk["origins"], place, rows),
+        now=_standings(chunk["now"], place, rows),
+    )
+
+
+def _numbers(subjects: Sequence[Sequence[int]], place: int) -> Iterator[int]:
+    """Yield the numbers of a subject's events; -n stands for the next n that none named before."""
+    fresh = 0
+    for number, events in enumerate(subjects[: place + 1]):
+        for event in events:
+            some = range(fresh, fresh - event) if event < 0 else (event,)
+            fresh = max(fresh, some[-1] + 1)
+            if number == place:
+                yield from some
+
+
+def _events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
+    stages, kinds, instructions, sources, targets, grades, reasons = columns
+    rows = zip(
+        stages,
+        _strings(kinds),
+        _strings(instructions),
+        _lists(sources),
+        _lists(targets),
+        _strings(grades),
+        _strings(reasons),
+        strict=True,
+    )
+    for stage, kind, instruction, came, became, grade, reason in rows:
+        yield StoredEvent(stage, kind, instruction, came, became, _GRADES[grade], reason)
+
+
+def _standings(value: Any, place: int, rows: Sequence[Sequence[str]]) -> StoredStandings:
+    counts, lengths, steps = value
+    numbers = _rows(lengths, list(accumulate(steps)))[place]
+    named = ((rows[each][0], rows[each][3], rows[each][4]) for each in numbers)
+    return StoredStandings(int(counts[place]), tuple(named))
+
+
+def _strings(listed: Sequence[Any]) -> list[str]:
+    return unfold_strings(Folded(*listed), _MOST)
+
+
+def _lists(value: Sequence[Any]) -> Iterator[tuple[str, ...]]:
+    lengths, strings = value
+    return map(tuple, _rows(lengths, _strings(strings)))
+
+
+def _rows(lengths: Sequence[int], flat: Sequence[Any]) -> list[Sequence[Any]]:
+    ends = accumulate(lengths)
+    return [flat[end - length : end] for length, end in zip(lengths, ends, strict=True)]

@@ -1,0 +1,171 @@
+"""Results of modules kept from build to build: what is read, asked and running makes their key.
+
+An entry is JSON of typed values, never code. One that was altered, or of another version of
+xlareport, is not found, and the module is read anew.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.module import AnalysisOptions
+from xlareport.dump.modules import Artifact, ModuleFiles
+from xlareport.hlo.model import Instruction
+from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
+from xlareport.pages.pictures.requests import PictureChoice
+from xlareport.pictures.draw import Place
+from xlareport.runtime.faults import FAULT
+from xlareport.runtime.program_digest import digest_program
+from xlareport.storage.entry_store import EntryStore
+from xlareport.storage.payloads import File, payload_path
+from xlareport.storage.typed_values import Substitute, list_values, read_values
+
+_Moment = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptModules:
+    """Where results of modules are kept, and the program that they have to be of."""
+
+    store: EntryStore
+    program: str
+    """Its digest."""
+
+    def process(
+        self,
+        files: ModuleFiles,
+        options: AnalysisOptions,
+        pictures: PictureChoice | None,
+        processes: int = 1,
+    ) -> ModuleResult:
+        """Return the result of `process_module`, kept or made now and then kept."""
+        make = partial(process_module, files, options, pictures, processes)
+        if pictures is None or not _can_be_kept(options, pictures):
+            return make()
+        try:
+            before = _moment(files)
+            key = self._key(files, options.cost_options, pictures)
+        except OSError:  # reading the module says so
+            return make()
+        return self._restored(key, files) or self._made(key, before, files, make)
+
+    def keep_pictures(self, result: ModuleResult, drawn: Mapping[str, str]) -> None:
+        """Keep the files of a module's pictures, with which its result is complete."""
+        keys = (request.bundle or request.key for request in result.output.requests)
+        paths = dict.fromkeys(map(payload_path, keys))
+        if result.kept_as and paths.keys() <= drawn.keys():
+            content = json.dumps([[path, drawn[path]] for path in paths])
+            self.store.put(_of_pictures(result.kept_as), content.encode())
+
+    def _key(self, files: ModuleFiles, options: CostOptions, pictures: PictureChoice) -> str:
+        listed = [self.program, pictures, list_values(options), list_values(files)]
+        result = blake2b(json.dumps(listed).encode(), digest_size=20)
+        for artifact in _artifacts(files):
+            result.update(blake2b(artifact.entry.read()).digest())
+        return result.hexdigest()
+
+    def _restored(self, key: str, files: ModuleFiles) -> ModuleResult | None:
+        drawn = self.store.get(_of_pictures(key))
+        content = self.store.get(key) if drawn is not None else None
+        if drawn is None or content is None:
+            return None
+        try:
+            pictures = read_values(tuple[File, ...], json.loads(drawn))
+            result: ModuleResult = read_values(ModuleResult, json.loads(content), _known(files))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+        return replace(result, output=replace(result.output, drawn=pictures))
+
+    def _made(
+        self, key: str, before: _Moment, files: ModuleFiles, make: Callable[[], ModuleResult]
+    ) -> ModuleResult:
+        result = make()
+        if _has_fault(result):
+            return result
+        try:
+            if _moment(files) != before:  # a program that still runs has written on
+                return result
+            self.store.put(key, _listed(result, files))
+        except (OSError, ValueError, TypeError):
+            return result
+        return replace(result, kept_as=key)
+
+
+def keep_in(cache: Path, most: int) -> KeptModules | None:
+    """Return where results of this program are kept, up to so many bytes; None for 0."""
+    return KeptModules(EntryStore(cache / "modules", most), digest_program()) if most > 0 else None
+
+
+def _can_be_kept(options: AnalysisOptions, pictures: PictureChoice) -> bool:
+    """Say whether the files of a module and what can be listed are all that a result hangs on."""
+    is_alone = replace(options, cost_options=CostOptions()) == AnalysisOptions()
+    return is_alone and not options.cost_options.with_source and pictures != "main"
+
+
+def _has_fault(result: ModuleResult) -> bool:
+    return any(FAULT in problem.message for problem in result.analysis.summary.problems)
+
+
+def _listed(result: ModuleResult, files: ModuleFiles) -> bytes:
+    output: ModuleOutput = replace(result.output, requests=())
+    listed = list_values(replace(result, output=output), _known(files))
+    return json.dumps(listed, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _known(files: ModuleFiles) -> Mapping[type, Substitute]:
+    """Return what stands for the files of the module, which lie elsewhere in another build."""
+    by_path = {artifact.path: artifact for artifact in _artifacts(files)}
+    return {
+        Artifact: Substitute(lambda artifact: artifact.path, by_path.__getitem__),
+        ModuleFiles: Substitute(lambda own: own.key, lambda key: _own(files, key)),
+        Instruction: Substitute(_refuse, _refuse),
+    }
+
+
+def _own(files: ModuleFiles, key: Any) -> ModuleFiles:
+    if key != files.key:
+        raise ValueError("this is of another module")
+    return files
+
+
+def _refuse(_: Any) -> Any:
+    raise ValueError("instructions are not kept")
+
+
+def _artifacts(files: ModuleFiles) -> Sequence[Artifact]:
+    of_stages = (artifact for stage in files.stages for artifact in stage.artifacts)
+    every = (*files.artifacts, *files.nameless, *files.llo, *of_stages)
+    return tuple({artifact.path: artifact for artifact in every}.values())
+
+
+def _moment(files: ModuleFiles) -> _Moment:
+    """Return the sizes and times of the files as they are now; raises OSError."""
+    states = (artifact.entry.location.stat() for artifact in _artifacts(files))
+    return tuple((state.st_size, state.st_mtime_ns) for state in states)
+
+
+def _of_pictures(key: str) -> str:
+    return f"{key[:2]}{blake2b(key.encode(), digest_size=19).hexdigest()}"
+
+
+def keep_all_pictures(
+    kept: KeptModules,
+    results: Iterable[ModuleResult],
+    drawn: Mapping[str, str],
+    faulty: Collection[Place] = (),
+) -> None:
+    """Keep the pictures of every module whose result is kept and not complete.
+
+    Not those with a picture that is `faulty`: it shows less than was asked for, as where the time
+    for a layout ran out, which another time may suffice.
+    """
+    for result in results:
+        is_whole = not any(request.place in faulty for request in result.output.requests)
+        if result.output.drawn is None and is_whole:
+            kept.keep_pictures(result, drawn)
+    kept.store.prune()

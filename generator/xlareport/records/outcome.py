@@ -1,0 +1,20 @@
+"""What is told at the end of a build."""
+
+from dataclasses import dataclass
+
+from xlareport.runtime.errors import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOutcome:
+    """What is told at the end of a build."""
+
+    warnings: str
+    """What MkDocs had to say; empty when all is well."""
+    missing: str
+    """What to do where the dump holds no module; empty where it holds one."""
+    problems: tuple[Problem, ...]
+    bytes: int
+    """Of the dump."""
+    main: str | None
+    """The name of the main program."""

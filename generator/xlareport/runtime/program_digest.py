@@ -1,0 +1,41 @@
+"""What tells this program from every other version of it: a digest of all that makes a report."""
+
+import sys
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from xlareport import __version__
+from xlareport.runtime.resources import PACKAGE, find_resource
+
+_LIBRARIES = (
+    "graphviz", "jinja2", "markdown", "mkdocs", "mkdocs-material", "networkx", "protobuf",
+    "pygments", "pygraphviz", "pymdown-extensions", "squarify", "zstandard",
+)  # fmt: skip
+"""Libraries that pages, pictures and payloads go through."""
+_COMPILED = "__pycache__"
+
+
+def digest_program() -> str:
+    """Return the digest: another one after an upgrade, of a library too, or an edit of a source."""
+    result = blake2b(digest_size=16)
+    libraries = [f"{name} {_version(name)}" for name in _LIBRARIES]
+    result.update("\n".join([__version__, sys.version, *libraries]).encode())
+    for folder in (PACKAGE, find_resource("templates"), find_resource("site_src")):
+        for path in _files(folder):
+            content = path.read_bytes()
+            result.update(f"\n{path.relative_to(folder)} {len(content)}\n".encode())
+            result.update(content)
+    return result.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    every = (path for path in folder.rglob("*") if _COMPILED not in path.parts)
+    return sorted(path for path in every if path.is_file())
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,120 @@
+"""What a former build left, and whether another one would write the same: then nothing is done.
+
+It would, if the bytes that are read, the options and this program are the same, and every file of
+the report is as it was written.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from xlareport.dump.beside import profiles_beside
+from xlareport.dump.source import local_path, open_source
+from xlareport.records.outcome import BuildOutcome
+from xlareport.runtime.limits import Limits
+from xlareport.runtime.program_digest import digest_program
+from xlareport.runtime.resources import find_resource
+from xlareport.site.folder import Folder
+from xlareport.storage.entry_store import EntryStore
+from xlareport.storage.typed_values import list_values, read_values
+
+_AT_A_TIME = 1 << 20
+Digests = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FormerBuild:
+    """The build of one dump with certain options, whose outcome is kept in the output folder."""
+
+    folder: Folder
+    store: EntryStore
+    key: str
+
+    def outcome(self) -> BuildOutcome | None:
+        """Return the outcome of that build if the report is as it left it, else None."""
+        content = self.store.get(self.key)
+        if content is None:
+            return None
+        with self.folder.locked():
+            digests = _digest_outputs(self.folder)
+        try:
+            written, outcome = json.loads(content)
+            known: BuildOutcome = read_values(BuildOutcome, outcome)
+        except (ValueError, TypeError):
+            return None
+        return known if digests and written == digests else None
+
+    def keep(self, outcome: BuildOutcome) -> None:
+        """Keep the outcome of the build that has just ended."""
+        digests = _digest_outputs(self.folder)
+        if digests:
+            listed = [digests, list_values(outcome)]
+            self.store.put(self.key, json.dumps(listed, separators=(",", ":")).encode())
+
+
+def former_build(
+    dump: str, out: Path, options: Any, limits: Limits, cache_bytes: int
+) -> FormerBuild | None:
+    """Return the build of a dump with options, or None where its input is more than its files.
+
+    Raises XlareportError where the dump cannot be read.
+    """
+    place = local_path(dump)
+    if place is None or cache_bytes <= 0 or profiles_beside(place):
+        return None
+    folder = Folder(out)
+    result = blake2b(digest_size=20)
+    result.update(json.dumps([dump, digest_program(), list_values(options)]).encode())
+    try:
+        for path, digest in _digest_inputs(place, dump, limits):
+            result.update(f"{path}\n{digest}\n".encode("utf-8", "surrogatepass"))
+    except OSError:
+        return None
+    return FormerBuild(folder, EntryStore(folder.cache / "builds", cache_bytes), result.hexdigest())
+
+
+def _digest_inputs(place: Path, dump: str, limits: Limits) -> Iterator[tuple[str, str]]:
+    """Yield each file that is read with its digest; an archive is one file. Raises OSError."""
+    if place.is_file():
+        yield f"{place.name} {place.stat().st_mtime_ns}", _digest(place)
+        return
+    with open_source(dump, limits) as source:
+        yield "problems", json.dumps(list_values(source.problems))
+        for entry in source.entries:
+            digest = _digest(entry.location) if entry.size <= entry.most else ""
+            yield f"{entry.path} {entry.size} {entry.modified}", digest
+
+
+def _digest_outputs(folder: Folder) -> Digests:
+    """Return the digest of each file of a report; empty where it is not all our own or not whole.
+
+    Settings of the user's own can make anything of the pages, from files in any place.
+    """
+    ours, settings = find_resource("templates") / "mkdocs.yml", folder.out / "mkdocs.yml"
+    known: dict[tuple[int, int], str] = {}  # most files of the site are those of its sources
+    digests: dict[str, str] = {}
+    try:
+        if settings.read_bytes() != ours.read_bytes() or (folder.out / "mkdocs.yaml").exists():
+            return {}
+        for root in (folder.sources, folder.site):
+            for path in root.rglob("*"):
+                state = path.stat()
+                if path.is_file():
+                    file = state.st_dev, state.st_ino
+                    known[file] = known.get(file) or _digest(path)
+                    digests[path.relative_to(folder.out).as_posix()] = known[file]
+    except OSError:
+        return {}
+    return digests
+
+
+def _digest(path: Path) -> str:
+    """Return the digest of a file; raises OSError."""
+    result = blake2b(digest_size=20)
+    with path.open("rb") as file:
+        while block := file.read(_AT_A_TIME):
+            result.update(block)
+    return result.hexdigest()

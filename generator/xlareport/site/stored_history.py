@@ -1,0 +1,162 @@
+"""Histories that a built report keeps, answered from its folder or its zip without the texts."""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xlareport.pages import navigation
+from xlareport.pages.history.stored import StoredIndex, StoredSubject, read_index, read_subject
+from xlareport.storage.payloads import SHARED, payload_path, read_payload
+
+_REPORT = "report.json"
+_LARGEST = 256 << 20
+"""Bytes of a file that is read."""
+_UNREADABLE = (
+    *(OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+    *(RuntimeError, zipfile.BadZipFile, zlib.error),
+)
+"""What a damaged report or archive, or one of another version, leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredHistory:
+    """The history that was asked for."""
+
+    module: str
+    """The key of the module."""
+    stages: tuple[tuple[str, str], ...]
+    """Keys and labels of its snapshots."""
+    subject: StoredSubject
+    others: tuple[str, ...]
+    """Further instructions that bore the name."""
+
+
+def find_stored_history(report: Path, module: str | None, asked: str) -> StoredHistory | None:
+    """Return the history of an instruction or op, or None where the report does not tell it.
+
+    It does not where it is none, is damaged, has no such module, or no one subject of the name.
+    """
+    with ExitStack() as stack:
+        try:
+            site = _open_site(report, stack)
+            return _find(site, module, asked) if site else None
+        except _UNREADABLE:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """The files of a site."""
+
+    root: Path | zipfile.Path
+
+    def read(self, name: str) -> str:
+        """Return a file; raises OSError, LookupError or ValueError."""
+        place = self.root / name
+        with place.open("rb") as file:
+            content: bytes = file.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
+            raise ValueError("this file is too large")
+        return content.decode("utf-8")
+
+    def payload(self, key: str) -> Any:
+        return read_payload(self.read(payload_path(key)))[1]
+
+
+def _open_site(report: Path, stack: ExitStack) -> _Site | None:
+    if report.is_dir():
+        roots: list[Path | zipfile.Path] = [report, report / "site"]
+    elif zipfile.is_zipfile(report):
+        archive = stack.enter_context(zipfile.ZipFile(report))
+        inside = sorted((name for name in archive.namelist() if _is_report(name)), key=len)
+        roots = [zipfile.Path(archive, name.removesuffix(_REPORT)) for name in inside[:1]]
+    else:
+        return None
+    whole = (root for root in roots if (root / _REPORT).is_file())
+    return next((_Site(root) for root in whole), None)
+
+
+def _is_report(name: str) -> bool:
+    return name == _REPORT or name.endswith(f"/{_REPORT}")
+
+
+def _find(site: _Site, module: str | None, asked: str) -> StoredHistory | None:
+    own = _module(json.loads(site.read(_REPORT)), module)
+    if own is None:
+        return None
+    key, slug = own
+    shared = site.payload(navigation.module_key(slug, SHARED))
+
+    def stored(name: str) -> Any:
+        return shared[name] if name in shared else site.payload(navigation.module_key(slug, name))
+
+    index = read_index(stored("history"))
+    numbers = list(dict.fromkeys(_numbers(index, asked)))
+    if not numbers:
+        return None
+    subject = read_subject(index, numbers[0], stored(f"history-{numbers[0] // index.chunk}"))
+    if not _is_about(subject, asked):
+        return None
+    others = (title for number in numbers[1:] if "/%" in (title := index.titles[number]))
+    return StoredHistory(key, index.stages, subject, tuple(dict.fromkeys(others)))
+
+
+def _module(report: Any, wanted: str | None) -> tuple[str, str] | None:
+    """Return key and slug of the one module of a key, slug or name; the main one for None."""
+    if wanted is None:
+        wanted = report["main"]["module"] if report["main"] else ""
+    modules = report["modules"]
+    same = [each for each in modules if wanted in (each["key"], each["slug"])]
+    same = same or [each for each in modules if each["name"] == wanted]
+    return (str(same[0]["key"]), str(same[0]["slug"])) if len(same) == 1 else None
+
+
+def _numbers(index: StoredIndex, asked: str) -> Iterator[int]:
+    """Yield the subjects of a name, those of the last snapshot first."""
+    computation, slash, name = asked.rpartition("/%")
+    title = f"{computation.removeprefix('%')}/%{name}" if slash else f"/%{asked.removeprefix('%')}"
+    same = [
+        number
+        for number, each in index.titles.items()
+        if (each == title if slash else each.endswith(title))
+    ]
+    yield from same
+    if slash:
+        return
+    bore = index.names.get(asked.removeprefix("%"), ())
+    yield from sorted(bore, key=lambda number: "/%" not in index.titles[number])
+    if not same and not bore:
+        yield from _ops(index, asked)
+
+
+def _ops(index: StoredIndex, asked: str) -> Iterator[int]:
+    """Yield the one op of a name, else the one whose name ends so; nothing where it is several."""
+    ops = {number: each for number, each in index.titles.items() if "/%" not in each}
+    whole = [number for number, each in ops.items() if asked in (each, *each.split(";"))]
+    ends = [
+        number
+        for number, each in ops.items()
+        if any(part.endswith(f"/{asked}") for part in each.split(";"))
+    ]
+    same = whole or ends
+    if len(same) == 1:
+        yield same[0]
+
+
+def _is_about(subject: StoredSubject, asked: str) -> bool:
+    """Say whether a subject bore the name, and did not only take something of it in."""
+    name = asked.rpartition("/%")[2].removeprefix("%")
+    title = subject.title
+    if title.endswith(f"/%{name}") or ("/%" not in title and asked in (title, *title.split(";"))):
+        return True
+    if "/%" not in title and any(part.endswith(f"/{asked}") for part in title.split(";")):
+        return True
+    former = (source for event in subject.events for source in event.sources[:1])
+    places = [event.instruction for event in subject.events]
+    places += [row[0] for row in (*subject.origins.rows, *subject.now.rows)]
+    return name in (*(place.rpartition("/%")[2] for place in places), *former)

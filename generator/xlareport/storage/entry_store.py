@@ -1,0 +1,104 @@
+"""Contents kept from build to build in files of a folder, by the digest of what they are made of.
+
+Whatever is wrong with such a file, it counts as absent: its content is checked by its own digest.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import zstandard
+
+_LEVEL = 1
+_MOST = 1 << 30
+"""Bytes that an entry may unpack to."""
+_DIGEST = 32
+_ENDING = ".kept"
+_ASIDE = ".part"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryStore:
+    """A folder of entries."""
+
+    folder: Path
+    most: int
+    """Bytes that all entries together may take after `prune`; 0 keeps none."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return what is kept under a key, or None; an altered file is removed."""
+        path = self._path(key)
+        try:
+            written = path.read_bytes()
+        except OSError:
+            return None
+        content = _unsealed(key, written)
+        with contextlib.suppress(OSError):
+            if content is None:
+                path.unlink()
+            else:
+                os.utime(path)
+        return content
+
+    def has(self, key: str) -> bool:
+        """Say whether there is a file under a key, whatever its content."""
+        return self._path(key).is_file()
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep a content, whole or not at all; a full disk costs the next build time, no more."""
+        if self.most <= 0:
+            return
+        path = self._path(key)
+        aside = path.with_name(f"{path.stem}.{os.getpid()}{_ASIDE}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_bytes(_sealed(key, content))
+            aside.replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                aside.unlink()
+
+    def prune(self) -> None:
+        """Drop what was not asked for longest until the rest fits, and what killed builds left."""
+        with contextlib.suppress(OSError):
+            for path in self.folder.glob(f"*/*{_ASIDE}"):
+                path.unlink(missing_ok=True)
+            for path in self._too_many():
+                path.unlink(missing_ok=True)
+
+    def _too_many(self) -> Iterator[Path]:
+        """Yield the files beyond the limit, the latest used first."""
+        listed = [(path.stat(), path) for path in self.folder.glob(f"*/*{_ENDING}")]
+        listed.sort(key=lambda each: each[0].st_mtime_ns, reverse=True)
+        size = 0
+        for status, path in listed:
+            size += status.st_size
+            if size > self.most:
+                yield path
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key[2:]}{_ENDING}"
+
+
+def _sealed(key: str, content: bytes) -> bytes:
+    packed = zstandard.ZstdCompressor(level=_LEVEL).compress(content)
+    return _digest(key, packed) + packed
+
+
+def _unsealed(key: str, written: bytes) -> bytes | None:
+    digest, packed = written[:_DIGEST], written[_DIGEST:]
+    if digest != _digest(key, packed):
+        return None
+    try:
+        if zstandard.frame_content_size(packed) > _MOST:
+            return None
+        return zstandard.ZstdDecompressor().decompress(packed, max_output_size=_MOST)
+    except zstandard.ZstdError:
+        return None
+
+
+def _digest(key: str, packed: bytes) -> bytes:
+    return blake2b(packed, digest_size=_DIGEST, key=key.encode()).digest()

@@ -1,0 +1,28 @@
+"""The digest of the program: another one for every edit, the same for none."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from xlareport.runtime import program_digest
+from xlareport.runtime.program_digest import digest_program
+from xlareport.runtime.resources import PACKAGE
+
+
+def test_an_edit_of_a_source_or_an_upgrade_makes_another_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "xlareport"
+    shutil.copytree(PACKAGE / "runtime", package)
+    monkeypatch.setattr(program_digest, "PACKAGE", package)
+    first = digest_program()
+    (package / "__pycache__").mkdir(exist_ok=True)
+    (package / "__pycache__/units.pyc").write_bytes(b"compiled")
+    assert digest_program() == first
+    with (package / "units.py").open("a") as file:
+        file.write("\n")
+    second = digest_program()
+    assert second != first
+    monkeypatch.setattr(program_digest, "__version__", "99")
+    assert digest_program() not in (first, second)

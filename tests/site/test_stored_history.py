@@ -1,0 +1,91 @@
+"""Histories that a report keeps are those that its texts give."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.conftest import Unpack
+
+from xlareport.cli.history import command
+from xlareport.report import BuildOptions, build
+from xlareport.site import stored_history
+from xlareport.site.stored_history import find_stored_history
+
+MODULE = "jit_train_step"
+
+
+@pytest.fixture(scope="module")
+def dump(unpacked: Unpack) -> Path:
+    return unpacked("jax-cpu-train")
+
+
+@pytest.fixture(scope="module")
+def report(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site as a build leaves it, as far as histories go."""
+    out = tmp_path_factory.mktemp("stored")
+    build(dump, BuildOptions(out=out, html=False))
+    (out / "site_src").rename(out / "site")
+    return out
+
+
+def told(place: Path, *asked: str) -> str:
+    result = CliRunner().invoke(command, [str(place), "--jobs", "1", "--module", MODULE, *asked])
+    assert result.exception is None, result.exception
+    return result.stdout
+
+
+def test_the_answers_of_a_report_are_those_of_the_dump(report: Path, dump: Path) -> None:
+    asked = ("ynn_fusion.2", "%ynn_fusion", "hidden/max", "jit(train_step)/jvp(loss)/hidden/max")
+    for name in asked:
+        kept, worked_out = told(report, name), told(dump, name)
+        assert kept.splitlines()[0] == worked_out.splitlines()[0]
+        parts = [re.split(r"\n(?=It comes|Maps to)", each) for each in (kept, worked_out)]
+        assert parts[0][-1] == parts[1][-1]  # what does its work now
+        assert set(events(kept)) <= set(events(worked_out))
+        assert "It comes from" in kept
+
+
+def events(account: str) -> list[str]:
+    """Return place and event of each line that tells one."""
+    return re.findall(
+        r"^  (\S+/%\S+ (?:added|created|fused|changed|renamed|moved))\b", account, re.MULTILINE
+    )
+
+
+def test_a_zip_answers_like_the_folder(report: Path, tmp_path: Path) -> None:
+    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", report, "site")
+    assert told(Path(packed), "ynn_fusion.2") == told(report, "ynn_fusion.2")
+
+
+def test_no_text_is_read_for_it(report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in (report / "site").rglob("texts*.js"):
+        assert path.is_file()
+    monkeypatch.setattr("xlareport.report.read_one_module", None)
+    assert "Maps to" in told(report, "ynn_fusion.2")
+
+
+@pytest.mark.parametrize("asked", ["nothing.9", "dot_general", "a/%b"])
+def test_what_is_not_kept_is_left_to_the_texts(report: Path, asked: str) -> None:
+    assert find_stored_history(report, MODULE, asked) is None
+    assert find_stored_history(report, "jit_nothing", "ynn_fusion.2") is None
+    assert find_stored_history(report / "nowhere", MODULE, "ynn_fusion.2") is None
+
+
+def test_damaged_histories_are_left_to_the_texts(report: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    shutil.copytree(report / "site", site)
+    for path in (site / "assets/data/m").glob("*/*.js"):
+        path.write_text(path.read_text()[:200])
+    assert find_stored_history(tmp_path, MODULE, "ynn_fusion.2") is None
+    (site / "report.json").write_text(json.dumps([1]))
+    assert find_stored_history(tmp_path, MODULE, "ynn_fusion.2") is None
+
+
+def test_a_file_that_is_too_large_is_left_alone(
+    report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_history, "_LARGEST", 100)
+    assert find_stored_history(report, MODULE, "ynn_fusion.2") is None
