@@ -153,6 +153,8 @@ class _Decoders:
         def decode(value: Any) -> Any:
             if isinstance(value, dict):
                 return {keys(key): values(each) for key, each in value.items()}
+            if keys is _text:
+                raise TypeError("this is no mapping")
             return dict(map(pair, _listed(value)))
 
         return decode
