@@ -78,6 +78,13 @@ def test_what_is_not_known() -> None:
     assert occupancy_words(above) == "at most 50%"
 
 
+def test_pairs_of_compute_units() -> None:
+    """In WGP mode the blocks are those of two compute units."""
+    own = replace(kernel(1320, 128, 32), is_on_pairs=True)
+    text = " ".join(describe_kernel(own, replace(MODULE, capability="gfx1100")))
+    assert "16 blocks on a pair of compute units at once" in text
+
+
 def test_blocks_that_do_not_fit() -> None:
     """With 72 registers 1,024 threads need more than there are."""
     assert "512 threads 25%, 1024 threads do not fit" in words(kernel(9588, 64, 72))

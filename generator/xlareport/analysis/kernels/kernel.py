@@ -74,6 +74,7 @@ def kernel_record(
         limited_by=known.limited_by if known else (),
         limits=tuple(ResourceLimit(*limit) for limit in known.limits.items()) if known else (),
         resident_blocks=known.blocks if known else None,
+        is_on_pairs=evidence.object is not None and evidence.object.in_pairs,
         waves=waves,
         wave_efficiency=waves / ceil(waves) if waves else None,
         registers_for_next=following[0] if following else None,

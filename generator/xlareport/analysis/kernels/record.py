@@ -103,7 +103,9 @@ class KernelRecord:
     """`threads`, `blocks`, `registers`, `shared memory`, `barriers`, `scalar registers`."""
     limits: tuple[ResourceLimit, ...]
     resident_blocks: int | None
-    """Of one multiprocessor or compute unit; of a pair where the code runs in WGP mode."""
+    """Of one multiprocessor or compute unit, or of a pair of these."""
+    is_on_pairs: bool
+    """Whether its blocks run on pairs of compute units: WGP mode of AMD GPUs."""
     waves: float | None
     """Blocks / those resident on the whole card."""
     wave_efficiency: float | None

@@ -86,8 +86,9 @@ def _occupancy(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
         return
     rooms = ", ".join(f"{limit.resource} {limit.blocks}" for limit in kernel.limits)
     blocks = units.plural(kernel.resident_blocks, "block")
+    unit = f"pair of {module.unit}s" if kernel.is_on_pairs else module.unit
     yield (
-        f"Occupancy {units.precise_share(kernel.occupancy)}: {blocks} on a {module.unit} at once. "
+        f"Occupancy {units.precise_share(kernel.occupancy)}: {blocks} on a {unit} at once. "
         f"Blocks that each resource allows: {rooms}."
     )
 
