@@ -81,3 +81,18 @@ def test_sizes_that_people_write(text: str, size: int) -> None:
 @pytest.mark.parametrize("text", ["", "MB", "5 apples", "-1", "1e9", "5 TiBs"])
 def test_what_is_no_size(text: str) -> None:
     assert units.parse_byte_size(text) is None
+
+
+@pytest.mark.parametrize(
+    ("fraction", "words"),
+    [
+        (0, "0%"),
+        (0.0001, "<0.1%"),
+        (0.125, "12.5%"),
+        (2 / 3, "66.7%"),
+        (0.9999, ">99.9%"),
+        (1, "100%"),
+    ],
+)
+def test_a_precise_share_has_three_digits(fraction: float, words: str) -> None:
+    assert units.precise_share(fraction) == words
