@@ -104,18 +104,20 @@ def contents(module: HloModule | None) -> Counter[tuple[str, int]]:
 def lost_attributes(text: str, written: HloModule | None, printed: HloModule | None) -> list[str]:
     """Return what XLA prints of the attributes of an instruction and the reading as written lacks.
 
-    Instructions of one name are compared; those that XLA renamed are left out, and attributes of
-    which the text says nothing, which XLA prints with their defaults.
+    Instructions of one name and opcode are compared; those that XLA renamed are left out, and
+    attributes of which the text says nothing or which are empty: XLA prints defaults.
     """
     if written is None or printed is None:
         return []
-    known = {line.name: line for line in written.instructions}
+    known: dict[tuple[str, str], set[str]] = {}
+    for line in written.instructions:
+        known.setdefault((line.name, line.opcode), set()).update(line.attributes)
     return [
         key
         for line in printed.instructions
-        if (own := known.get(line.name)) is not None and own.opcode == line.opcode
-        for key in line.attributes
-        if key not in own.attributes and key not in _ADDED and f"{key}=" in text
+        for key, value in line.attributes.items()
+        if value != "{}" and key not in _ADDED and f"{key}=" in text
+        if key not in known.get((line.name, line.opcode), {key})
     ]
 
 

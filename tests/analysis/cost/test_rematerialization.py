@@ -52,3 +52,21 @@ ENTRY e {
     )
     cost = count_cost(module)
     assert (count_recomputed(module, cost), cost.flops) == (16, 32)
+
+
+def test_no_more_is_computed_again_than_was_computed_first(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """XLA merges a value with its repetition, whose name is what is left."""
+    again = "jit(f)/transpose(jvp(f))/checkpoint/rematted_computation/mul"
+    lines = [
+        '  a = f32[8] multiply(x, x), metadata={op_name="jit(f)/jvp(f)/mul"}',
+        f'  b = f32[8] multiply(a, x), metadata={{op_name="{again}"}}',
+        f'  c = f32[8] multiply(b, x), metadata={{op_name="{again}"}}',
+        '  d = f32[8] add(c, b), metadata={op_name="jit(f)/transpose(jvp(f))/add"}',
+    ]
+    text = "ENTRY e {\n  x = f32[8] parameter(0)\n%s\n  ROOT r = f32[8] negate(d)\n}"
+    module = module_of(text % "\n".join(lines))
+    assert count_recomputed(module, count_cost(module)) == 8
+    alone = module_of(text % "\n".join(lines).replace("jvp(f)/mul", "f/mul"))
+    assert count_recomputed(alone, count_cost(alone)) == 16

@@ -28,6 +28,12 @@ def is_gradient(instruction: Instruction, module: HloModule) -> bool:
     return bool(_BACKWARD.search(op_name_of(instruction, module)))
 
 
+def is_forward(instruction: Instruction, module: HloModule) -> bool:
+    """Say whether an instruction computes what is differentiated, as its op_name says."""
+    op_name = op_name_of(instruction, module)
+    return bool(_FORWARD.search(op_name)) and not _BACKWARD.search(op_name)
+
+
 def key_by_phase(module: HloModule) -> Key | None:
     """Return a key that names the phase, empty without an op_name; None without a gradient."""
     order = callees_first(module) or ()

@@ -1,8 +1,10 @@
 """What is computed again instead of being kept: by XLA, or because the framework asked for it."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
+from xlareport.analysis.cost.phases import is_forward
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.model import HloModule, Instruction
 
@@ -47,9 +49,10 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
 
 
 def count_recomputed(module: HloModule, cost: ModuleCost) -> int:
-    """Return the flops of one run that repeat others, at least; what is inside of fusions included.
+    """Return the flops of one run that repeat others, about; what is inside of fusions included.
 
-    In a fusion that XLA repeats, as its name says, all of it counts.
+    In a fusion that XLA repeats, as its name says, all of it counts. Of what the framework asked
+    for, as much counts as there is to repeat: XLA merges a value with its own repetition.
     """
     repeated = {
         name
@@ -58,15 +61,25 @@ def count_recomputed(module: HloModule, cost: ModuleCost) -> int:
         if instruction.opcode == "fusion" and _by(instruction) == "XLA"
         for _, name in instruction.called
     }
-    flops = 0
+    flops, asked, first = 0, Counter[_Work](), Counter[_Work]()
     for computation in module.computations:
         for instruction in computation.instructions:
             known = cost.instructions.get((computation.name, instruction.name))
             if known is None or instruction.opcode == "fusion":
                 continue
-            if computation.name in repeated or _by(instruction):
-                flops += known.of_all_runs(known.flops) or 0
-    return flops
+            work = instruction.opcode, known.flops, instruction.shape.element_count
+            done, by = known.of_all_runs(known.flops) or 0, _by(instruction)
+            if computation.name in repeated or by == "XLA":
+                flops += done
+            elif by:
+                asked[work] += done
+            elif is_forward(instruction, module):
+                first[work] += done
+    return flops + (asked & first if first else asked).total()
+
+
+_Work = tuple[str, int | None, int | None]
+"""What repetitions have in common with the first time: opcode, flops of one run, elements."""
 
 
 def _by(instruction: Instruction) -> str:
