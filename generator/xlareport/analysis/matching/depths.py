@@ -15,8 +15,8 @@ _LONGEST_CHAIN = 100
 Depths = Mapping[Node, tuple[int, int]]
 """Of each node the most instructions of a kind on a way above it, and below it."""
 
-_RUNNING = frozenset({"async-start", "call", "conditional", "while"})
-"""Opcodes that run other computations once or more, as part of a way."""
+_RUNNING = frozenset({"conditional", "while"})
+"""Opcodes that run other computations as part of a way, on both sides: calls come and go."""
 _FURTHER = {
     "permutes": frozenset({"collective-permute", "collective-permute-start"}),
     "indexing": frozenset({"gather", "scatter"}),
@@ -88,7 +88,7 @@ def _with_callers(order: Sequence[Node], above: dict[Node, int], below: dict[Nod
 
 
 def _bodies(node: Node) -> tuple[str, ...]:
-    """Return what a loop, a conditional or a call that stays closed runs."""
+    """Return what a loop or a conditional runs."""
     closed = node.instruction.opcode in _RUNNING and opened_root(node) is None
     return callees_of(node.instruction) if closed else ()
 
