@@ -37,7 +37,7 @@ def published(page: str) -> str:
         "trails": _trails(recorded("trails")),
         "unseen_trails": _trails(recorded("unseen_trails")),
         "op_names": _op_names(recorded("op_names")),
-        "steps": _steps(recorded("steps") or recorded("steps_of_test_data")),
+        "steps": _steps(recorded("steps"), recorded("steps_of_test_data")),
         "rewrites": _rewrites(recorded("rewrites")),
     }
     for section, lines in tables.items():
@@ -88,9 +88,15 @@ def _op_names(rows: Sequence[Row]) -> list[str]:
     return _table(head, cells) if rows else []
 
 
-def _steps(rows: Sequence[Row]) -> list[str]:
-    cells = [[_STEPS[str(row["of"])], f"{row['count']:,}"] for row in rows]
-    return _table(["What was checked", "Count"], cells) if rows else []
+def _steps(every: Sequence[Row], small: Sequence[Row]) -> list[str]:
+    """Return the counts and whose they are: of the test data alone where nothing else was read."""
+    cells = [[_STEPS[str(row["of"])], f"{row['count']:,}"] for row in every or small]
+    dumps = _EVERY_DUMP if every else _TEST_DATA
+    return [dumps, "", *_table(["What was checked", "Count"], cells)] if cells else []
+
+
+_EVERY_DUMP = "Counted over the test data of the repository and the available dumps."
+_TEST_DATA = "Counted over the test data of the repository only."
 
 
 def _rewrites(rows: Sequence[Row]) -> list[str]:
