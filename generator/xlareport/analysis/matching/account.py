@@ -154,8 +154,8 @@ class _Account:
         """Tell what new fusions and calls hold, and what became of those that are gone."""
         for frame in self._search.after.graph.frames:
             holder = frame.caller
-            sources = self._holders.sources(frame, self._new.source)
-            if _is_open(holder) and sources.places:
+            sources = self._holders.sources(frame, self._new.source) if _is_open(holder) else None
+            if _is_open(holder) and sources is not None and sources.places:
                 place = place_of(holder)
                 self._told_after.add(place)
                 relation = _HOLDING[holder.instruction.opcode]

@@ -21,6 +21,8 @@ class Side:
             for line in frame.computation.instructions
             if line not in frame.kept
         ]
+        self._closed = 0
+        """How many nodes from the first on have a partner, as far as was looked: they keep it."""
         values.prepare(self.nodes)
         self.users: dict[Node, list[tuple[Node, int]]] = {}
         for node in values.order:
@@ -54,7 +56,9 @@ class Side:
 
     def has_open(self) -> bool:
         """Whether a differing node has no partner yet."""
-        return any(node.partner is None for node in self.nodes)
+        while self._closed < len(self.nodes) and self.nodes[self._closed].partner is not None:
+            self._closed += 1
+        return self._closed < len(self.nodes)
 
     def open(self) -> list[Node]:
         """Return the differing nodes that have no partner yet, in order."""

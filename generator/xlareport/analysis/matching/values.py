@@ -34,7 +34,10 @@ class Tokens:
 
     def of(self, key: Hashable) -> int:
         """Return the number of a key, a new one the first time."""
-        return self._numbers.setdefault(key, len(self._numbers))
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._numbers)
+        return number
 
     def find(self, key: Hashable) -> int | None:
         """Return the number of a key that is already known."""
