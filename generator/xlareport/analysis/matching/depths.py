@@ -16,7 +16,7 @@ Depths = Mapping[Node, tuple[int, int]]
 """Of each node the most instructions of a kind on a way above it, and below it."""
 
 _RUNNING = frozenset({"conditional", "while"})
-"""Opcodes that run other computations as part of a way, on both sides: calls come and go."""
+"""Opcodes that run other computations as part of a way; calls come and go."""
 _FURTHER = {
     "permutes": frozenset({"collective-permute", "collective-permute-start"}),
     "indexing": frozenset({"gather", "scatter"}),

@@ -22,6 +22,12 @@ _HALVING = 12.0
 _MOST_ALIKE = 24
 """Instructions of one side with one feature, above which the feature brings no candidates."""
 
+_FAMILIES_OF = {
+    "permutes": frozenset({"collective", "product"}),
+    "indexing": frozenset({"gather", "scatter"}),
+}
+"""Of which instructions further depths tell something."""
+
 _Features = dict[Hashable, float]
 
 
@@ -81,6 +87,8 @@ class _Index:
         features["above", family, above] = features["below", family, below] = _PART_OF_FORM
         features["between", family, above, below] = _DEPTH
         for kind, depths in self._further.items():
+            if family not in _FAMILIES_OF[kind]:
+                continue
             ahead, behind = depths[node]
             features["above", kind, ahead] = features["below", kind, behind] = _PART_OF_FORM
             features["between", kind, ahead, behind] = _DEPTH
