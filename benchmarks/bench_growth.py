@@ -4,7 +4,7 @@ The dumps are made here: modules of layers in called computations, of which each
 few. Each is built into a new folder, then again with nothing changed. CPU time says more than the
 wall's on a busy machine; memory is the most that one process took.
 
-Usage: `python benchmarks/bench_growth.py --instructions 1000000 --snapshots 1000 --modules 50000` for
+Usage: `bench_growth.py --instructions 1000000 --snapshots 1000 --modules 50000` for
 more than it measures unless told; that takes hours.
 """
 
