@@ -365,7 +365,8 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     """Wait for all modules and read the files that belong to none of them."""
     modules = [result.analysis for result in reading.in_order()]
     summaries = [module.summary for module in modules]
-    differences, uncompared = compare_ranks(summaries, reading.grouped, reading.workers)
+    originals = {key: reading.again[key][0].key for key in reading.twins}
+    differences, uncompared = compare_ranks(summaries, reading.grouped, reading.workers, originals)
     others, watched = reading.grouped.others, reading.watched
     graphs, problems = read_graphs(others, limits)
     reasons, unread = read_reasons(others, limits) if graphs else ({}, ())

@@ -22,7 +22,10 @@ _LARGEST = 64_000_000
 _NAME = re.compile(rb"%[\w.\-]{1,1000}+")
 _WORD = re.compile(rb"[A-Za-z_][\w.\-]{0,1000}+")
 _CHANNEL = re.compile(rb"channel_id=\d{1,20}+")
-_METADATA = re.compile(rb", metadata=\{(?:[^{}\"\n]++|\"(?:[^\"\\\n]++|\\.)*+\")*+\}")
+METADATA = re.compile(
+    rb", metadata=\{(?:[^{}\"\n]{1,2000}+|\"(?:[^\"\\\n]|\\.){0,4000}+\"){0,60}+\}"
+)
+"""Of an instruction: op_name and place; what is longer stays."""
 _TABLES = re.compile(
     rb"^(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:\d[^\n]*+\n)*+", re.MULTILINE
 )
@@ -67,7 +70,7 @@ class _Contents:
 
     module: ModuleFiles
     _raw: dict[str, bytes] = field(default_factory=dict)
-    _forms: dict[str, bytes] = field(default_factory=dict)
+    _forms: dict[tuple[str, bool], bytes] = field(default_factory=dict)
     _names: dict[bytes, bytes] = field(default_factory=dict)
     """Names of all texts by their number; empty where no other file differs."""
     _files: Mapping[str, Artifact] = field(default_factory=dict)
@@ -80,7 +83,11 @@ class _Contents:
         different = [
             ending for ending in self._files if self.digest(ending) != other.digest(ending)
         ]
-        return all(self.form(ending) == other.form(ending) for ending in different)
+        return all(
+            self.form(ending, thorough=False) == other.form(ending, thorough=False)
+            or self.form(ending, thorough=True) == other.form(ending, thorough=True)
+            for ending in different
+        )
 
     def _is_text(self, ending: str) -> bool:
         return self._files[ending].name.kind == "hlo-text"
@@ -91,16 +98,21 @@ class _Contents:
             self._raw[ending] = content_digest(self._files[ending].entry)
         return self._raw[ending]
 
-    def form(self, ending: str) -> bytes:
-        """Return a digest of a file in the form that is compared; its own where it has none."""
-        if ending not in self._forms:
+    def form(self, ending: str, *, thorough: bool) -> bytes:
+        """Return a digest of a file in the form that is compared; its own where it has none.
+
+        Notes alone are left out quickly; names and ids take a `thorough` look.
+        """
+        if (ending, thorough) not in self._forms:
             entry = self._files[ending].entry
             content = entry.read() if entry.size <= _LARGEST else b""
             if not content or b"\0" in content[:4096]:
                 return self.digest(ending)
-            form = _text_form(content) if self._is_text(ending) else self._renamed(content)
-            self._forms[ending] = blake2b(form, digest_size=20).digest()
-        return self._forms[ending]
+            form = _without_notes(content) if self._is_text(ending) else content
+            if thorough:
+                form = _text_form(form) if self._is_text(ending) else self._renamed(content)
+            self._forms[ending, thorough] = blake2b(form, digest_size=20).digest()
+        return self._forms[ending, thorough]
 
     def _renamed(self, content: bytes) -> bytes:
         """Return another file with the names of instructions as its HLO texts count them."""
@@ -113,8 +125,11 @@ class _Contents:
         return _WORD.sub(lambda match: names.get(b"%" + match[0], match[0]), content)
 
 
+def _without_notes(content: bytes) -> bytes:
+    return METADATA.sub(b"", _TABLES.sub(b"", content))
+
+
 def _text_form(content: bytes) -> bytes:
-    content = _METADATA.sub(b"", _TABLES.sub(b"", content))
     content = b"\n".join(_plain(line) for line in content.split(b"\n") if line)
     content = _CHANNEL.sub(_counted(b"channel_id=", {}), content)
     return _NAME.sub(_counted(b"%", {}), content)

@@ -11,6 +11,7 @@ from xlareport.analysis.ranks.collective_order import (
 )
 from xlareport.analysis.ranks.instructions import InstructionDifference, list_differences
 from xlareport.analysis.ranks.side_files import compare_decisions, compare_side_files
+from xlareport.analysis.ranks.twins import find_first_line
 from xlareport.analysis.ranks.verdicts import (
     REASONS,
     VERDICTS,
@@ -35,6 +36,8 @@ class RankPair:
 
     reference: ModuleFiles
     module: ModuleFiles
+    by_lines: bool = False
+    """Whether they are known to be the same but for names, so that a line tells enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,9 @@ class _Moment:
 
 def compare_rank_pair(pair: RankPair) -> RankDifference:
     """Return the first difference of the gravest kind; raises OSError where a file is gone."""
+    line = find_first_line(pair.reference, pair.module) if pair.by_lines else None
+    if line is not None:
+        return line
     renamed: dict[str, str] = {}
     differences = list(_of_snapshots(pair, renamed))
     decision = compare_decisions(pair.reference, pair.module, renamed)

@@ -12,16 +12,24 @@ from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import guard
 from xlareport.runtime.worker_pool import WorkerPool
 
+_MOST_TWINS = 4
+"""Modules of a column that are known to be the same program and are yet parsed to be compared."""
 _MOST = 1_000
 """Modules that are compared; further ones are not."""
 Compared = tuple[Mapping[str, RankDifference], tuple[Problem, ...]]
 
 
 def compare_ranks(
-    summaries: Sequence[ModuleSummary], grouped: GroupedDump, workers: WorkerPool
+    summaries: Sequence[ModuleSummary],
+    grouped: GroupedDump,
+    workers: WorkerPool,
+    originals: Mapping[str, str],
 ) -> Compared:
-    """Return, by its key, where each module differs from that of most ranks, and what failed."""
-    pairs = list(_pairs(summaries, grouped))
+    """Return, by its key, where each module differs from that of most ranks, and what failed.
+
+    `originals` are, by the key of a module that repeats another one but for names, that one's.
+    """
+    pairs = list(_pairs(summaries, grouped, originals))
     tasks = [workers.submit(_compared, pair, _died) for pair in pairs[:_MOST]]
     results = [task.result() for task in tasks]
     compared = [result for result in results if isinstance(result, RankDifference)]
@@ -32,14 +40,20 @@ def compare_ranks(
     return {difference.module: difference for difference in compared}, tuple(problems)
 
 
-def _pairs(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> Iterator[RankPair]:
+def _pairs(
+    summaries: Sequence[ModuleSummary], grouped: GroupedDump, originals: Mapping[str, str]
+) -> Iterator[RankPair]:
     table = list_ranks(summaries, grouped)
     if len(table.names) < 2:
         return
     for column in find_columns(summaries, table.holders):
         reference = column.members[0].files
+        program = originals.get(reference.key, reference.key)
+        twins = 0
         for module in column.members[1:]:
-            yield RankPair(reference, module.files)
+            is_twin = originals.get(module.files.key, module.files.key) == program
+            twins += is_twin
+            yield RankPair(reference, module.files, by_lines=is_twin and twins > _MOST_TWINS)
 
 
 def _compared(pair: RankPair) -> RankDifference | Problem:

@@ -1,0 +1,24 @@
+"""Of very many ranks that differ harmlessly, the line that first differs is told."""
+
+from pathlib import Path
+
+from tests.analysis.ranks.program import STAGES, replaced, write_ranks
+
+from xlareport.report import BuildOptions, read_report
+
+
+def test_of_many_twins_the_line_that_differs_is_told(tmp_path: Path) -> None:
+    edits = {
+        rank: dict.fromkeys(STAGES, replaced("jit(step)/psum", f"rank{rank}/psum"))
+        for rank in range(1, 8)
+    }
+    edits[7] = dict.fromkeys(STAGES, replaced("%call", "%call.7"))
+    (group,) = read_report(write_ranks(tmp_path, 8, edits), BuildOptions()).rank_groups
+    assert group.first is not None
+    differences = [group.first, *group.others]
+    assert {one.verdict for one in differences} == {"harmless"}
+    kinds = {(one.kind, one.computation, one.instruction, one.attribute) for one in differences}
+    assert kinds == {
+        ("metadata", "main", "reduce", "metadata"),
+        ("names", "main", "call.7", "line"),
+    }
