@@ -46,6 +46,16 @@ def test_a_group_of_the_whole_slice_lies_along_all_its_dimensions() -> None:
     assert ring.seconds == pytest.approx(MEBIBYTE * 63 / 64 / (3 * 2 * 100e9))
 
 
+def test_a_slice_of_a_3d_torus_has_rings_only_in_whole_cubes() -> None:
+    gather = traffic("all-gather", 3 / 4, 4, devices=16)
+    line = MEBIBYTE * 0.75 / 100e9
+    assert model_time(gather, V5P, (2, 2, 4)).seconds == pytest.approx(line)
+    assert model_time(gather, V5P).seconds == pytest.approx(line)
+    cubes = traffic("all-gather", 3 / 4, 4, devices=64)
+    assert model_time(cubes, V5P, (4, 4, 4)).seconds == pytest.approx(line / 2)
+    assert model_time(cubes, V5P).seconds == pytest.approx(line / 2)
+
+
 def test_an_all_to_all_of_a_line_is_bound_by_its_middle() -> None:
     found = model_time(traffic("all-to-all", 7 / 8, 8), V5E)
     assert found.seconds == pytest.approx(8 * MEBIBYTE / 4 / 50e9)

@@ -15,6 +15,7 @@ from xlareport.knowledge.interconnects import Interconnect, interconnects
 
 NOT_MODELED = "no bandwidth between devices is known for {name}"
 _ALL_TO_ALL = frozenset({"all-to-all", "ragged-all-to-all"})
+_CUBIC = 3
 _ONE_HOP = frozenset({"collective-permute", "collective-broadcast"})
 
 
@@ -106,7 +107,7 @@ def _in_torus(
 ) -> ModeledTime:
     link = links.link or links.bandwidth
     extents = _extents(traffic, slice_shape)
-    rings = all(links.wraps is not None and extent >= links.wraps for extent in extents)
+    rings = _are_rings(extents, links, slice_shape, traffic.devices)
     each = link * (2 if rings else 1)
     latency = links.latency * _steps(traffic)
     form = "ring" if rings else "line"
@@ -119,6 +120,23 @@ def _in_torus(
     if traffic.kind in _ALL_TO_ALL:
         seconds = max(seconds, max(extents) * traffic.data_bytes / 4 / each)
     return ModeledTime(seconds + latency, where)
+
+
+def _are_rings(
+    extents: Sequence[int], links: Interconnect, slice_shape: Sequence[int], devices: int
+) -> bool:
+    """Say whether the dimensions that a group lies along are closed to rings.
+
+    A slice of a 3D torus is closed where each dimension is a multiple of four chips.
+    """
+    wraps = links.wraps
+    if wraps is None or any(extent < wraps for extent in extents):
+        return False
+    if links.dimensions != _CUBIC:
+        return True
+    if prod(slice_shape) == devices:
+        return all(size % wraps == 0 for size in slice_shape)
+    return devices % wraps**_CUBIC == 0
 
 
 def _dimensions(count: int) -> str:
