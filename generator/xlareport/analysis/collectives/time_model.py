@@ -136,7 +136,7 @@ def _are_rings(
         return True
     if prod(slice_shape) == devices:
         return all(size % wraps == 0 for size in slice_shape)
-    return devices % wraps**_CUBIC == 0
+    return devices % (wraps * wraps * wraps) == 0
 
 
 def _dimensions(count: int) -> str:
