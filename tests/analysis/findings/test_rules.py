@@ -15,8 +15,10 @@ from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import Case, Finding
+from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.rules import RULES, find_findings
+from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
@@ -26,6 +28,7 @@ from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
+from xlareport.knowledge.tpu_cores import tpu_cores
 from xlareport.program import ParsedModule, read_module
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime.resources import find_resource
@@ -146,6 +149,28 @@ def tiles(*sizes: int) -> str:
     return entry("\n".join([*body, "  ROOT t = () tuple()"]))
 
 
+def row_sums(contracted: int) -> str:
+    """Return a fusion on a TPU: a product of which only the sums of its rows are written."""
+    return f"""HloModule m, is_scheduled=true
+
+{ADD}
+product {{
+  a = bf16[8192,{contracted}] parameter(0)
+  b = bf16[{contracted},8192] parameter(1)
+  d = f32[8192,8192] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  zero = f32[] constant(0)
+  ROOT r = f32[8192] reduce(d, zero), dimensions={{1}}, to_apply=add
+}}
+
+ENTRY e {{
+  a = bf16[8192,{contracted}]{{1,0:T(8,128)(2,1)}} parameter(0)
+  b = bf16[{contracted},8192]{{1,0:T(8,128)(2,1)}} parameter(1)
+  ROOT p = f32[8192] fusion(a, b), kind=kOutput, calls=product, \
+backend_config={{"estimated_cycles":"9"}}
+}}
+"""
+
+
 def reduces(number: int, chained: str = "") -> str:
     """Return small all-reduces side by side, or one after the other."""
     body = ["  a = f32[1024] parameter(0)"]
@@ -192,6 +217,7 @@ SEEDED = [
         entry("  a = f32[4096] parameter(0)\n  ROOT b = f64[4096] convert(a)"),
         entry("  a = f64[4096] parameter(0)\n  ROOT b = f32[4096] convert(a)"),
     ),
+    ("padded-products", row_sums(64), row_sums(128)),
     ("split-products", split(SUM), split("  ROOT n = f32[8,1024,1024] negate(p)")),
     ("same-tiles", tiles(64, 64, 64), tiles(64, 64, 128)),
     ("small-collectives", reduces(6), reduces(6, chained="yes")),
@@ -470,12 +496,62 @@ def test_every_rule_is_seeded_and_in_the_guide() -> None:
     assert names == {one[0] for one in SEEDED} | whole_dumps | two_snapshots | {"slow-fusions"}
     by_hand = {
         *("copied-updates", "double-upcasts", "same-tiles", "small-collectives", "split-products"),
+        "padded-products",
         *two_snapshots,
         "unused-donations",
     }
     assert names - whole_dumps - by_hand == set(REAL)
     guide = (find_resource("site_src") / "guide" / "findings.md").read_text("utf-8")
     assert not [name for name in {*names, "recompilations"} if f"{{ #{name} }}" not in guide]
+
+
+def test_padding_is_counted_against_the_mxu_of_the_device() -> None:
+    v5e, v6e = tpu_cores()["tpu-v5e"], tpu_cores()["tpu-v6e"]
+    assert Product(1024, 147, 64).padding(v5e) == pytest.approx(256 / 147)
+    assert Product(1000, 128, 64).padding(v5e) == pytest.approx(1.024)
+    assert Product(60, 128, 60).padding(v5e) == pytest.approx(128 * 64 / 3600)
+    assert Product(4096, 256, 256).padding(v6e) == 1
+    assert Product(4096, 128, 256).padding(v6e) == 2
+
+
+def test_a_convolution_is_padded_as_the_matmul_of_its_patches(case_of: MakeCase) -> None:
+    case = case_of(
+        entry(
+            "  a = bf16[128,224,224,3]{3,0,2,1:T(8,128)(2,1)} parameter(0)\n"
+            "  k = bf16[7,7,3,64]{3,2,1,0:T(4,128)(2,1)} parameter(1)\n"
+            "  ROOT c = bf16[128,112,112,64]{3,0,2,1:T(8,128)(2,1)} convolution(a, k), "
+            "window={size=7x7 stride=2x2 pad=2_3x2_3}, dim_labels=b01f_01io->b01f, "
+            'operand_precision={highest,highest}, backend_config={"estimated_cycles":"9"}'
+        )
+    )
+    [one] = padded_products(replace(case, device=replace(case.device, bandwidth=1e15)))
+    assert (
+        "1605632 x 147 by 147 x 64, contracted dimension padded to 256, 1.7 times" in one.evidence
+    )
+
+
+@pytest.mark.parametrize(
+    ("multiprocessors", "words"),
+    [
+        (132, "Unsplit, they have 256 output tiles for 132 multiprocessors"),
+        (None, "How many multiprocessors the split keeps busy is not known."),
+    ],
+)
+def test_a_split_says_which_multiprocessors_it_keeps_busy(
+    multiprocessors: int | None, words: str, case_of: MakeCase
+) -> None:
+    tile = ', backend_config={"output_tiles":[{"sizes":["1","64","64"]}]}'
+    case = case_of(split(SUM).replace("calls=product", f"calls=product{tile}"))
+    device = replace(case.device, multiprocessors=multiprocessors)
+    [one] = split_products(replace(case, device=device))
+    assert words in one.evidence
+
+
+def test_a_split_that_fills_idle_multiprocessors_is_worth_its_sums(case_of: MakeCase) -> None:
+    tile = ', backend_config={"output_tiles":[{"sizes":["1","1024","1024"]}]}'
+    case = case_of(split(SUM).replace("calls=product", f"calls=product{tile}"))
+    assert [*split_products(case)]
+    assert not [*split_products(replace(case, device=replace(case.device, multiprocessors=132)))]
 
 
 def test_what_weighs_most_comes_first(case_of: MakeCase) -> None:

@@ -17,6 +17,7 @@ from xlareport.analysis.findings.involuntary_rematerializations import (
 from xlareport.analysis.findings.large_constants import large_constants
 from xlareport.analysis.findings.layout_copies import layout_copies
 from xlareport.analysis.findings.out_of_memory import out_of_memory
+from xlareport.analysis.findings.padded_products import padded_products
 from xlareport.analysis.findings.random_numbers import random_numbers
 from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
@@ -51,6 +52,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     gathered_once,
     host_transfers,
     layout_copies,
+    padded_products,
     random_numbers,
     refused_fusions,
     same_tiles,

@@ -18,7 +18,7 @@ def same_tiles(case: Case) -> Iterator[Finding]:
     """Report Triton products of several shapes when every one of them has the same tile."""
     tiles: dict[str, list[tuple[float, str, Where]]] = defaultdict(list)
     for computation, instruction, cost in case.scheduled():
-        tile = _tile(instruction.attributes_text) if cost.matrix_flops else ""
+        tile = find_tile(instruction.attributes_text) if cost.matrix_flops else ""
         if tile:
             place = (computation.name, instruction.name)
             tiles[tile].append((case.least(cost), instruction.shape.text, place))
@@ -48,7 +48,7 @@ def same_tiles(case: Case) -> Iterator[Finding]:
         )
 
 
-def _tile(text: str) -> str:
+def find_tile(text: str) -> str:
     """Return the tile in a backend config, `16x8`; empty where it has none."""
     match = _TILE.search(text)
     if match is not None:

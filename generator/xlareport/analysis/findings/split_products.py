@@ -1,10 +1,13 @@
 """Split-K products whose partial sums cost more than the product itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
 
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.analysis.findings.same_tiles import find_tile
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
 
@@ -13,36 +16,84 @@ LEAST_SHARE = 0.02
 _OPERANDS_OF_REDUCE = 2
 
 
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A product that is written in parts."""
+
+    seconds: float
+    """What it saves at most not to split it."""
+    bytes: int
+    """Of partial sums, in all executions."""
+    tiles: int | None
+    """Output tiles without the split; None where no tile is known."""
+    place: Where
+
+
 def split_products(case: Case) -> Iterator[Finding]:
     """Report products written in parts along a new first dimension, which a reduce adds up.
 
     The parts are counted where writing and reading them takes longer than the whole product by
-    the roofline: then more blocks at once cannot pay for them.
+    the roofline, with the multiprocessors that its output tiles keep busy.
     """
-    result: list[tuple[float, int, Where]] = []
+    result: list[_Split] = []
     for computation, instruction, cost in case.scheduled():
         parts = count_parts(case.module, computation, instruction) if cost.matrix_flops else 0
         size = instruction.shape.byte_size or 0
         seconds = case.time_of_bytes(2.0 * size * (1 - 1 / parts)) * cost.counted if parts else 0.0
-        if parts and seconds > _whole(case, cost, size, parts) * cost.counted:
-            result.append((seconds, size * cost.counted, (computation.name, instruction.name)))
-    seconds = sum(each for each, _, _ in result)
+        if not parts:
+            continue
+        tiles = count_tiles(instruction)
+        whole = _whole(case, cost, size, parts)
+        slower = whole / _occupancy(case, tiles) if tiles else whole
+        saved = seconds - (slower - whole) * cost.counted
+        if saved > whole * cost.counted:
+            place = (computation.name, instruction.name)
+            result.append(_Split(saved, size * cost.counted, tiles, place))
+    seconds = sum(split.seconds for split in result)
     if case.is_noticeable(seconds, LEAST_SHARE):
-        yield _finding(case, sorted(result, key=lambda item: (-item[0], item[2])), seconds)
+        yield _finding(case, sorted(result, key=lambda each: (-each.seconds, each.place)), seconds)
 
 
-def _finding(case: Case, products: list[tuple[float, int, Where]], seconds: float) -> Finding:
-    names = join_names(name for _, _, (_, name) in products)
-    written = sum(size for _, size, _ in products)
+def _occupancy(case: Case, tiles: int) -> float:
+    """Return the share of the multiprocessors that so many output tiles keep busy; 1 if unknown."""
+    multiprocessors = case.device.multiprocessors
+    return min(1.0, tiles / multiprocessors) if multiprocessors else 1.0
+
+
+def count_tiles(product: Instruction) -> int | None:
+    """Return the output tiles of the product without its split; None where no tile is known."""
+    tile = [int(size) for size in find_tile(product.attributes_text).split("x") if size.isdigit()]
+    rows, columns = product.shape.dimensions[-2:]
+    if len(tile) < 2 or not all(tile[-2:]):
+        return None
+    return prod(product.shape.dimensions[1:-2]) * -(-rows // tile[-2]) * -(-columns // tile[-1])
+
+
+def _describe_tiles(case: Case, products: Sequence[_Split]) -> str:
+    """Return how many multiprocessors the unsplit products keep busy, or that it is not known."""
+    known = sorted(split.tiles for split in products if split.tiles)
+    multiprocessors = case.device.multiprocessors
+    if len(known) < len(products) or not multiprocessors:
+        return " How many multiprocessors the split keeps busy is not known."
+    span = f"{known[0]}" if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+    return (
+        f" Unsplit, they have {span} output tiles for {multiprocessors} multiprocessors; the idle "
+        "ones are counted."
+    )
+
+
+def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
+    names = join_names(split.place[1] for split in products)
+    written = sum(split.bytes for split in products)
     return Finding(
         rule="split-products",
         title="Split-K matmul with costly partial sums",
-        places=tuple(place for _, _, place in products[:MOST_PLACES]),
+        places=tuple(split.place for split in products[:MOST_PLACES]),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again, "
             f"{units.share(case.share(seconds))} of the module's roofline time and longer than "
-            "the unsplit matmuls need."
+            f"the unsplit matmuls need.{_describe_tiles(case, products)}"
         ),
         suggestion=(
             "Autotune on the device that runs it, or switch the rewrite off with "

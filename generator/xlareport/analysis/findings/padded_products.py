@@ -1,0 +1,163 @@
+"""Matmuls and convolutions whose dimensions are not multiples of the MXU of a TPU."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.site import parse_integers
+from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.windows import parse_window
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.tpu_cores import TpuCore, tpu_cores
+from xlareport.runtime import units
+
+LEAST_SHARE = 0.02
+"""Of the module's roofline time, all of them together."""
+_ROWS = 8
+"""Rows of a tile: to a multiple of these the streamed dimension is padded."""
+_DEEPEST = 4
+"""Fusions in fusions that are looked into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A matmul, or a convolution as one: `rows` x `contracted` times `contracted` x `columns`."""
+
+    rows: int
+    contracted: int
+    columns: int
+
+    def padding(self, core: TpuCore) -> float:
+        """Return the multiply-adds of the padded product over those of this one, at least.
+
+        Either operand may stay in the MXU; the other is streamed through it by rows.
+        """
+        held, streamed = (self.columns, self.rows), (self.rows, self.columns)
+        ways = (
+            _padded(side, core.mxu) * _padded(other, _ROWS)
+            for side, other in zip(held, streamed, strict=True)
+        )
+        whole = self.rows * self.contracted * self.columns
+        return _padded(self.contracted, core.mxu) * min(ways) / whole
+
+    def words(self, core: TpuCore) -> str:
+        """Return the dimensions, and the padded one of the contracted dimension."""
+        padded = _padded(self.contracted, core.mxu)
+        return (
+            f"{self.rows} x {self.contracted} by {self.contracted} x {self.columns}, "
+            f"contracted dimension padded to {padded}"
+        )
+
+
+def _padded(size: int, multiple: int) -> int:
+    return -(-size // multiple) * multiple
+
+
+def padded_products(case: Case) -> Iterator[Finding]:
+    """Report products that take longer than their roofline for the padding of their dimensions."""
+    core = tpu_cores().get(case.device.key)
+    if core is None:
+        return
+    result: list[tuple[float, Where, Product]] = []
+    for computation, instruction, cost in case.scheduled():
+        least = estimate_time(cost, case.device) if cost.matrix_flops else None
+        products = [*_products(case.module, computation, instruction)] if least else []
+        padded = sum(_seconds(case, where, product, core) for where, product in products)
+        lost = (padded - (least.seconds if least else 0.0)) * max(cost.counted, 1)
+        if lost > 0:
+            worst = max(products, key=lambda each: each[1].padding(core))
+            result.append((lost, (computation.name, instruction.name), worst[1]))
+    seconds = sum(lost for lost, _, _ in result)
+    if case.is_noticeable(seconds, LEAST_SHARE):
+        yield _finding(case, sorted(result, key=lambda item: (-item[0], item[1])), core)
+
+
+def _seconds(case: Case, where: Where, product: Product, core: TpuCore) -> float:
+    cost = case.cost.instructions.get(where)
+    flops = cost.matrix_flops if cost else ()
+    plain = sum(each / case.device.matrix_peak(kind) for kind, each in flops)
+    return plain * product.padding(core)
+
+
+def _finding(case: Case, products: list[tuple[float, Where, Product]], core: TpuCore) -> Finding:
+    seconds = sum(lost for lost, _, _ in products)
+    (_, _, largest), *_ = products
+    names = join_names(name for _, (_, name), _ in products)
+    return Finding(
+        rule="padded-products",
+        title="Matmul dimensions padded to the MXU",
+        places=tuple(place for _, place, _ in products[:MOST_PLACES]),
+        evidence=(
+            f"{units.plural(len(products), 'matmul')} ({names}): the MXU is {core.mxu} x "
+            f"{core.mxu}, and the padded dimensions take {units.share(case.share(seconds))} of "
+            f"the module's roofline time more than the unpadded ones. The first: "
+            f"{largest.words(core)}, {largest.padding(core):.1f} times the multiply-adds."
+        ),
+        suggestion=(
+            f"Make the contracted dimension and one other a multiple of {core.mxu}: choose other "
+            "sizes, merge small dimensions, or pad once outside the loop."
+        ),
+        grade="guessed",
+        weight=seconds,
+        seconds=seconds,
+    )
+
+
+def _products(
+    module: HloModule, computation: Computation, instruction: Instruction, depth: int = 0
+) -> Iterator[tuple[Where, Product]]:
+    """Yield the matmuls of an instruction, those of what it fuses too."""
+    if instruction.opcode == "fusion" and depth < _DEEPEST:
+        for _, name in instruction.called:
+            inside = module.by_name.get(name)
+            for each in inside.instructions if inside else ():
+                yield from _products(module, inside, each, depth + 1) if inside else ()
+    try:
+        product = _product(computation, instruction)
+    except UncountableError:
+        return
+    if product is not None and min(product.rows, product.contracted, product.columns) > 0:
+        yield (computation.name, instruction.name), product
+
+
+def _product(computation: Computation, instruction: Instruction) -> Product | None:
+    shapes = [
+        operand.shape.dimensions
+        for name in instruction.operand_names[:2]
+        if (operand := computation.by_name.get(name)) is not None
+    ]
+    if len(shapes) < 2:
+        return None
+    if instruction.opcode == "dot":
+        return _dot(instruction, shapes[0], shapes[1])
+    return _convolution(instruction, shapes[1]) if instruction.opcode == "convolution" else None
+
+
+def _dot(instruction: Instruction, left: tuple[int, ...], right: tuple[int, ...]) -> Product:
+    contracted = _sizes(instruction, "lhs_contracting_dims", left)
+    batch = _sizes(instruction, "lhs_batch_dims", left)
+    common = contracted * batch
+    return Product(prod(left) // common, contracted, prod(right) // common)
+
+
+def _sizes(instruction: Instruction, attribute: str, dimensions: tuple[int, ...]) -> int:
+    places = parse_integers(instruction.attributes.get(attribute, "").strip("{}").replace(",", " "))
+    return max(1, prod(dimensions[place] for place in places if 0 <= place < len(dimensions)))
+
+
+def _convolution(instruction: Instruction, kernel: tuple[int, ...]) -> Product | None:
+    """Return a convolution as a matmul of its patches; None where it is in groups."""
+    attributes = instruction.attributes
+    if {"feature_group_count", "batch_group_count"} & attributes.keys():
+        return None
+    operands, _, outputs = attributes.get("dim_labels", "").partition("->")
+    _, _, labels = operands.partition("_")
+    result = instruction.shape.dimensions
+    if len(labels) != len(kernel) or len(outputs) != len(result) or "i" not in labels:
+        return None
+    window = prod(each.size for each in parse_window(attributes.get("window", "")))
+    columns = kernel[labels.index("o")] if "o" in labels else 1
+    rows = prod(result) // max(1, columns)
+    return Product(rows, kernel[labels.index("i")] * window, columns)
