@@ -2054,6 +2054,8 @@ var xlareport = (() => {
       this.canvas.addEventListener("keydown", (event) => this.press(event));
       this.canvas.addEventListener("pointerdown", (event) => this.grab(event));
       this.canvas.addEventListener("pointerover", (event) => this.point(event.target));
+      window.addEventListener("beforeprint", () => this.print());
+      window.addEventListener("afterprint", () => this.show());
       new ResizeObserver(() => this.resized()).observe(this.canvas);
     }
     /** Nothing has a place while the picture is out of the page or folded away: its canvas has no size. */
@@ -2121,6 +2123,13 @@ var xlareport = (() => {
       const width = clientWidth / scale;
       this.view = { x: (this.whole.width - width) / 2, y: 0, width, height: clientHeight / scale };
       this.show();
+    }
+    /** Shows the whole picture on paper, whatever stands on the screen. */
+    print() {
+      if (!this.placed) return;
+      const { x, y, width, height } = this.whole;
+      this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+      this.svg.style.transform = "";
     }
     show() {
       if (!this.placed) return;
@@ -5018,14 +5027,16 @@ var xlareport = (() => {
   var LEAST = 18;
   var SAMPLE = 1e3;
   var BESIDE2 = 3;
-  function firstColumns({ columns: columns2, sort }, narrow) {
+  function firstColumns({ columns: columns2, rows: rows2, sort }, narrow) {
     const most = narrow ? NARROW : FIRST2;
     const places2 = [...columns2.keys()];
     if (columns2.length <= most) return places2;
-    const shown = places2.slice(0, most);
-    if (sort && sort[0] >= most) shown[most - 1] = sort[0];
+    const filled = places2.filter((place) => !place || !rows2.length || rows2.some((row3) => isFilled(row3[place])));
+    const shown = filled.slice(0, most);
+    if (sort && !shown.includes(sort[0])) shown[Math.min(most, shown.length) - 1] = sort[0];
     return shown;
   }
+  var isFilled = (value) => value !== null && value !== void 0 && value !== "";
   function chosenColumns(text, count) {
     const places2 = [...new Set((text ?? "").split(".").filter(Boolean).map(Number))];
     const known4 = places2.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
@@ -5853,6 +5864,15 @@ var xlareport = (() => {
         if (quality >= 0) yield { rank: quality, hit: () => this.hit(kind, place) };
       }
     }
+    /**
+     * @param {string} scope in lower case: `layer_3/mlp`
+     * @returns {number} the op_names below it
+     */
+    below(scope) {
+      const lower = this.kinds.get("op_name")?.lower ?? [];
+      const inside = `/${scope.replace(/\/$/, "")}/`;
+      return lower.filter((name) => `/${name}`.includes(inside)).length;
+    }
     /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *stages(ranked) {
       for (const [place, label] of this.labels.entries()) {
@@ -5949,6 +5969,7 @@ var xlareport = (() => {
   // src/search/search.js
   var SHOWN4 = 5;
   var MORE = 50;
+  var BELOW = 20;
   var AT_FIRST = 40;
   var FILES = 2e4;
   var GROUPS = (
@@ -5998,6 +6019,7 @@ var xlareport = (() => {
       this.modules = [];
       this.limit = /* @__PURE__ */ new Map();
       this.failed = 0;
+      this.below = 0;
       this.begun = false;
       this.input.addEventListener("input", () => this.changed());
       this.dialog.addEventListener("keydown", (event) => this.press(event));
@@ -6061,6 +6083,7 @@ var xlareport = (() => {
     /** Draws what is found. */
     show() {
       const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
+      this.below = query ? this.indexes.reduce((sum, index) => sum + index.below(query), 0) : 0;
       const groups = query ? this.groups(query) : [];
       const hits = groups.reduce((sum2, group) => sum2 + group.matches.length, 0);
       const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
@@ -6178,8 +6201,9 @@ var xlareport = (() => {
     }
     /** @param {Group} group */
     drawn({ kind, title: title2, matches: matches2, count }) {
-      const limit = this.limit.get(kind) ?? SHOWN4;
-      const rows2 = matches2.slice(0, limit).map((match) => row2(match.hit(), match.rank === 0));
+      const scope = kind === "op_name" && this.below > 1;
+      const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN4);
+      const rows2 = matches2.slice(0, limit).map((match) => row2(match.hit(), match.rank === 0 && !scope));
       const rest2 = count - rows2.length;
       const more = rest2 > 0 && element(
         "button.xr-button",
@@ -6216,7 +6240,10 @@ var xlareport = (() => {
     openExact(links) {
       const exact = links.find((link2) => link2.dataset.exact);
       if (exact) exact.click();
-      else if (links.length) this.status.textContent = "No exact match. The arrow keys choose a result.";
+      else if (links.length) {
+        const below2 = this.below > 1 ? `${format.count(this.below)} op_names are below this scope.` : "No exact match.";
+        this.status.textContent = `${below2} The arrow keys choose a result.`;
+      }
     }
     /** @param {KeyboardEvent} event */
     press(event) {

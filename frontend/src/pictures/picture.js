@@ -139,6 +139,8 @@ export class Picture {
     this.canvas.addEventListener("keydown", (event) => this.press(event));
     this.canvas.addEventListener("pointerdown", (event) => this.grab(event));
     this.canvas.addEventListener("pointerover", (event) => this.point(event.target));
+    window.addEventListener("beforeprint", () => this.print());
+    window.addEventListener("afterprint", () => this.show());
     new ResizeObserver(() => this.resized()).observe(this.canvas);
   }
 
@@ -214,6 +216,14 @@ export class Picture {
     const width = clientWidth / scale;
     this.view = { x: (this.whole.width - width) / 2, y: 0, width, height: clientHeight / scale };
     this.show();
+  }
+
+  /** Shows the whole picture on paper, whatever stands on the screen. */
+  print() {
+    if (!this.placed) return;
+    const { x, y, width, height } = this.whole;
+    this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+    this.svg.style.transform = "";
   }
 
   show() {

@@ -137,6 +137,16 @@ export class ModuleIndex {
     }
   }
 
+  /**
+   * @param {string} scope in lower case: `layer_3/mlp`
+   * @returns {number} the op_names below it
+   */
+  below(scope) {
+    const lower = this.kinds.get("op_name")?.lower ?? [];
+    const inside = `/${scope.replace(/\/$/, "")}/`;
+    return lower.filter((name) => `/${name}`.includes(inside)).length;
+  }
+
   /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
   *stages(ranked) {
     for (const [place, label] of this.labels.entries()) {

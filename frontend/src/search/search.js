@@ -16,6 +16,8 @@ import { row } from "./row.js";
 
 const SHOWN = 5;
 const MORE = 50;
+/** op_names that are listed at first where a scope is typed. */
+const BELOW = 20;
 /** Modules that are loaded without being asked for, and files of a dump whose list is. */
 const AT_FIRST = 40;
 const FILES = 20000;
@@ -80,6 +82,8 @@ class Search {
     this.modules = [];
     this.limit = new Map();
     this.failed = 0;
+    /** How many op_names are below the scope that is typed. */
+    this.below = 0;
     this.begun = false;
     this.input.addEventListener("input", () => this.changed());
     this.dialog.addEventListener("keydown", (event) => this.press(event));
@@ -148,6 +152,7 @@ class Search {
   /** Draws what is found. */
   show() {
     const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
+    this.below = query ? this.indexes.reduce((sum, index) => sum + index.below(query), 0) : 0;
     const groups = query ? this.groups(query) : [];
     const hits = groups.reduce((sum, group) => sum + group.matches.length, 0);
     const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
@@ -277,8 +282,9 @@ class Search {
 
   /** @param {Group} group */
   drawn({ kind, title, matches, count }) {
-    const limit = this.limit.get(kind) ?? SHOWN;
-    const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0));
+    const scope = kind === "op_name" && this.below > 1;
+    const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN);
+    const rows = matches.slice(0, limit).map((match) => row(match.hit(), match.rank === 0 && !scope));
     const rest = count - rows.length;
     const more =
       rest > 0 &&
@@ -317,7 +323,10 @@ class Search {
   openExact(links) {
     const exact = links.find((link) => link.dataset.exact);
     if (exact) exact.click();
-    else if (links.length) this.status.textContent = "No exact match. The arrow keys choose a result.";
+    else if (links.length) {
+      const below = this.below > 1 ? `${format.count(this.below)} op_names are below this scope.` : "No exact match.";
+      this.status.textContent = `${below} The arrow keys choose a result.`;
+    }
   }
 
   /** @param {KeyboardEvent} event */

@@ -16,19 +16,24 @@ const SAMPLE = 1000;
 const BESIDE = 3;
 
 /**
- * Returns the columns that stand there at first: the leading ones, and the one that rows are ordered by.
+ * Returns the columns that stand there at first: the leading ones that have a value in any row, and the one that
+ * rows are ordered by.
  * @param {TableData} data
  * @param {boolean} narrow
  * @returns {number[]}
  */
-export function firstColumns({ columns, sort }, narrow) {
+export function firstColumns({ columns, rows, sort }, narrow) {
   const most = narrow ? NARROW : FIRST;
   const places = [...columns.keys()];
   if (columns.length <= most) return places;
-  const shown = places.slice(0, most);
-  if (sort && sort[0] >= most) shown[most - 1] = sort[0];
+  const filled = places.filter((place) => !place || !rows.length || rows.some((row) => isFilled(row[place])));
+  const shown = filled.slice(0, most);
+  if (sort && !shown.includes(sort[0])) shown[Math.min(most, shown.length) - 1] = sort[0];
   return shown;
 }
+
+/** @param {unknown} value */
+const isFilled = (value) => value !== null && value !== undefined && value !== "";
 
 /**
  * Reads what `chosenText` writes; null where it names no column.

@@ -75,3 +75,13 @@ test("an operation is found by its name where only its forms are written", () =>
   assert.equal(hit[1].note, "all-reduce-done, all-reduce-start, only in fusion, in jit_f");
   assert.ok(hit[1].href.endsWith("find=all-reduce"));
 });
+
+test("op_names below a scope are counted by whole levels of their paths", () => {
+  const values = ["jit(f)/h_1/mlp/dot", "jit(f)/h_1/mlp/add", "jit(f)/h_11/mlp/dot", "mlp"];
+  const kinds = { op_name: { values, spans: [0, 0, 0, 0] } };
+  const some = new ModuleIndex(MODULE, { ...VALUE, kinds }, true);
+  assert.deepEqual(
+    ["h_1", "h_1/", "h_1/mlp", "jit(f)", "mlp", "lp", "dot"].map((scope) => some.below(scope)),
+    [2, 2, 2, 3, 3, 0, 0],
+  );
+});

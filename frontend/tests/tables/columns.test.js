@@ -11,6 +11,14 @@ test("seven columns stand there at first, the one of the order among them", () =
   assert.deepEqual(firstColumns({ columns: COLUMNS.slice(0, 2), rows: [] }, true), [0, 1]);
 });
 
+test("a column without a value in any row does not stand there at first", () => {
+  const filled = (/** @type {number} */ place) => (place === 2 || place === 5 ? null : place === 6 ? "" : "x");
+  const rows = [COLUMNS.map((_, place) => filled(place))];
+  assert.deepEqual(firstColumns({ columns: COLUMNS, rows }, false), [0, 1, 3, 4, 7, 8]);
+  assert.deepEqual(firstColumns({ columns: COLUMNS, rows }, true), [0, 1, 3]);
+  assert.deepEqual(firstColumns({ columns: COLUMNS, rows, sort: [5, "desc"] }, true), [0, 1, 5]);
+});
+
 test("columns of an address are those that there are, each once", () => {
   assert.deepEqual(chosenColumns("3.1.1.99.x.-2", 9), [1, 3]);
   assert.equal(chosenColumns("x", 9), null);

@@ -91,8 +91,8 @@ def _finding(case: Case, products: list[tuple[float, Where, Product]], core: Tpu
         places=tuple(place for _, place, _ in products[:MOST_PLACES]),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): the MXU is {core.mxu} x "
-            f"{core.mxu}, and the padded dimensions take {units.share(case.share(seconds))} of "
-            f"the module's roofline time more than the unpadded ones. The first: "
+            f"{core.mxu}, and the padding adds {units.share(case.share(seconds))} of the module's "
+            f"roofline time. The first: "
             f"{largest.words(core)}, {largest.padding(core):.1f} times the multiply-adds."
         ),
         suggestion=(
