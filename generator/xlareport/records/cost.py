@@ -38,7 +38,7 @@ class HeavyInstructionRecord:
     share: float
     """Of the least time of the module, 0 to 1."""
     limit: str
-    """`arithmetic` or `memory`."""
+    """`compute`, `memory` or `interconnect`."""
     flops: int | None
     bytes_read: int | None
     bytes_written: int | None

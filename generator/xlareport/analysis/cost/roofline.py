@@ -52,10 +52,10 @@ class LeastTime:
 
     @property
     def bound(self) -> str:
-        """What limits it: `arithmetic`, `memory` or `interconnect`."""
+        """What limits it: `compute`, `memory` or `interconnect`."""
         if self.interconnect > max(self.arithmetic, self.memory):
             return "interconnect"
-        return "arithmetic" if self.arithmetic > self.memory else "memory"
+        return "compute" if self.arithmetic > self.memory else "memory"
 
 
 @dataclass(frozen=True, slots=True)
