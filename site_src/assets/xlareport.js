@@ -6083,7 +6083,7 @@ var xlareport = (() => {
     /** Draws what is found. */
     show() {
       const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
-      this.below = query ? this.indexes.reduce((sum, index) => sum + index.below(query), 0) : 0;
+      this.below = query ? this.indexes.reduce((sum2, index) => sum2 + index.below(query), 0) : 0;
       const groups = query ? this.groups(query) : [];
       const hits = groups.reduce((sum2, group) => sum2 + group.matches.length, 0);
       const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
