@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench_zooming import chromium
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from xlareport.storage.payloads import read_stored_value
 
@@ -32,7 +32,8 @@ OPEN = """(key) => new Promise((resolve) => {
   const look = () => {
     const step = shown();
     const late = performance.now() - start;
-    const there = step && step !== before && step.querySelector(step.querySelector(".xr-diff") ? ".xr-line" : "*");
+    const lines = step?.querySelector(".xr-diff") ? ".xr-line" : "*";
+    const there = step && step !== before && step.querySelector(lines);
     if (there) requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
     else if (late > 20000) resolve(late);
     else requestAnimationFrame(look);
@@ -111,7 +112,7 @@ def changes(step: Mapping[str, Any]) -> int:
 def opened_steps(browser: Browser, site: Path, slug: str) -> Iterator[Measure]:
     """Yield the largest steps, each opened from the smallest one."""
     ranked = sorted(steps_of(site, slug), key=lambda step: -step[1])
-    if len(ranked) < 2:  # noqa: PLR2004 - one to come from, one to go to
+    if len(ranked) < 2:
         return
     smallest = ranked[-1][0]
     for key, size in ranked[:STEPS]:
