@@ -9,6 +9,7 @@ import { drawComputationTimelines } from "./graphs/computation_timeline.js";
 import { drawExplorer } from "./graphs/explorer.js";
 import { drawHistory } from "./history/history.js";
 import { installKeys } from "./keys.js";
+import { nameCodeBars } from "./landmarks.js";
 import { drawLiving } from "./memory/living.js";
 import { showAskedPart } from "./parts.js";
 import { drawPicture } from "./pictures/interactive.js";
@@ -31,6 +32,7 @@ export { readDrawing, recordLayout, recordSvg } from "./pictures/records.js";
 
 showAskedPart();
 installKeys();
+nameCodeBars();
 component("data-xr-table", drawTable);
 component("data-xr-picture", drawPicture);
 component("data-xr-steps", drawSteps);

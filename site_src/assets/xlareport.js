@@ -4690,6 +4690,15 @@ var xlareport = (() => {
     new Histories(host, key);
   }
 
+  // src/landmarks.js
+  function nameCodeBars() {
+    for (const [number, block] of document.querySelectorAll("article .highlight").entries()) {
+      const name = () => block.querySelector(".md-code__nav")?.setAttribute("aria-label", `Code block ${number + 1}`);
+      new MutationObserver(name).observe(block, { childList: true, subtree: true });
+      name();
+    }
+  }
+
   // src/memory/living.js
   var [LEFT, RIGHT, WIDTH] = [64, 8, 760];
   var SHOWN3 = 20;
@@ -7893,6 +7902,7 @@ var xlareport = (() => {
   // src/main.js
   showAskedPart();
   installKeys();
+  nameCodeBars();
   component("data-xr-table", drawTable);
   component("data-xr-picture", drawPicture);
   component("data-xr-steps", drawSteps);

@@ -82,8 +82,7 @@ class Search {
     this.modules = [];
     this.limit = new Map();
     this.failed = 0;
-    /** How many op_names are below the scope that is typed. */
-    this.below = 0;
+    this.below = 0; // op_names below the scope that is typed
     this.begun = false;
     this.input.addEventListener("input", () => this.changed());
     this.dialog.addEventListener("keydown", (event) => this.press(event));
