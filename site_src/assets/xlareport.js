@@ -188,6 +188,7 @@ var xlareport = (() => {
     [1e3, "ms"],
     [1e6, "\xB5s"]
   ];
+  var LEAST = 1e-3;
   var fraction = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
   function scaled(number, base, units, significant) {
     let value = number;
@@ -203,8 +204,11 @@ var xlareport = (() => {
     unknown: EN_DASH,
     /** @param {number} number */
     count: (number) => whole.format(number).replace("-", "\u2212"),
-    /** @param {number} number */
-    float: (number) => fraction.format(number).replace("-", "\u2212"),
+    /** @param {number} number @returns {string} four digits; what is nearly nothing is told as such */
+    float(number) {
+      if (number > 0 && number < LEAST) return `<${LEAST}`;
+      return fraction.format(number).replace("-", "\u2212");
+    },
     /** @param {number} number a difference, or null where it is not known */
     signed(number) {
       return number === 0 ? "\xB10" : number < 0 ? format.count(number) : `+${format.count(number)}`;
@@ -5033,7 +5037,7 @@ var xlareport = (() => {
   var FIRST2 = 7;
   var NARROW = 3;
   var WIDEST2 = 64;
-  var LEAST = 18;
+  var LEAST2 = 18;
   var SAMPLE = 1e3;
   var BESIDE2 = 3;
   function firstColumns({ columns: columns2, rows: rows2, sort }, narrow) {
@@ -5064,7 +5068,7 @@ var xlareport = (() => {
   }
   function dividedRoom(wanted2, firm, room) {
     const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
-    const least = wanted2.map((width, place) => firm[place] ? width : Math.min(width, LEAST));
+    const least = wanted2.map((width, place) => firm[place] ? width : Math.min(width, LEAST2));
     const spare = total - least.reduce((sum2, width) => sum2 + width, 0);
     if (total <= room) return wanted2.map((width) => width * room / total);
     const share = spare ? Math.max(0, room - total + spare) / spare : 0;

@@ -8,6 +8,7 @@ const TIMES = [
   [1e3, "ms"],
   [1e6, "\u00b5s"],
 ];
+const LEAST = 0.001;
 const fraction = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
 
 /**
@@ -32,8 +33,11 @@ export const format = {
   unknown: EN_DASH,
   /** @param {number} number */
   count: (number) => whole.format(number).replace("-", "\u2212"),
-  /** @param {number} number */
-  float: (number) => fraction.format(number).replace("-", "\u2212"),
+  /** @param {number} number @returns {string} four digits; what is nearly nothing is told as such */
+  float(number) {
+    if (number > 0 && number < LEAST) return `<${LEAST}`;
+    return fraction.format(number).replace("-", "\u2212");
+  },
   /** @param {number} number a difference, or null where it is not known */
   signed(number) {
     return number === 0 ? "\u00b10" : number < 0 ? format.count(number) : `+${format.count(number)}`;

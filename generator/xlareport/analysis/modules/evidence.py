@@ -63,7 +63,7 @@ def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
         if summary.open_work
         else _COUNTED
     )
-    calls = f", {_calls(summary.calls.hidden)} taken for what its data allow"
+    calls = f", {_calls(summary.calls.hidden)} estimated from the data that they take"
     hidden = calls if summary.calls.hidden else ""
     remark = f"operations and bytes, {rounds}{hidden}"
     return Evidence(words, 30, _SOFT(share), remark, compared=True)
@@ -84,7 +84,7 @@ def _calls(number: int) -> str:
 
 
 def _by_open_loop(summary: ModuleSummary, most: Most) -> Evidence:
-    words = "runs a loop until something is reached, as a solver or a simulation does"
+    words = "has a while loop without a fixed trip count, as a solver or a simulation has"
     whole = summary.open_work * most.assumed.rounds
     share = _share(whole, max(whole, measure_work(summary, most.assumed, most.relations)))
     return Evidence(words, 6, share * most.relations.worth[summary.files.key])
@@ -94,13 +94,13 @@ def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
     products = 0.0 if most.measured else measure_matrices(summary, most.assumed, most.relations)
     share = _share(products, most.matrices)
     which = ", as far as they can be counted" if most.hidden else ""
-    words = _of_most("does", f"the most matrix products and convolutions{which}", share)
+    words = _of_most("has", f"the most matmul and convolution FLOPs{which}", share)
     return Evidence(words, 18, _SOFT(share), compared=True)
 
 
 def _by_input(summary: ModuleSummary, most: Most) -> Evidence:
     share = _share(summary.signature.argument_bytes, most.arguments)
-    words = _of_most("is given", "the most data", share)
+    words = _of_most("takes", "the largest arguments", share)
     words = f"{words}, where an initializer has almost no arguments"
     return Evidence(words, 8, _SOFT(share), compared=True)
 
@@ -153,20 +153,20 @@ def _by_name(summary: ModuleSummary, most: Most) -> Evidence:
     del most
     named = "step" in summary.display_name or "train" in summary.display_name
     called = explain_module(summary.display_name).display or summary.display_name
-    words = f"is called {called}, as programs are called"
+    words = f"is called {called}, a usual name of a program"
     return Evidence(words, 3, 1.0 if named and not classify_helper(summary) else 0.0)
 
 
 def _by_function(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    words = "was made by a function of its name in the source, not by a call of the framework"
+    words = "has the name of a function in the source, not of a framework call"
     return Evidence(words, 3, 1.0 if is_own_function(summary) else 0.0)
 
 
 def _by_executions(summary: ModuleSummary, most: Most) -> Evidence:
     del most
     runs = sum(artifact.name.kind == "snapshot" for artifact in summary.files.artifacts)
-    words = f"was run {units.plural(runs, 'time')} while snapshots of its arguments were taken"
+    words = f"was run {units.plural(runs, 'time')} while XLA dumped snapshots of its arguments"
     return Evidence(words, 3, 0.0 if classify_helper(summary) else min(1.0, runs / 4))
 
 
@@ -179,7 +179,7 @@ def _by_trace(summary: ModuleSummary, most: Most) -> Evidence:
     times = f" {units.plural(summary.runs.count, 'time')}" if summary.runs.count else ""
     whose = ", by itself or with others of its name" if summary.runs.shared else ""
     took = "the trace is cut" if microseconds is None else f"{microseconds / 1000:,.1f} ms in all"
-    words = f"ran{times} while a profiler watched{whose}, {took}"
+    words = f"ran{times} in the profile{whose}, {took}"
     return Evidence(words, _DECIDES, share)
 
 
@@ -195,14 +195,14 @@ def _by_sources(summary: ModuleSummary, most: Most) -> Evidence:
 
 def _by_pupils(summary: ModuleSummary, most: Most) -> Evidence:
     many = len(most.relations.pupils.get(summary.files.key, ()))
-    words = f"returns a state that {units.plural(many, 'other module')} only looked at"
+    words = f"returns a state that {units.plural(many, 'other module')} only read"
     return Evidence(words, 12, min(1.0, float(many)))
 
 
 def _by_weights(summary: ModuleSummary, most: Most) -> Evidence:
     del most
     embedded = summary.features.weights.bytes
-    words = f"has {units.byte_size(embedded)} of constants inside, as a model with its weights has"
+    words = f"has {units.byte_size(embedded)} of constants, as a model with embedded weights has"
     many = embedded >= _WEIGHTS and not classify_helper(summary)
     return Evidence(words, 5, 1.0 if many and summary.matrix_flops else 0.0)
 
