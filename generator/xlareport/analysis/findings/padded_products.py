@@ -17,6 +17,7 @@ LEAST_SHARE = 0.02
 """Of the module's roofline time, all of them together."""
 _ROWS = 8
 """Rows of a tile: to a multiple of these the streamed dimension is padded."""
+_OPERANDS = 2
 _DEEPEST = 4
 """Fusions in fusions that are looked into."""
 
@@ -123,16 +124,22 @@ def _products(
 
 
 def _product(computation: Computation, instruction: Instruction) -> Product | None:
-    shapes = [
-        operand.shape.dimensions
-        for name in instruction.operand_names[:2]
-        if (operand := computation.by_name.get(name)) is not None
-    ]
-    if len(shapes) < 2:
+    if instruction.opcode not in {"dot", "convolution"}:
         return None
+    operands = [computation.by_name.get(name) for name in instruction.operand_names[:2]]
+    shapes = [_dimensions(operand) for operand in operands if operand is not None]
+    if len(shapes) < _OPERANDS or not all(shapes):
+        return None
+    left, right = shapes
     if instruction.opcode == "dot":
-        return _dot(instruction, shapes[0], shapes[1])
-    return _convolution(instruction, shapes[1]) if instruction.opcode == "convolution" else None
+        return _dot(instruction, left, right)
+    return _convolution(instruction, right)
+
+
+def _dimensions(instruction: Instruction) -> tuple[int, ...]:
+    """Return the dimensions of a result; none where one of them is not known."""
+    known = tuple(size for size in instruction.shape.dimensions if size is not None)
+    return known if len(known) == len(instruction.shape.dimensions) else ()
 
 
 def _dot(instruction: Instruction, left: tuple[int, ...], right: tuple[int, ...]) -> Product:
@@ -154,7 +161,7 @@ def _convolution(instruction: Instruction, kernel: tuple[int, ...]) -> Product |
         return None
     operands, _, outputs = attributes.get("dim_labels", "").partition("->")
     _, _, labels = operands.partition("_")
-    result = instruction.shape.dimensions
+    result = _dimensions(instruction)
     if len(labels) != len(kernel) or len(outputs) != len(result) or "i" not in labels:
         return None
     window = prod(each.size for each in parse_window(attributes.get("window", "")))

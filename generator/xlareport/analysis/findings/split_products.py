@@ -63,10 +63,11 @@ def _occupancy(case: Case, tiles: int) -> float:
 def count_tiles(product: Instruction) -> int | None:
     """Return the output tiles of the product without its split; None where no tile is known."""
     tile = [int(size) for size in find_tile(product.attributes_text).split("x") if size.isdigit()]
-    rows, columns = product.shape.dimensions[-2:]
-    if len(tile) < 2 or not all(tile[-2:]):
+    known = [size for size in product.shape.dimensions if size is not None]
+    if len(tile) < 2 or not all(tile[-2:]) or len(known) != len(product.shape.dimensions):
         return None
-    return prod(product.shape.dimensions[1:-2]) * -(-rows // tile[-2]) * -(-columns // tile[-1])
+    *_, rows, columns = known
+    return prod(known[1:-2]) * -(-rows // tile[-2]) * -(-columns // tile[-1])
 
 
 def _describe_tiles(case: Case, products: Sequence[_Split]) -> str:

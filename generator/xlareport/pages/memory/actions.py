@@ -37,8 +37,9 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         )
     saving = memory.saving
     if saving is not None and saving.buffers and saving.is_enough:
-        names = ", ".join(f"`%{name}`" for (name, _), _ in saving.buffers[:_NAMED])
-        rest = len(saving.buffers) - _NAMED
+        makers = list(dict.fromkeys(name for (name, _), _ in saving.buffers))
+        names = ", ".join(f"`%{name}`" for name in makers[:_NAMED])
+        rest = len(makers) - _NAMED
         yield (
             saving.peak - saving.reached,
             (
