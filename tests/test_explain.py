@@ -85,7 +85,7 @@ def test_an_empty_name_is_unknown() -> None:
         ("xla::HloDCE", "pass", "nobody uses"),
         ("ForwardAllocation", "pass", "spread over the tiles"),
         ("cusolver_syevd_ffi", "custom-call", "Eigenvalues"),
-        ("__cudnn$fmhaSoftmaxBackward", "custom-call", "five matrix products"),
+        ("__cudnn$fmhaSoftmaxBackward", "custom-call", "five matmuls"),
         ("xla.sdy.ShardingGroup", "custom-call", "same sharding"),
         ("AwsNeuronRmsNorm", "custom-call", "normalization"),
         ("te_fused_attn_forward_ffi", "custom-call", "Transformer Engine"),
@@ -117,7 +117,7 @@ def test_a_flag_that_nobody_documents_says_so() -> None:
 def test_what_is_unknown_is_said_to_be_unknown() -> None:
     assert explain_name("xyzzy").is_unknown
     assert not explain_name("xyzzy.txt").is_unknown
-    assert "Perhaps" in _told(explain_name("FooBarThing"))["FooBarThing"]
+    assert "Probably" in _told(explain_name("FooBarThing"))["FooBarThing"]
     assert suggestions("AlgebraicSimplifer")[0] == "AlgebraicSimplifier"
     assert suggestions("q" * 10_000) == ()
 
