@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,17 @@ def test_a_custom_call_is_refused_before_anything_is_compiled() -> None:
         compilable_text(read(entry(line)))
 
 
+def test_a_kernel_for_a_tpu_keeps_its_code() -> None:
+    line = (
+        "%a = f32[] parameter(0)\nROOT %c = f32[] custom-call(%a), "
+        'custom_call_target="tpu_custom_call", backend_config={"body":"TU"}'
+    )
+    text = compilable_text(read(entry(line)), {"tpu_custom_call"})
+    assert 'backend_config={"body":"TU"}' in text
+    with pytest.raises(ReplayError, match="tpu_custom_call"):
+        compilable_text(read(entry(line)))
+
+
 @pytest.mark.parametrize("setting", ["xla_dump_to=/x", "fusion", "other_flag=1"])
 def test_what_is_no_option_is_refused(unpacked: Unpack, setting: str) -> None:
     result = CliRunner().invoke(command, [str(unpacked("jax-cpu-train")), "--set", setting])
@@ -71,6 +83,9 @@ def test_without_a_change_both_compilations_are_one(child: Child, module: Parsed
     assert base.final is not None
     assert head.final is not None
     assert base.final.hlo.instruction_count == head.final.hlo.instruction_count
+    assert [each.stage.label for each in base.snapshots] == [
+        each.stage.label for each in head.snapshots
+    ]
 
 
 def test_the_control_is_on_the_page(jax_python: str, unpacked: Unpack, tmp_path: Path) -> None:
@@ -78,7 +93,7 @@ def test_the_control_is_on_the_page(jax_python: str, unpacked: Unpack, tmp_path:
     arguments = [str(unpacked("jax-cpu-train")), "--out", str(out), "--python", jax_python]
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0, result.output
-    page = (out / "site/index.html").read_text("utf-8")
+    page = unescape((out / "site/index.html").read_text("utf-8"))
     assert "Control: " in page
     assert "Compiled with jaxlib " in page
 

@@ -46,7 +46,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Write a folder that shows with jax alone what changed in the step to --stage.",
 )
-@click.option("--minimize", is_flag=True, help="With --runnable: shrink it while it differs.")
+@click.option(
+    "--minimize",
+    is_flag=True,
+    help="With --runnable: shrink it while it differs, or fails in the same way.",
+)
 @click.option(
     "--python",
     default=default_python(),
@@ -109,8 +113,9 @@ def _reproducer(
     read: "ParsedModule", stage: str | None, out: Path, run_by: tuple[str, int], *, minimize: bool
 ) -> None:
     from xlareport.replay.bisect import bisect
+    from xlareport.replay.crash import minimize_crash
     from xlareport.replay.process import Bounds, ReplayError, child_process
-    from xlareport.replay.reproducer import reproduce, write_reproducer
+    from xlareport.replay.reproducer import reproduce, write_crash, write_reproducer
 
     python, seed = run_by
     with child_process(python, Bounds()) as child, progress_bar() as progress:
@@ -119,6 +124,13 @@ def _reproducer(
             if named is None:
                 raise ReplayError("No step changes the outputs on the CPU. Name one with --stage.")
             stage = named.stage
+        crash = minimize_crash(read, stage, child, seed) if minimize else None
+        if crash is not None:
+            write_crash(crash, out)
+            say(printable(f"{crash.stage} does not run: {crash.message}"))
+            say(f"{crash.instructions:,} instructions, {crash.program.line_count:,} written.")
+            say(f"Run {out / 'run.py'}.")
+            return
         result = reproduce(read, stage, child, seed, minimize=minimize)
         write_reproducer(result, out)
     error = result.difference.max_relative_error

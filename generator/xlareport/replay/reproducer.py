@@ -2,12 +2,13 @@
 
 import errno
 import json
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import QUIET, Runner, make_inputs, program_of
+from xlareport.replay.crash import Crash
 from xlareport.replay.cutting import cut, inlined, shared_names
 from xlareport.replay.delta import minimized
 from xlareport.replay.flatten import flatten
@@ -62,6 +63,8 @@ def reproduce(
 ) -> Reproducer:
     """Return the programs of a step with inputs under which they differ; raises ReplayError."""
     before, after, *programs = step_programs(module, stage)
+    if any(program.placement is not None for program in programs):
+        raise ReplayError("A program of several devices is not made into a reproducer.")
     case = _Case(child, seed, choose_tolerance(_types(programs), None))
     inputs, difference = case.measure(programs)
     if difference is None:
@@ -148,16 +151,31 @@ class _Case:
 
 def write_reproducer(reproducer: Reproducer, out: Path) -> None:
     """Write the folder, new or empty; raises UnwritableFileError."""
+    programs = dict(zip(("before", "after"), reproducer.programs, strict=True))
+    _write(programs, reproducer.inputs, _expected(reproducer), out)
+
+
+def write_crash(crash: Crash, out: Path) -> None:
+    """Write the folder of a program that fails, new or empty; raises UnwritableFileError."""
+    document = {"stage": crash.stage, "crash": crash.message, "options": dict(QUIET)}
+    expected = json.dumps(document, indent=2) + "\n"
+    _write({"crash": crash.program}, crash.inputs, expected, out)
+
+
+def _write(
+    programs: Mapping[str, RunnableProgram], inputs: Path | None, expected: str, out: Path
+) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
             raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
-        for name, program in zip(("before", "after"), reproducer.programs, strict=True):
-            titled = replace(program).text().replace("replayed", name, 1)
+        for name, program in programs.items():
+            titled = program.text().replace("replayed", name, 1)
             (out / f"{name}.hlo").write_text(titled, "utf-8")
-        (out / "inputs.npz").write_bytes(reproducer.inputs.read_bytes())
+        if inputs is not None:
+            (out / "inputs.npz").write_bytes(inputs.read_bytes())
         (out / "run.py").write_text(_SCRIPT.read_text("utf-8"), "utf-8")
-        (out / "expected.json").write_text(_expected(reproducer), "utf-8")
+        (out / "expected.json").write_text(expected, "utf-8")
     except OSError as error:
         raise UnwritableFileError(out, error) from error
 

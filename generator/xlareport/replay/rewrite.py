@@ -3,7 +3,7 @@
 What is not rewritten and cannot run is refused by name, before anything is compiled.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from xlareport.analysis.cost.wire import read_partition_count
@@ -17,6 +17,7 @@ from xlareport.replay.collectives import (
     synchronous,
 )
 from xlareport.replay.flatten import flatten
+from xlareport.replay.library_calls import LIBRARY_CALLS, plain_lines
 from xlareport.replay.placement import Placement
 from xlareport.replay.programs import (
     Line,
@@ -73,10 +74,15 @@ _COLLECTIVES = (
 )
 
 
-def runnable(module: HloModule, placement: Placement | None = None) -> RunnableProgram:
+def runnable(
+    module: HloModule,
+    placement: Placement | None = None,
+    kept_calls: Collection[str] = (),
+) -> RunnableProgram:
     """Return a snapshot as a program for one CPU device, or for those of its placement.
 
-    Raises NotRunnableError.
+    Custom calls with the targets `kept_calls` stay: they are compiled and not run. Raises
+    NotRunnableError.
     """
     program = replace(take_program(module), placement=placement)
     devices = 1 if placement is None else placement.devices
@@ -86,7 +92,13 @@ def runnable(module: HloModule, placement: Placement | None = None) -> RunnableP
         for shape in shapes.values():
             plain_shape(shape)
         body.lines = [
-            new for line in body.lines for new in _rewritten(program, line, shapes, collectives)
+            new
+            for line in body.lines
+            for new in (
+                [line]
+                if _target(line) in kept_calls
+                else _rewritten(program, line, shapes, collectives)
+            )
         ]
     flatten(program)
     return program
@@ -98,6 +110,10 @@ def _rewritten(
     shapes: dict[str, Shape],
     collectives: CollectiveRewriter,
 ) -> Iterator[Line]:
+    if _target(line) in LIBRARY_CALLS:
+        program.note(f"custom calls {_target(line)} became plain instructions")
+        yield from plain_lines(line, shapes)
+        return
     kept = tuple((name, value) for name, value in line.attributes if name not in _DROPPED)
     line = replace(line, attributes=kept)
     line = synchronous(program, line) or line
@@ -134,7 +150,7 @@ def _constant(_program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) 
 
 
 def _custom_call(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
-    target = dict(line.attributes).get("custom_call_target", "").strip('"')
+    target = _target(line)
     if target in _RUN_CALLS:
         yield line
         return
@@ -145,6 +161,10 @@ def _custom_call(program: RunnableProgram, line: Line, shapes: dict[str, Shape])
         raise NotRunnableError(f"it has the custom call {target[:80]!r} ({line.name})")
     program.note(f"custom calls {target} became copies")
     yield replace(line, opcode="copy", attributes=())
+
+
+def _target(line: Line) -> str:
+    return dict(line.attributes).get("custom_call_target", "").strip('"')
 
 
 def _same_value(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> Iterator[Line]:

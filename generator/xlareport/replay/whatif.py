@@ -1,7 +1,7 @@
 """A module compiled again on the CPU, as it was and with a change: two dumps to compare."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -9,7 +9,7 @@ from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.hlo.model import HloModule
 from xlareport.program import ParsedModule, read_snapshots
 from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, take_program
+from xlareport.replay.programs import Line, NotRunnableError, take_program
 from xlareport.replay.rewrite import runnable
 from xlareport.replay.targets import CompileTarget
 from xlareport.report import BuildOptions, read_one_module
@@ -35,6 +35,12 @@ _KEPT_OF_HEADER = ("entry_computation_layout", "input_output_alias", "buffer_don
 _DEVICES = ("replica_count", "num_partitions")
 _PLAIN = re.compile(r"[\w\[\]{}(),:\s>*/=\-]{0,1000000}", re.ASCII)
 _WITHOUT = frozenset({"sharding", "frontend_attributes", "backend_config", "statistics"})
+
+
+_NOTES = frozenset({"metadata", "origin"})
+_OF_CALLS = frozenset({"backend_config", "frontend_attributes"})
+_KERNELS = frozenset({"tpu_custom_call"})
+"""Pallas kernels, whose code is in the configuration: libtpu compiles it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,8 @@ def recompile(
     before = next((each for each in module.snapshots if each.stage.name == _BEFORE), None)
     if before is None:
         raise ReplayError(f"{module.files.key} has no snapshot {_BEFORE}.")
-    text = compilable_text(before.hlo)
+    for_tpu = target is not None and target.platform == "tpu"
+    text = compilable_text(before.hlo, _KERNELS if for_tpu else ())
     taken, left_out = own_options(module)
     compiler = _Compiler(text, target)
     if target is not None and not changes:
@@ -106,9 +113,14 @@ def recompile(
         control = _control(module, before, head, child.release)
         return Recompiled(_own_files(module, child.folder / "base"), head, taken, left_out, control)
     base = compiler.compiled(child, "base", taken)
+    child.restart()  # some passes count in their names how often they ran in the process
     head = compiler.compiled(other or child, "head", {**taken, **changes})
     control = _control(module, before, base, child.release)
     return Recompiled(base, head, taken, left_out, control)
+
+
+def _is_kept(line: Line, kept_calls: Collection[str]) -> bool:
+    return dict(line.attributes).get("custom_call_target", "").strip('"') in kept_calls
 
 
 def _own_files(module: ParsedModule, folder: Path) -> Path:
@@ -123,19 +135,25 @@ def _own_files(module: ParsedModule, folder: Path) -> Path:
     return folder
 
 
-def compilable_text(module: HloModule) -> str:
-    """Return the text of a module as it is compiled again; raises ReplayError."""
+def compilable_text(module: HloModule, kept_calls: Collection[str] = ()) -> str:
+    """Return the text of a module as it is compiled again; raises ReplayError.
+
+    Custom calls with the targets `kept_calls` stay, with what the backend is told of them.
+    """
     for key in _DEVICES:
         if module.attributes.get(key, "1") != "1":
             several = f"it is for several devices, {key}={module.attributes[key]}"
             raise ReplayError(f"{module.name} cannot be compiled again: {several}.")
     try:
-        runnable(module)
+        runnable(module, kept_calls=kept_calls)
         program = take_program(module)
     except NotRunnableError as error:
         raise ReplayError(f"{module.name} cannot be compiled again: {error}.") from error
     for body in program.bodies:
-        body.lines = [line.without(_WITHOUT | {"metadata", "origin"}) for line in body.lines]
+        body.lines = [
+            line.without((_WITHOUT | _NOTES) - (_OF_CALLS if _is_kept(line, kept_calls) else set()))
+            for line in body.lines
+        ]
     kept = [(key, module.attributes.get(key, "")) for key in _KEPT_OF_HEADER]
     header = "".join(f", {key}={value}" for key, value in kept if value and _PLAIN.fullmatch(value))
     name = re.sub(r"[^\w.-]", "_", module.name, flags=re.ASCII)

@@ -1,0 +1,121 @@
+"""A snapshot that XLA refuses or dies of, shrunk while it still fails in the same way."""
+
+import re
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlareport.program import ParsedModule
+from xlareport.replay.bisect import Runner, make_inputs, program_of
+from xlareport.replay.cutting import cut, inlined, shared_names
+from xlareport.replay.delta import minimized
+from xlareport.replay.flatten import flatten
+from xlareport.replay.process import Child, ReplayError, RunError
+from xlareport.replay.programs import NotRunnableError, RunnableProgram
+
+_MOST_TESTS = 200
+_SECONDS = 900
+"""After this time the smallest program so far is the result: a process that died starts anew."""
+_WORD = re.compile(r"[%\w.\-]++", re.ASCII)
+_LONGEST, _LONGEST_LINE = 120, 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A program that does not run."""
+
+    stage: str
+    """The label of its snapshot."""
+    program: RunnableProgram
+    inputs: Path | None
+    """None where inputs cannot be made either."""
+    message: str
+    instructions: int
+    """Before it was minimized."""
+
+
+def failure_kind(message: str) -> str:
+    """Return what is the same of a failure whatever the names and sizes in the program are."""
+    first = message.strip().split("\n")[0][:_LONGEST_LINE]
+    return _WORD.sub(_without_number, first)[:_LONGEST]
+
+
+def _without_number(word: re.Match[str]) -> str:
+    return "#" if any(map(str.isdigit, word[0])) else word[0]
+
+
+def minimize_crash(module: ParsedModule, stage: str, child: Child, seed: int) -> Crash | None:
+    """Return the smallest part of a snapshot that fails as the whole does; None where it runs.
+
+    Raises ReplayError where it is refused before anything is compiled.
+    """
+    snapshot = module.snapshot(stage)
+    program = program_of(module, snapshot)
+    if not isinstance(program, RunnableProgram):
+        raise ReplayError(f"{snapshot.stage.label} cannot be run: {program}.")
+    child.use_devices(program.devices)
+    trial = _Trial(child, seed)
+    message = trial.failure(program)
+    if message is None:
+        return None
+    smallest = program if program.placement is not None else trial.minimize(program, message)
+    again = trial.failure(smallest)
+    if again is None:
+        raise ReplayError(f"{snapshot.stage.label} failed once and not again: {message}.")
+    label, count = snapshot.stage.label, program.line_count
+    return Crash(label, smallest, trial.inputs, again, count)
+
+
+class _Trial:
+    """Runs programs to see whether they fail."""
+
+    def __init__(self, child: Child, seed: int) -> None:
+        self.inputs: Path | None = None
+        """Of the last program."""
+        self._child, self._seed = child, seed
+        self._end = time.monotonic() + _SECONDS
+
+    def failure(self, program: RunnableProgram) -> str | None:
+        """Return how a program fails; None where it runs, or no inputs can be made."""
+        self.inputs = None
+        try:
+            self.inputs = make_inputs(self._child, program, self._seed).path
+        except (RunError, ReplayError):
+            return None
+        try:
+            Runner(self._child, self.inputs).run(program)
+        except RunError as error:
+            return str(error)
+        return None
+
+    def minimize(self, program: RunnableProgram, message: str) -> RunnableProgram:
+        """Return the smallest part that fails in the same way."""
+        try:
+            whole = inlined(program)
+        except NotRunnableError:
+            return program
+        shared, kind = shared_names([whole]), failure_kind(message)
+        names = frozenset(shared)
+
+        def fails(kept: Sequence[str]) -> bool:
+            if time.monotonic() > self._end:
+                return False
+            part = _part(whole, kept, names)
+            again = self.failure(part) if part is not None else None
+            return again is not None and failure_kind(again) == kind
+
+        if not fails(shared):
+            return program
+        return _part(whole, minimized(shared, fails, _MOST_TESTS), names) or program
+
+
+def _part(
+    whole: RunnableProgram, kept: Collection[str], names: frozenset[str]
+) -> RunnableProgram | None:
+    try:
+        (part,) = cut([whole], frozenset(kept), names)
+        flatten(part)
+    except NotRunnableError:
+        return None
+    return part
