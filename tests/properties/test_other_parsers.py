@@ -256,6 +256,7 @@ OTHERS = {
     "pages/search/topics.py": "a table of ours",
     "records/bare_report.py": test_a_report_is_read_or_refused,
     "records/stored_sketches.py": "tests/records/test_stored_sketches.py",
+    "replay/library_calls.py": "tests/replay/test_library_calls.py",
     "replay/process.py": "the answer of our own child process",
     "replay/run_reproducer.py": "what `extract --runnable` wrote beside it",
     "replay/worker/arrays.py": "arrays that our own parent process wrote, or the user named",
