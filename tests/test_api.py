@@ -30,7 +30,7 @@ def test_the_examples_of_the_guide_run(
     page = (find_resource("site_src") / "guide" / "library.md").read_text("utf-8")
     names: dict[str, object] = {}
     examples = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(examples) == 7
+    assert len(examples) == 8
     for example in examples:
         exec(compile(example, "library.md", "exec"), names)  # noqa: S102 - our own pages
 
