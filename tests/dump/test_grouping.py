@@ -196,6 +196,20 @@ def test_a_compilation_that_changed_its_id_on_the_way_is_one_module() -> None:
     assert found.problems == ()
 
 
+def test_a_compilation_that_changed_its_id_is_one_module_where_only_its_ends_were_dumped() -> None:
+    found = grouped(
+        "module_0475.jit_f.cl_9.before_optimizations.txt",
+        "module_0475.jit_f.cl_9.target_arguments.txt",
+        "module_0476.jit_g.cl_9.before_optimizations.txt",
+        "module_0478.jit_f.cl_9.after_optimizations.txt",
+        "module_0478.jit_f.cl_9.debug_options",
+    )
+    first, other = found.modules
+    assert (first.id, first.second_id) == (475, 478)
+    assert [stage.name for stage in first.stages] == ["before_optimizations", "after_optimizations"]
+    assert (other.id, other.second_id) == (476, None)
+
+
 def test_a_compilation_that_failed_and_was_tried_again_stays_two_modules() -> None:
     found = grouped(
         "module_0024.jit_f.before_optimizations.txt",

@@ -142,13 +142,16 @@ def _modules(members: dict[Identity, list[Artifact]]) -> tuple[ModuleFiles, ...]
 
 
 def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
-    """Yield the modules; two halves of one compilation, each without the other's end, as one."""
+    """Yield the modules; two halves of one compilation, each without the other's end, as one.
+
+    libtpu goes on under another id where it compiles a copy of what it was given.
+    """
     halves: dict[tuple[str, str], ModuleFiles] = {}
     rest: dict[str, ModuleFiles] = {}
     for module in modules:
         where = module.folder, module.name
         ends = {stage.name for stage in module.stages}
-        if "before_optimizations" in ends and "pass" in ends and "after_optimizations" not in ends:
+        if "before_optimizations" in ends and "after_optimizations" not in ends:
             halves[where] = module
         elif "after_optimizations" in ends and "before_optimizations" not in ends:
             first = halves.pop(where, None)
