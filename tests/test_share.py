@@ -61,7 +61,7 @@ def test_nothing_of_it_is_in_the_parts_of_pages(report: Path, tmp_path: Path) ->
 def test_nothing_of_the_parts_is_in_the_single_file(report: Path, tmp_path: Path) -> None:
     target = tmp_path / "bug.html"
     share_redacted(report, PackOptions(target, MANY, single=True), BuildOptions(), silent)
-    block = r'<script type="application/json" id="assets/[^>]*>([^<]*)'
+    block = r'<script type="application/json" id="assets/data/[^>]*>([^<]*)'
     blocks = re.findall(block, target.read_text())
     held = [str(read_payload(extract_payload(one))[1]) for one in blocks]
 

@@ -307,37 +307,30 @@ def begin_reading(
     artifacts, grouped = group_source(source)
     grouped = keep_slugs(grouped, options.history)
     watched = read_profiles(source, options.profiles, options.limits, progress)
-    wanted = AnalysisOptions(
-        marker=compile_marker(options.marker) if options.marker else None,
-        cost_options=options.cost_options,
-        ptxas=_kept_ptxas(options, pages=pages),
-    )
-    pictures = options.pictures if pages else None
     repeated = find_duplicates(grouped.modules)
     twins = find_rank_twins([each for each in grouped.modules if each.key not in repeated])
     same = {**repeated, **twins}
     own = [module for module in grouped.modules if module.key not in same]
     replays = _replays(options.replays, grouped, same)
     progress(_READING, 0, len(own))
-    own.sort(key=lambda module: module.bytes, reverse=True)
     kept = keep_in(Folder(options.out).cache, options.cache_bytes) if pages else None
+    work = partial(
+        kept.process if kept else process_module, pictures=options.pictures if pages else None
+    )
     total = sum(module.bytes for module in own)
     tasks = [
         workers.submit(
             partial(
-                kept.process if kept else process_module,
-                options=replace(
-                    wanted,
-                    times=watched.modules.get(module.name),
-                    replay=replays.get(module.key),
+                work,
+                options=_analysis_options(
+                    options, watched.modules.get(module.name), replays.get(module.key), pages=pages
                 ),
-                pictures=pictures,
                 processes=share_processes(module.bytes, total, workers.jobs),
             ),
             module,
             _process_died,
         )
-        for module in own
+        for module in sorted(own, key=lambda module: module.bytes, reverse=True)
     ]
     again = {
         module.key: (
@@ -351,6 +344,18 @@ def begin_reading(
     return DumpReading(
         *(source, name, artifacts, grouped, tasks, again, watched, progress, workers, kept),
         twins=frozenset(twins),
+    )
+
+
+def _analysis_options(
+    options: BuildOptions, times: ModuleTimes | None, replay: ReplayResult | None, *, pages: bool
+) -> AnalysisOptions:
+    return AnalysisOptions(
+        marker=compile_marker(options.marker) if options.marker else None,
+        cost_options=options.cost_options,
+        times=times,
+        replay=replay,
+        ptxas=_kept_ptxas(options, pages=pages),
     )
 
 

@@ -250,7 +250,7 @@ def hostile_dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def hostile_out(hostile_dump: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that holds the report of the hostile dump."""
-    out = tmp_path_factory.mktemp("hostile-out")
+    out = tmp_path_factory.mktemp("hostile") / "beside" / "out"
     built = build(hostile_dump, BuildOptions(out=out, jobs=2))
     assert built.warnings == ""
     return out

@@ -79,7 +79,7 @@ def test_nothing_is_loaded_before_somebody_asks(visitor: Any, site: Path, hostil
     expect(page.locator(".xr-count")).to_have_text("100,000 rows")
     first = page.locator("tr[data-row]").first.locator("td")
     expect(first.first).to_have_text(hostile)
-    expect(first.nth(5)).to_have_text("50%")
+    expect(page.locator("tr[data-row]").first).to_contain_text("50%")
     expect(page.get_by_placeholder("Filter")).to_be_focused()
     expect(page.get_by_text("Only part of the module")).to_be_visible()
     assert page.locator("tr[data-row]").count() < 120

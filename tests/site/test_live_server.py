@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from multiprocessing import active_children
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from xlareport.site.live_server import PortInUseError, start_server
+from xlareport.site.live_server import SERVER, PortInUseError, start_server
 
 
 @pytest.fixture
@@ -21,6 +22,10 @@ def line(site: Path) -> Iterator[HTTPConnection]:
     connection = HTTPConnection(address.hostname or "", address.port or 0, timeout=60)
     yield connection
     connection.close()
+    for process in active_children():  # it would hold the lines of this process's own children
+        if process.name == SERVER:
+            process.terminate()
+            process.join()
 
 
 def get(line: HTTPConnection, path: str, **headers: str) -> tuple[int, str]:

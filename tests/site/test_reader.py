@@ -81,5 +81,5 @@ def test_what_a_file_name_means(reader: Reader) -> None:
     reader.find(FILE, "Files")
 
     expect(reader.page.locator("tr[data-row]").first).to_contain_text(
-        "Buffer assignment: every block"
+        "Buffer assignment: all allocations"
     )

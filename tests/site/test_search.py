@@ -25,6 +25,7 @@ def index_of(names: list[tuple[str, list[int], list[int]]], hostile: str) -> dic
         "stages": [["0000", "0000 first", 1], ["0007", f"0007 partitioner {hostile}", 1]],
         "spans": [[0, 1], [0, 0], [1, 1]],
         "codes": ["all-gather", "add"],
+        "forms": {},
         "steps": [[1, {"all-gather": [2, 0, 1]}, [0, 1], [], [2]]],
         "complete": True,
         "kinds": {

@@ -126,7 +126,7 @@ def test_names_in_a_line_of_text_explain_themselves_under_the_pointer(
 ) -> None:
     page: Page = visitor.open(f"{sample_site.as_uri()}/m/sample.html?steps#step=0003")
     line = page.locator(".xr-text", has_text="constant(0)").first
-    for text, told in (("constant", "A value"), ("f32[]", "32 bits"), ("%a", "born with")):
+    for text, told in (("constant", "A value"), ("f32[]", "32 bits"), ("%a", "The original name")):
         line.evaluate(POINT_AT, text)
         expect(page.get_by_role("tooltip")).to_contain_text(told)
     assert visitor.complaints == []

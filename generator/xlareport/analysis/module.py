@@ -28,9 +28,7 @@ from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_m
 from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
-from xlareport.analysis.passes.step_boundaries import (
-    find_boundaries,
-)
+from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.profile.measured import Measured
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.shardings.report import ShardingReport, report_shardings
@@ -166,86 +164,115 @@ def analyze_module(
     counts = Costs()
     cost = _count(module, counts)
     analysis = _summarize(module, [step.summary for step in steps], cost, options, faults)
-    summary = analysis.summary
-    figures = final_figures(
-        module, summary.origin.backend, cost, options.cost_options, options.times
-    )
-    code = faults.attempt("The page of its code", lambda: read_code_files(module), CodeFiles())
+    summary, cost_options = analysis.summary, options.cost_options
+    figures = final_figures(module, summary.origin.backend, cost, cost_options, options.times)
     snapshots = faults.attempt(
         "What became of it", lambda: _join_snapshots(module, summary, steps), None
     )
-    tpu = faults.attempt(
-        "Its TPU programs",
-        lambda: _read_tpu(module, summary, cost, options.cost_options),
-        TpuFiles(),
-    )
-    shardings = faults.attempt(
-        "Its shardings",
-        lambda: report_shardings([each.hlo for each in module.snapshots], module.shardy),
-        None,
-    )
-    kernels = faults.attempt(
-        "Its kernels",
-        lambda: _read_kernels(module, code, figures, options),
-        None,
-    )
+    parts = _ModuleParts(module, options, faults, summary, cost, figures, boundaries, snapshots)
+    code, tpu, shardings = parts.code(), parts.tpu(), parts.shardings()
+    kernels = parts.kernels(code)
     analysis = replace(
         analysis,
-        kernels=kernels,
-        tpu=tpu.module,
-        skeleton=faults.attempt(
-            "The skeleton",
-            lambda: outline_skeleton(module, cost, summary.origin.backend, options.cost_options),
-            None,
-        ),
         read=(*module.read, *code.contents, *tpu.read),
-        cost=faults.attempt(
-            "What it costs",
-            lambda: _report_cost(
-                module,
-                summary,
-                cost,
-                options.cost_options,
-                _device_findings(tpu.module, kernels, figures),
-                shardings=shardings,
-            ),
-            None,
-        ),
-        collectives=faults.attempt(
-            "Its collectives",
-            lambda: report_collectives(
-                CollectivesInput(
-                    module,
-                    cost,
-                    options.cost_options,
-                    summary.origin.backend,
-                    snapshots,
-                    boundaries,
-                )
-            ),
-            None,
-        ),
-        shardings=shardings,
+        cost=parts.cost_report(_device_findings(tpu.module, kernels, figures), shardings),
+        collectives=parts.collectives(),
         code=code.summary,
+        kernels=kernels,
         overview=_overview(module, boundaries, steps, counts),
-        profile=faults.attempt(
-            "Its measured time",
-            lambda: measure_module(module, figures, snapshots, boundaries),
-            None,
-        ),
+        profile=parts.profile(),
+        tpu=tpu.module,
+        skeleton=parts.skeleton(),
+        shardings=shardings,
     )
     analysis = with_problems(analysis, (*code.problems, *tpu.problems))
     shown = {number: step.seen for number, step in enumerate(seen) if step.seen is not None}
     return AnalyzedModule(module, analysis, figures, code, snapshots, shown, tpu)
 
 
-def _read_tpu(
-    module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None, options: CostOptions
-) -> TpuFiles:
-    if not module.files.llo:
-        return TpuFiles()
-    device, _ = choose_device(module.device_words, summary.origin.backend, options)
-    return read_tpu_programs(module, cost, device)
+@dataclass(frozen=True, slots=True)
+class _ModuleParts:
+    """Works out the parts of a module's analysis; a fault in one costs that part alone."""
+
+    module: ParsedModule
+    options: AnalysisOptions
+    faults: Faults
+    summary: ModuleSummary
+    cost_of_module: ModuleCost | None
+    figures: FinalFigures
+    boundaries: Sequence[Boundary]
+    snapshots: SnapshotSequence | None
+
+    @property
+    def _backend(self) -> str | None:
+        return self.summary.origin.backend
+
+    def code(self) -> CodeFiles:
+        return self.faults.attempt(
+            "The page of its code", lambda: read_code_files(self.module), CodeFiles()
+        )
+
+    def tpu(self) -> TpuFiles:
+        return self.faults.attempt("Its TPU programs", self._read_tpu, TpuFiles())
+
+    def _read_tpu(self) -> TpuFiles:
+        if not self.module.files.llo:
+            return TpuFiles()
+        options = self.options.cost_options
+        device, _ = choose_device(self.module.device_words, self._backend, options)
+        return read_tpu_programs(self.module, self.cost_of_module, device)
+
+    def shardings(self) -> ShardingReport | None:
+        hlo = [snapshot.hlo for snapshot in self.module.snapshots]
+        return self.faults.attempt(
+            "Its shardings", lambda: report_shardings(hlo, self.module.shardy), None
+        )
+
+    def kernels(self, code: CodeFiles) -> ModuleKernels | None:
+        return self.faults.attempt("Its kernels", lambda: self._read_kernels(code), None)
+
+    def _read_kernels(self, code: CodeFiles) -> ModuleKernels | None:
+        kernels = read_kernels(self.module, code, self.options.cost_options, self.options.ptxas)
+        return with_shares(kernels, self.figures.counted_shares) if kernels else None
+
+    def skeleton(self) -> SkeletonView | None:
+        wanted = self.cost_of_module, self._backend, self.options.cost_options
+        return self.faults.attempt(
+            "The skeleton", lambda: outline_skeleton(self.module, *wanted), None
+        )
+
+    def collectives(self) -> CollectivesReport | None:
+        wanted = CollectivesInput(
+            *(self.module, self.cost_of_module, self.options.cost_options, self._backend),
+            *(self.snapshots, self.boundaries),
+        )
+        return self.faults.attempt("Its collectives", lambda: report_collectives(wanted), None)
+
+    def profile(self) -> Measured | None:
+        return self.faults.attempt(
+            "Its measured time",
+            lambda: measure_module(self.module, self.figures, self.snapshots, self.boundaries),
+            None,
+        )
+
+    def cost_report(
+        self, more: Sequence[Finding], shardings: ShardingReport | None
+    ) -> CostReport | None:
+        return self.faults.attempt(
+            "What it costs", lambda: self._report_cost(more, shardings), None
+        )
+
+    def _report_cost(
+        self, more: Sequence[Finding], shardings: ShardingReport | None
+    ) -> CostReport | None:
+        cost, options = self.cost_of_module, self.options.cost_options
+        if cost is None:
+            return None
+        lines = SourceTexts().lines if options.with_source else None
+        report = report_cost(self.module, cost, self._backend, options, lines, shardings=shardings)
+        if not more:
+            return report
+        return replace(report, findings=merge_findings((*report.findings, *more)))
 
 
 def with_problems(analysis: ModuleAnalysis, problems: Sequence[Problem]) -> ModuleAnalysis:
@@ -290,32 +317,6 @@ def _join_snapshots(
         return None
     matchings = {number: step.matching for number, step in enumerate(steps) if step.matching}
     return SnapshotSequence([snapshot.hlo for snapshot in module.snapshots], matchings)
-
-
-def _report_cost(
-    module: ParsedModule,
-    summary: ModuleSummary,
-    cost: ModuleCost | None,
-    cost_options: CostOptions,
-    more: Sequence[Finding],
-    *,
-    shardings: ShardingReport | None,
-) -> CostReport | None:
-    if cost is None:
-        return None
-    lines = SourceTexts().lines if cost_options.with_source else None
-    backend = summary.origin.backend
-    report = report_cost(module, cost, backend, cost_options, lines, shardings=shardings)
-    if not more:
-        return report
-    return replace(report, findings=merge_findings((*report.findings, *more)))
-
-
-def _read_kernels(
-    module: ParsedModule, code: CodeFiles, figures: FinalFigures, options: AnalysisOptions
-) -> ModuleKernels | None:
-    kernels = read_kernels(module, code, options.cost_options, options.ptxas)
-    return with_shares(kernels, figures.counted_shares) if kernels else None
 
 
 def _device_findings(

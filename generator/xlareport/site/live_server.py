@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.worker_pool import begin_worker
 
+SERVER = "xlareport-server"
+"""The name of the process that serves, where it is one of its own."""
 _HOST = "127.0.0.1"
 _NAMES = (_HOST, "localhost")
 _SCRIPT_PATH, _STATE_PATH = "/xlareport-live.js", "/xlareport-live"
@@ -48,7 +50,8 @@ def start_server(site: Path, port: int) -> str:
     except OSError as error:
         raise PortInUseError(port) from error
     if "fork" in get_all_start_methods() and os.name == "posix":  # threads make builds slower
-        get_context("fork").Process(target=_serve, args=(server,), daemon=True).start()
+        fork = get_context("fork")
+        fork.Process(target=_serve, args=(server,), name=SERVER, daemon=True).start()
         server.socket.close()
     else:
         Thread(target=server.serve_forever, daemon=True).start()

@@ -46,7 +46,7 @@ def test_the_formats_of_a_snapshot_are_one_form_and_parts_are_explained_once() -
     page = names_page(found, group(found).modules, ["dot.1", "dot.2", "p0#1"])
     first, second = page.forms
     assert [one.ending for one in first.formats] == [".txt", ".dot"]
-    assert "as text" in first.formats[0].holds
+    assert "HLO text" in first.formats[0].holds
     explained = [one.text for form in (first, second) for one in form.new]
     assert len(explained) == len(set(explained))
     assert "0001" in [one.text for one in second.tokens]
