@@ -65,6 +65,21 @@ def test_kernels_are_ranked_by_their_time(page: KernelsPage) -> None:
     assert any("768 B of shared memory" in text for text in sentences)
 
 
+def test_a_card_of_another_kind_is_ignored(unpacked: Callable[[str], Path]) -> None:
+    folder = unpacked("gpu-kernels") / "sm_90"
+    own = analyzed(folder, "attention", "amd-mi300x")
+    page = kernels_page(recorded(folder, "attention"), own)
+    assert page.card.endswith(
+        "--device AMD Instinct MI300X is ignored: these kernels cannot run on it."
+    )
+    assert (
+        "--device"
+        not in kernels_page(
+            recorded(folder, "attention"), analyzed(folder, "attention", "nvidia-h100")
+        ).card
+    )
+
+
 def test_another_card_is_hypothetical(unpacked: Callable[[str], Path]) -> None:
     folder = unpacked("gpu-kernels") / "sm_90"
     own = analyzed(folder, "attention", "nvidia-a100")

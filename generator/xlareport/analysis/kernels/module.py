@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from xlareport.analysis.code.module import CodeFiles
 from xlareport.analysis.code.units import ModuleCode
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.kernels.card import Card, find_card, known_cards
+from xlareport.analysis.kernels.card import Card, card_of, find_card, known_cards
 from xlareport.analysis.kernels.command_buffers import list_command_buffers
 from xlareport.analysis.kernels.estimates import read_estimates
 from xlareport.analysis.kernels.gemms import read_gemms
@@ -14,6 +14,7 @@ from xlareport.analysis.kernels.kernel import kernel_record
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.kernels.resources import KernelEvidence
 from xlareport.analysis.kernels.tuning import read_tuning_results
+from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
 from xlareport.ptxas import Ptxas, compile_ptx
 from xlareport.readers.gpu_objects import read_gpu_object
@@ -76,7 +77,16 @@ def read_kernels(
         tuning=read_tuning_results(module),
         command_buffers=list_command_buffers(code.code.thunks),
         estimates=read_estimates(module.final.hlo) if module.final else {},
+        ignored_device=_ignored_device(card, options.device),
     )
+
+
+def _ignored_device(card: Card | None, chosen: Device | None) -> str:
+    """Return the name of the user's device where the kernels are shown on another card."""
+    if card is None or chosen is None:
+        return ""
+    other = card_of(chosen)
+    return "" if other is not None and other.key == card.key else chosen.name
 
 
 def with_shares(kernels: ModuleKernels, shares: Mapping[tuple[str, str], float]) -> ModuleKernels:

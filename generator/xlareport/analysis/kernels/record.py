@@ -151,6 +151,8 @@ class ModuleKernels:
     command_buffers: tuple[CommandBuffer, ...] = ()
     tuning: ModuleTuning | None = None
     """What the autotuner measured; None where the dump has no file of it."""
+    ignored_device: str = ""
+    """The device that the user chose, where the kernels cannot run on it."""
 
     @property
     def unit(self) -> str:

@@ -107,7 +107,11 @@ def _card(kernels: ModuleKernels) -> str:
         else " Calculated as NVIDIA's cuda_occupancy.h does; not measured."
     )
     if not kernels.is_hypothetical:
-        return f"Occupancy is theoretical, for {start}{by}"
+        ignored = kernels.ignored_device
+        reason = (
+            f" --device {ignored} is ignored: these kernels cannot run on it." if ignored else ""
+        )
+        return f"Occupancy is theoretical, for {start}{by}{reason}"
     return (
         f"Hypothetical, by --device: {start} Launches and registers are those that the dump has "
         f"for its own device.{by}"
