@@ -1,6 +1,8 @@
 """The digest of the program: another one for every edit, the same for none."""
 
+import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,10 @@ def test_an_edit_of_a_source_or_an_upgrade_makes_another_digest(
     assert second != first
     monkeypatch.setattr(program_digest, "__version__", "99")
     assert digest_program() not in (first, second)
+
+
+def test_the_libraries_are_those_that_the_package_asks_for() -> None:
+    """`pymdown-extensions` comes with the theme; a name that nothing installs would never change."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    wanted = {re.split(r"[<>=;\[ ]", each)[0] for each in project["project"]["dependencies"]}
+    assert {*program_digest.LIBRARIES} - wanted == {"pymdown-extensions"}

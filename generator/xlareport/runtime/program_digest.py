@@ -8,9 +8,9 @@ from pathlib import Path
 from xlareport import __version__
 from xlareport.runtime.resources import PACKAGE, find_resource
 
-_LIBRARIES = (
-    "graphviz", "jinja2", "markdown", "mkdocs", "mkdocs-material", "networkx", "protobuf",
-    "pygments", "pygraphviz", "pymdown-extensions", "squarify", "zstandard",
+LIBRARIES = (
+    "graphviz", "graphviz-pure", "jinja2", "markdown", "mkdocs", "mkdocs-material", "networkx",
+    "protobuf", "pygments", "pymdown-extensions", "squarify", "zstandard",
 )  # fmt: skip
 """Libraries that pages, pictures and payloads go through."""
 _COMPILED = "__pycache__"
@@ -19,7 +19,7 @@ _COMPILED = "__pycache__"
 def digest_program() -> str:
     """Return the digest: another one after an upgrade, of a library too, or an edit of a source."""
     result = blake2b(digest_size=16)
-    libraries = [f"{name} {_version(name)}" for name in _LIBRARIES]
+    libraries = [f"{name} {_version(name)}" for name in LIBRARIES]
     result.update("\n".join([__version__, sys.version, *libraries]).encode())
     for folder in (PACKAGE, find_resource("templates"), find_resource("site_src")):
         for path in _files(folder):
