@@ -3,7 +3,6 @@
 It is the only program that reads a dump beside Python and Graphviz; what it makes is thrown away.
 """
 
-import contextlib
 import importlib.util
 import os
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import CompiledKernel, read_ptxas_fault, read_ptxas_output
 from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.kept_file import keep_file
 
 TIME_LIMIT = 10
 """Seconds of computing for one file."""
@@ -169,10 +169,5 @@ def _kept(ptxas: Ptxas, key: str) -> str | None:
 
 def _keep(ptxas: Ptxas, key: str, message: str) -> None:
     """Keep messages for the next build; a full disk costs that build time and nothing else."""
-    if ptxas.cache is None:
-        return
-    with contextlib.suppress(OSError):
-        ptxas.cache.mkdir(parents=True, exist_ok=True)
-        aside = ptxas.cache / f"{key}.{os.getpid()}"
-        aside.write_text(message, "utf-8")
-        aside.replace(ptxas.cache / f"{key}.txt")
+    if ptxas.cache is not None:
+        keep_file(ptxas.cache / f"{key}.txt", message.encode("utf-8"))

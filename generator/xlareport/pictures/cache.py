@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xlareport.pictures.layout import Layout, Rectangle
+from xlareport.runtime.kept_file import keep_file
 
 MOST_KEPT = 20_000
 """Layouts of former builds; one is of a few kilobytes."""
@@ -41,15 +42,9 @@ class LayoutCache:
 
     def put(self, key: str, layout: Layout) -> None:
         """Keep a layout; a full disk costs the next build time and nothing else."""
-        path = self._path(key)
-        aside = path.with_suffix(f".{os.getpid()}")
-        try:
-            path.parent.mkdir(exist_ok=True)
-            aside.write_text(json.dumps(_encode(layout), separators=(",", ":")), "ascii")
-            aside.replace(path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                aside.unlink()
+        keep_file(
+            self._path(key), json.dumps(_encode(layout), separators=(",", ":")).encode("ascii")
+        )
 
     def prune(self) -> None:
         """Drop the layouts that were not asked for longest, where there are too many."""

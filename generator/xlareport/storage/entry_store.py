@@ -12,12 +12,13 @@ from pathlib import Path
 
 import zstandard
 
+from xlareport.runtime.kept_file import ASIDE, keep_file
+
 _LEVEL = 1
 _MOST = 1 << 30
 """Bytes that an entry may unpack to."""
 _DIGEST = 32
 _ENDING = ".kept"
-_ASIDE = ".part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +50,13 @@ class EntryStore:
 
     def put(self, key: str, content: bytes) -> None:
         """Keep a content, whole or not at all; a full disk costs the next build time, no more."""
-        if self.most <= 0:
-            return
-        path = self._path(key)
-        aside = path.with_name(f"{path.stem}.{os.getpid()}{_ASIDE}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            aside.write_bytes(_sealed(key, content))
-            aside.replace(path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                aside.unlink()
+        if self.most > 0:
+            keep_file(self._path(key), _sealed(key, content))
 
     def prune(self) -> None:
         """Drop what was not asked for longest until the rest fits, and what killed builds left."""
         with contextlib.suppress(OSError):
-            for path in self.folder.glob(f"*/*{_ASIDE}"):
+            for path in self.folder.glob(f"*/*{ASIDE}"):
                 path.unlink(missing_ok=True)
             for path in self._too_many():
                 path.unlink(missing_ok=True)

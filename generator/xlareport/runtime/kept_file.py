@@ -1,0 +1,20 @@
+"""A file that one build keeps for the next."""
+
+import contextlib
+import os
+from pathlib import Path
+
+ASIDE = ".part"
+"""How the name of a file ends that is not whole yet; a killed build leaves it."""
+
+
+def keep_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; a full disk costs the next build time and nothing else."""
+    aside = path.with_name(f"{path.stem}.{os.getpid()}{ASIDE}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside.write_bytes(content)
+        aside.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            aside.unlink()

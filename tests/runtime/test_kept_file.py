@@ -1,0 +1,31 @@
+"""Files kept for the next build: whole, or not there."""
+
+from pathlib import Path
+
+import pytest
+
+from xlareport.runtime.kept_file import keep_file
+
+
+def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "ab" / "cd.kept"
+    keep_file(path, b"first")
+    keep_file(path, b"second")
+    assert path.read_bytes() == b"second"
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_disk_that_is_full_keeps_the_former_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "cd.kept"
+    keep_file(path, b"first")
+
+    def fill(aside: Path, content: bytes) -> int:
+        aside.touch()
+        raise OSError(28, f"No space left on device for {len(content)} bytes")
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    keep_file(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert [*tmp_path.iterdir()] == [path]
