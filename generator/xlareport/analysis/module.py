@@ -169,7 +169,7 @@ def analyze_module(
     snapshots = faults.attempt(
         "What became of it", lambda: _join_snapshots(module, summary, steps), None
     )
-    parts = _ModuleParts(module, options, faults, summary, cost, figures, boundaries, snapshots)
+    parts = _AnalysisParts(module, options, faults, summary, cost, figures, boundaries, snapshots)
     code, tpu, shardings = parts.code(), parts.tpu(), parts.shardings()
     kernels = parts.kernels(code)
     analysis = replace(
@@ -191,7 +191,7 @@ def analyze_module(
 
 
 @dataclass(frozen=True, slots=True)
-class _ModuleParts:
+class _AnalysisParts:
     """Works out the parts of a module's analysis; a fault in one costs that part alone."""
 
     module: ParsedModule
