@@ -42,6 +42,8 @@ class Device:
     """The compute capability of an NVIDIA GPU, `9.0`, or the target of an AMD GPU, `gfx942`."""
     multiprocessors: int | None = None
     """Multiprocessors or compute units of a GPU; None where it is none."""
+    slice_shape: tuple[int, ...] = ()
+    """Of a TPU the chips along each dimension of the slice that a dump names; empty if none."""
 
     def matrix_peak(self, kind: str) -> float:
         """Return the flops per second of products of one kind, `bf16`, `f32 highest`, `bf16 x3`."""

@@ -8,7 +8,7 @@ import pytest
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.module import AnalysisOptions, analyze_module
+from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, analyze_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
@@ -16,17 +16,18 @@ from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import devices
 from xlareport.runtime.faults import Faults
 
+Analyzed = Callable[[str, str], ModuleAnalysis]
 Rows = Callable[[str, str], dict[str, CollectiveRow]]
 ReadText = Callable[[str], HloModule]
 Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
 
 
 @pytest.fixture(scope="session")
-def rows_of(unpacked: Callable[[str], Path]) -> Rows:
-    """Return a function: a dump and the name of a module -> its collectives by instruction."""
-    known: dict[tuple[str, str], dict[str, CollectiveRow]] = {}
+def analysis_of(unpacked: Callable[[str], Path]) -> Analyzed:
+    """Return a function: a dump and the name of a module -> all that is worked out about it."""
+    known: dict[tuple[str, str], ModuleAnalysis] = {}
 
-    def analyzed(dump: str, name: str) -> dict[str, CollectiveRow]:
+    def analyzed(dump: str, name: str) -> ModuleAnalysis:
         if (dump, name) not in known:
             with open_source(unpacked(dump)) as source:
                 modules = group(name_files(source)).modules
@@ -34,12 +35,21 @@ def rows_of(unpacked: Callable[[str], Path]) -> Rows:
                 faults = Faults("dump")
                 made = analyze_module(files, AnalysisOptions(), faults, lambda *_: None)
             assert not faults.problems
-            report = made.analysis.collectives
-            rows = report.rows if report else ()
-            known[dump, name] = {row.collective.instruction: row for row in rows}
+            known[dump, name] = made.analysis
         return known[dump, name]
 
     return analyzed
+
+
+@pytest.fixture(scope="session")
+def rows_of(analysis_of: Analyzed) -> Rows:
+    """Return a function: a dump and the name of a module -> its collectives by instruction."""
+
+    def rows(dump: str, name: str) -> dict[str, CollectiveRow]:
+        report = analysis_of(dump, name).collectives
+        return {row.collective.instruction: row for row in (report.rows if report else ())}
+
+    return rows
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,13 @@ import pytest
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.resources import PACKAGE
 
 ReadText = Callable[[str], HloModule]
 Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
+Analyzed = Callable[[str, str], ModuleAnalysis]
 Rows = Callable[[str, str], dict[str, CollectiveRow]]
 
 ADD = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
@@ -85,3 +87,31 @@ def test_the_worked_example_of_the_guide(rows_of: Rows) -> None:
         assert f"{data:,} |" in guide or f"| {data:,}" in guide
         assert f"= {wire:,} |" in guide
     assert rows["all-gather-start"].figures.time.seconds == pytest.approx(0.87e-6, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("dump", "name"),
+    [("sharded-gpu", "jit_fsdp_step"), ("sharded-tpu", "jit_fsdp_step")],
+)
+def test_one_model_serves_roofline_findings_and_tab(
+    dump: str, name: str, analysis_of: Analyzed
+) -> None:
+    analysis = analysis_of(dump, name)
+    assert analysis.cost
+    assert analysis.collectives
+    modeled = {
+        key: row.figures.time.seconds
+        for row in analysis.collectives.rows
+        for key in (row.collective.key, row.collective.body)
+    }
+    heavy = {
+        (row.heavy.computation, row.heavy.instruction): row.least.interconnect
+        for row in analysis.cost.heaviest
+        if row.heavy.cost.traffic
+    }
+    assert heavy
+    assert heavy == {key: modeled[key] for key in heavy}
+    exposed = sum(row.figures.exposed_seconds for row in analysis.collectives.rows)
+    waiting = [one for one in analysis.cost.findings if one.rule == "waiting-collectives"]
+    assert all((one.seconds or 0.0) <= exposed for one in waiting)
+    assert (analysis.cost.seconds or 0.0) >= sum(heavy.values())

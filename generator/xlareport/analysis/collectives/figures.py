@@ -1,26 +1,21 @@
 """The figures of collectives: bytes, groups, executions, modeled time, and what hides them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.collectives.schedule import Overlap, Schedule
-from xlareport.analysis.collectives.time_model import CollectiveTraffic, ModeledTime, model_time
+from xlareport.analysis.cost.interconnect_time import ModeledTime, model_time
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.wire import (
     count_data_bytes,
     group_size,
-    read_partition_count,
-    read_replica_count,
-    wire_share,
+    traffic_of_kind,
 )
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_pairs
 from xlareport.knowledge.devices import Device
-
-_SLICE = re.compile(r"slice-shape=(\d{1,6})x(\d{1,6})x(\d{1,6})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +46,14 @@ class CollectiveFigures:
 
 
 def measure_collectives(
-    module: HloModule, cost: ModuleCost, device: Device, device_words: str = ""
+    module: HloModule, cost: ModuleCost, device: Device
 ) -> tuple[CollectiveFigures, ...]:
-    """Return the figures of all collectives; `device_words` may tell the shape of a slice."""
+    """Return the figures of all collectives, in the order of their computations."""
     every = find_collectives(module)
     if not every:
         return ()
-    shape = _SLICE.search(device_words)
-    sizes = tuple(map(int, shape.groups())) if shape else ()
     schedule = Schedule(module, cost, device)
-    return tuple(_figures(module, each, every, schedule, sizes) for each in every)
+    return tuple(_figures(module, each, every, schedule) for each in every)
 
 
 def _figures(
@@ -68,25 +61,21 @@ def _figures(
     collective: Collective,
     every: Sequence[Collective],
     schedule: Schedule,
-    slice_shape: Sequence[int],
 ) -> CollectiveFigures:
     home = module.by_name[collective.body[0]]
     body = home.by_name[collective.body[1]]
     data = count_body_bytes(module, collective)
     size, groups = group_size(module, body.opcode.removesuffix("-start"), body)
     pairs = parse_pairs(body.attributes.get("source_target_pairs", "")) or ()
-    wire = None if data is None or size is None else int(data * wire_share(collective.kind, size))
+    traffic = traffic_of_kind(module, collective.kind, _site(home, body))
     time = ModeledTime(None, "the bytes or the group are not known")
-    if data is not None and wire is not None and size is not None:
-        listed = pairs or (groups.groups if groups and groups.groups else ())
-        devices = read_partition_count(module) * read_replica_count(module)
-        traffic = CollectiveTraffic(collective.kind, data, wire, size, listed, devices)
-        time = model_time(traffic, schedule.device, slice_shape)
+    if traffic is not None:
+        time = model_time(traffic, schedule.device)
     known = schedule.cost.instructions.get(collective.key)
     return CollectiveFigures(
         collective=collective,
         data_bytes=data,
-        wire_bytes=wire,
+        wire_bytes=traffic.wire_bytes if traffic else None,
         group_size=size,
         groups=groups,
         pairs=pairs,
@@ -103,9 +92,12 @@ def count_body_bytes(module: HloModule, collective: Collective) -> int | None:
     body = home.by_name.get(collective.body[1]) if home else None
     if home is None or body is None:
         return None
+    return count_data_bytes(_site(home, body))
+
+
+def _site(home: Computation, body: Instruction) -> Site:
     operands = (home.by_name.get(name) for name in body.operand_names)
-    shapes = {each.name: each.shape for each in operands if each is not None}
-    return count_data_bytes(Site(body, shapes))
+    return Site(body, {each.name: each.shape for each in operands if each is not None})
 
 
 def groups_text(body: Instruction) -> str:

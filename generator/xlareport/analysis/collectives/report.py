@@ -12,8 +12,8 @@ from xlareport.analysis.collectives.figures import (
 from xlareport.analysis.collectives.origins import Origins
 from xlareport.analysis.collectives.remedies import find_remedy
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport, TrailEvent
-from xlareport.analysis.collectives.time_model import links_of
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
+from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
 from xlareport.analysis.cost.work import ModuleCost
@@ -47,7 +47,7 @@ def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
         return None
     hlo = final.hlo
     device, _ = choose_device(words, given.backend, given.cost_options)
-    every = measure_collectives(hlo, given.cost, device, words)
+    every = measure_collectives(hlo, given.cost, device)
     if not every:
         return None
     makes = _RowMaker(given, hlo)

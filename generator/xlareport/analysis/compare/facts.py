@@ -130,7 +130,7 @@ def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> M
     figures["fusions"] = opcodes["fusion"]
     figures["collectives"] = len(find_collectives(module.final.hlo))
     figures["wire_bytes"] = sum(
-        each.wire_bytes * each.counted for each in cost.instructions.values()
+        each.wire_bytes * each.counted for each in cost.instructions.values() if not each.fused
     )
     span = module.passes.span if module.passes else None
     if span is not None:

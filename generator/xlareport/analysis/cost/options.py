@@ -1,9 +1,12 @@
 """The device that estimates of a module are made for: one for all of its pages."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xlareport.knowledge.devices import Device, device_named, is_called, nominal_device
+
+_SLICE = re.compile(r"slice-shape=(\d{1,6})x(\d{1,6})x(\d{1,6})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,17 @@ class CostOptions:
 def choose_device(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
     """Return the device that estimates are made for, and the grade of that choice.
 
-    `words` are what the dump says of its device: the user's choice comes first, then these.
+    `words` are what the dump says of its device: the user's choice comes first, then these. They
+    may tell the shape of a slice as well.
     """
+    device, grade = _choose(words, backend, cost_options)
+    shape = _SLICE.search(words)
+    return (
+        replace(device, slice_shape=tuple(map(int, shape.groups()))) if shape else device
+    ), grade
+
+
+def _choose(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
     if cost_options.device is not None:
         return cost_options.device, "chosen"
     own = device_named(words, cost_options.devices) if cost_options.devices else None

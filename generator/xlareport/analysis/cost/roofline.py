@@ -1,7 +1,7 @@
 """The least time that an instruction could take on a device, and the instructions that cost most.
 
-Least, not likely: its arithmetic, its bytes and what it sends to other devices, each at the
-peak of the device, the slowest of the three.
+Least, not likely: its arithmetic and its bytes, each at the peak of the device, and what it sends
+to other devices over the links that its groups can use, the slowest of the three.
 It is an estimate, for ranking and for finding what is far from what it could be; the instructions
 of a module share it.
 """
@@ -9,6 +9,7 @@ of a module share it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xlareport.analysis.cost.interconnect_time import model_time
 from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
 from xlareport.knowledge.devices import Device
 
@@ -80,7 +81,7 @@ def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     return LeastTime(
         arithmetic=max(products, others),
         memory=cost.main_memory_bytes / device.bandwidth,
-        interconnect=cost.wire_bytes / device.interconnect if device.interconnect else 0.0,
+        interconnect=sum(model_time(each, device).seconds or 0.0 for each in cost.traffic),
     )
 
 

@@ -4,40 +4,71 @@ The bytes on the wire are the least that an algorithm needs that spreads the wor
 for n devices an all-gather sends (n-1)/n of its result, an all-reduce twice that.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError, measure_data
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_groups
+from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_groups, parse_pairs
 from xlareport.knowledge.opcodes import opcode_work
 
 KINDS = opcode_work().collectives
 _ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 
-def count_wire_bytes(module: HloModule, site: Site) -> int | None:
-    """Return the least that each device must send; None where not known, or no collective.
+@dataclass(frozen=True, slots=True)
+class CollectiveTraffic:
+    """What one collective moves."""
+
+    kind: str
+    data_bytes: int
+    wire_bytes: int
+    """What one device sends."""
+    group_size: int
+    groups: Sequence[Sequence[int]]
+    """The devices of each group, or of each pair; empty where they are not listed."""
+    devices: int
+    """All devices of the program."""
+
+
+def find_traffic(module: HloModule, site: Site) -> tuple[CollectiveTraffic, ...]:
+    """Return what an instruction sends; empty where that is not known, or it is no collective.
 
     A fusion that holds a collective sends what the collective does: on TPUs a reduce-scatter is a
     fusion, and so is what begins an asynchronous collective.
     """
     if site.instruction.opcode == "fusion":
-        return _count_held(module, site.instruction)
+        return _held_traffic(module, site.instruction)
     kind = site.instruction.opcode.removesuffix("-start")
-    if kind not in KINDS:
-        return None
-    return _count(module, kind, site)
+    traffic = traffic_of_kind(module, kind, site) if kind in KINDS else None
+    return (traffic,) if traffic is not None else ()
 
 
-def _count(module: HloModule, kind: str, site: Site) -> int | None:
-    size, _ = group_size(module, site.instruction.opcode.removesuffix("-start"), site.instruction)
+def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraffic | None:
+    """Return what a collective sends that is carried out as another kind, or as its own.
+
+    None where the group or a shape is not known.
+    """
+    opcode, attributes = site.instruction.opcode, site.instruction.attributes
+    size, groups = group_size(module, opcode.removesuffix("-start"), site.instruction)
     data = count_data_bytes(site)
-    return None if data is None or size is None else int(data * wire_share(kind, size))
+    if data is None or size is None:
+        return None
+    pairs = parse_pairs(attributes.get("source_target_pairs", "")) or ()
+    return CollectiveTraffic(
+        kind=kind,
+        data_bytes=data,
+        wire_bytes=int(data * wire_share(kind, size)),
+        group_size=size,
+        groups=pairs or (groups.groups if groups and groups.groups else ()),
+        devices=read_partition_count(module) * read_replica_count(module),
+    )
 
 
-def _count_held(module: HloModule, fusion: Instruction) -> int | None:
-    """Return what the collectives in a fusion send; None where it has none, or only goes on."""
+def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTraffic, ...]:
+    """Return what the collectives in a fusion send; nothing where it only goes on with one."""
     held = module.by_name.get(fusion.called[0][1]) if fusion.called else None
     inside = [
         instruction
@@ -45,14 +76,14 @@ def _count_held(module: HloModule, fusion: Instruction) -> int | None:
         if instruction.opcode in KINDS
     ]
     if held is None or not inside or _only_goes_on(held):
-        return None
+        return ()
     scatters = is_all_reduce_scatter(held)
     shapes = shapes_of(held)
-    counted = [
-        _count(module, "reduce-scatter" if scatters else each.opcode, Site(each, shapes))
+    known = [
+        traffic_of_kind(module, "reduce-scatter" if scatters else each.opcode, Site(each, shapes))
         for each in inside
     ]
-    return None if None in counted else sum(filter(None, counted))
+    return () if None in known else tuple(each for each in known if each is not None)
 
 
 def _only_goes_on(held: Computation) -> bool:

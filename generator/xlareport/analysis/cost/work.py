@@ -19,7 +19,12 @@ from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import Local, Tallies, Tally, Total
 from xlareport.analysis.cost.totals import Composition
-from xlareport.analysis.cost.wire import count_wire_bytes, read_partition_count, read_replica_count
+from xlareport.analysis.cost.wire import (
+    CollectiveTraffic,
+    find_traffic,
+    read_partition_count,
+    read_replica_count,
+)
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule
 
@@ -118,8 +123,13 @@ class InstructionCost(WorkFigures):
     """Why it is not exact; empty where it is."""
     vector_flops: tuple[tuple[str, int], ...] = ()
     """The other flops and the transcendentals, by the type of the elements."""
-    wire_bytes: int = 0
-    """Of a collective what one device sends at least; 0 also where that is not known."""
+    traffic: tuple[CollectiveTraffic, ...] = ()
+    """What a collective sends, or a fusion that holds some; empty also where not known."""
+
+    @property
+    def wire_bytes(self) -> int:
+        """Of a collective what one device sends at least; 0 also where that is not known."""
+        return sum(each.wire_bytes for each in self.traffic)
 
     def of_all_runs(self, figure: int | None) -> int | None:
         """Return a figure of one run for all runs that the totals count; None where not known."""
@@ -297,7 +307,7 @@ def _instruction_cost(
         transcendentals=total.transcendentals if local.work else None,
         matrix_flops=products.of(local, products=True),
         vector_flops=products.of(local, products=False),
-        wire_bytes=count_wire_bytes(composition.module, local.site) or 0,
+        traffic=find_traffic(composition.module, local.site),
         bytes_read=0 if fused else traffic.read if traffic else None,
         bytes_written=0 if fused else traffic.written if traffic else None,
         main_memory_bytes=0 if fused else composition.main_memory_bytes(local),

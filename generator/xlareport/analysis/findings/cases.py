@@ -53,7 +53,6 @@ def make_case(
         settings={setting.name: setting.value for setting in module.settings},
         rematerializations=rematerializations,
         is_optimised=finished,
-        device_words=module.device_words,
     )
 
 

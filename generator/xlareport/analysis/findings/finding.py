@@ -71,13 +71,10 @@ class Case:
     is_optimised: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
 
-    device_words: str = ""
-    """What the dump says of the device; a TPU's slice has a shape there."""
-
     @cached_property
     def collectives(self) -> tuple[CollectiveFigures, ...]:
         """The collectives of the optimized snapshot in figures."""
-        return measure_collectives(self.module, self.cost, self.device, self.device_words)
+        return measure_collectives(self.module, self.cost, self.device)
 
     @cached_property
     def seconds(self) -> float:

@@ -1,6 +1,5 @@
 """Collectives that independent work could overlap, and does not."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
@@ -31,7 +30,6 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
     """
     if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
         return
-    kinds = Counter(each.collective.kind for each in case.collectives)
     waiting: dict[tuple[str, bool], list[CollectiveFigures]] = {}
     for each in case.collectives:
         is_large = (each.wire_bytes or 0) >= LEAST_BYTES and each.counted
@@ -41,7 +39,8 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
     for (kind, is_synchronous), exposed in sorted(waiting.items()):
         exposed.sort(key=lambda each: (-_sent(each), each.collective.instruction))
         shown = exposed[:_MOST_LOOKED_AT]
-        yield _finding(kind, shown, kinds[kind], is_synchronous=is_synchronous)
+        alike = [each for each in case.collectives if each.collective.kind == kind]
+        yield _finding(shown, alike, is_synchronous=is_synchronous)
 
 
 def _could_overlap(case: Case, figures: CollectiveFigures) -> bool:
@@ -62,12 +61,9 @@ def _computing(case: Case, figures: CollectiveFigures) -> list[str]:
 
 
 def _finding(
-    kind: str,
-    exposed: list[CollectiveFigures],
-    number: int,
-    *,
-    is_synchronous: bool,
+    exposed: list[CollectiveFigures], alike: list[CollectiveFigures], *, is_synchronous: bool
 ) -> Finding:
+    kind = exposed[0].collective.kind
     sent = sum(map(_sent, exposed))
     seconds = sum(each.exposed_seconds for each in exposed)
     why = "synchronous" if is_synchronous else "done directly after start"
@@ -77,8 +73,9 @@ def _finding(
         title=f"Exposed (non-overlapped) {kind}: {why}",
         places=tuple(each.collective.key for each in exposed)[:MOST_PLACES],
         evidence=(
-            f"{_count(len(exposed), number, kind)}, {why}: at least {units.byte_size(sent)} sent "
-            f"per device and module execution. Independent of `{first.collective.instruction}`: "
+            f"{_count(len(exposed), len(alike), kind)}, {why}: at least {units.byte_size(sent)} "
+            f"sent per device and module execution, {_time(exposed, alike)}. "
+            f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}."
         ),
         suggestion=(
@@ -89,6 +86,14 @@ def _finding(
         weight=seconds,
         seconds=seconds,
     )
+
+
+def _time(exposed: list[CollectiveFigures], alike: list[CollectiveFigures]) -> str:
+    """Return the exposed time, and that of the others of the kind, which nothing could hide."""
+    some = units.seconds(sum(each.exposed_seconds for each in exposed))
+    every = units.seconds(sum(each.exposed_seconds for each in alike))
+    kind = f"{alike[0].collective.kind}s"
+    return f"{some}{f' of the {every} of all {kind}' if len(alike) > len(exposed) else ''} exposed"
 
 
 def _count(number: int, whole: int, kind: str) -> str:

@@ -66,7 +66,7 @@ def read_skeleton(
     """Return the skeleton of a module's final snapshot, which it has to have."""
     final = module.final
     assert final is not None, "read_skeleton is for modules with a snapshot"  # noqa: S101
-    times = _collective_times(final.hlo, cost, device, module.device_words)
+    times = _collective_times(final.hlo, cost, device)
     outline = _Outline(_Estimates(final.hlo, cost, device, times), module.code)
     items = outline.of_entry()
     every = [item for _, item in every_item(items)]
@@ -86,12 +86,12 @@ def read_skeleton(
 
 
 def _collective_times(
-    module: HloModule, cost: ModuleCost, device: Device, words: str
+    module: HloModule, cost: ModuleCost, device: Device
 ) -> Mapping[InstructionKey, float | None]:
     """Return the modeled time of collectives that one instruction carries out, or begins."""
     return {
         figures.collective.key: figures.time.seconds
-        for figures in measure_collectives(module, cost, device, words)
+        for figures in measure_collectives(module, cost, device)
         if figures.collective.form != _AMONG_KERNELS
     }
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from xlareport.analysis.collectives.time_model import CollectiveTraffic, links_of, model_time
+from xlareport.analysis.cost.interconnect_time import links_of, model_time
+from xlareport.analysis.cost.wire import CollectiveTraffic
 from xlareport.knowledge.devices import devices
 from xlareport.knowledge.interconnects import interconnects
 
@@ -40,19 +41,21 @@ def test_a_line_of_a_torus_has_one_link_at_its_ends() -> None:
 
 
 def test_a_group_of_the_whole_slice_lies_along_all_its_dimensions() -> None:
-    found = model_time(traffic("all-gather", 7 / 8, 8), V5E, (2, 4, 1))
+    found = model_time(traffic("all-gather", 7 / 8, 8), replace(V5E, slice_shape=(2, 4, 1)))
     assert found.seconds == pytest.approx(MEBIBYTE * 7 / 8 / (2 * 50e9))
-    ring = model_time(traffic("all-gather", 63 / 64, 64, devices=64), V5P, (4, 4, 4))
+    ring = model_time(
+        traffic("all-gather", 63 / 64, 64, devices=64), replace(V5P, slice_shape=(4, 4, 4))
+    )
     assert ring.seconds == pytest.approx(MEBIBYTE * 63 / 64 / (3 * 2 * 100e9))
 
 
 def test_a_slice_of_a_3d_torus_has_rings_only_in_whole_cubes() -> None:
     gather = traffic("all-gather", 3 / 4, 4, devices=16)
     line = MEBIBYTE * 0.75 / 100e9
-    assert model_time(gather, V5P, (2, 2, 4)).seconds == pytest.approx(line)
+    assert model_time(gather, replace(V5P, slice_shape=(2, 2, 4))).seconds == pytest.approx(line)
     assert model_time(gather, V5P).seconds == pytest.approx(line)
     cubes = traffic("all-gather", 3 / 4, 4, devices=64)
-    assert model_time(cubes, V5P, (4, 4, 4)).seconds == pytest.approx(line / 2)
+    assert model_time(cubes, replace(V5P, slice_shape=(4, 4, 4))).seconds == pytest.approx(line / 2)
     assert model_time(cubes, V5P).seconds == pytest.approx(line / 2)
 
 

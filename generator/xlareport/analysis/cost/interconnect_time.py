@@ -3,13 +3,14 @@
 A group whose devices one switch connects sends at the bandwidth of a device. Between domains every
 member sends its share over the network. In a torus a group lies along one dimension, a group of the
 whole slice along all; a dimension that is no ring has one link at its ends. Latency counts only
-where the table of devices has one.
+where the table of devices has one. Every estimate of a collective is made here.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from xlareport.analysis.cost.wire import CollectiveTraffic
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.interconnects import Interconnect, interconnects
 
@@ -17,21 +18,6 @@ NOT_MODELED = "no bandwidth between devices is known for {name}"
 _ALL_TO_ALL = frozenset({"all-to-all", "ragged-all-to-all"})
 _CUBIC = 3
 _ONE_HOP = frozenset({"collective-permute", "collective-broadcast"})
-
-
-@dataclass(frozen=True, slots=True)
-class CollectiveTraffic:
-    """What one collective moves."""
-
-    kind: str
-    data_bytes: int
-    wire_bytes: int
-    """What one device sends."""
-    group_size: int
-    groups: Sequence[Sequence[int]]
-    """The devices of each group, or of each pair; empty where they are not listed."""
-    devices: int
-    """All devices of the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +37,15 @@ def links_of(device: Device) -> Interconnect | None:
     return Interconnect("switch", device.interconnect, device.source)
 
 
-def model_time(
-    traffic: CollectiveTraffic, device: Device, slice_shape: Sequence[int] = ()
-) -> ModeledTime:
-    """Return how long a collective takes; `slice_shape` are the sizes of the torus, if known."""
+def model_time(traffic: CollectiveTraffic, device: Device) -> ModeledTime:
+    """Return how long one run of a collective takes."""
     links = links_of(device)
     if links is None:
         return ModeledTime(None, NOT_MODELED.format(name=device.name))
     if traffic.group_size < 2 or not traffic.wire_bytes:
         return ModeledTime(0.0, "nothing is sent")
     if links.topology == "torus":
-        return _in_torus(traffic, links, slice_shape)
+        return _in_torus(traffic, links, device.slice_shape)
     return _through_switch(traffic, links)
 
 
