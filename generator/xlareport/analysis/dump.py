@@ -106,7 +106,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
     )
     module_links = faults.attempt(
-        "The links", lambda: link_modules(summaries, assigned, dump.graphs), ()
+        "The links", lambda: link_modules(summaries, assigned, dump.graphs, table.orders), ()
     )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
     unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)

@@ -1,6 +1,8 @@
 """The grammar of the names in a dump, both ways: `parse(path)` reads one, `str()` gives it back.
 
-    FILE   := [PREFIX "."] "module_" ID ["." NAME] [".cl_" BUILD] "." SUFFIX
+    FILE   := [RANK MARK] [PREFIX "."] "module_" ID ["." NAME] [".cl_" BUILD] "." SUFFIX
+    MARK   := "." | "_" | "-"
+    RANK   := what a script put before the names of one process, with its number: `rank3`, `7`
     PREFIX := timestamp in microseconds | computation | stage of MLIR
     SUFFIX := STAGE "." FORMAT
             | SEQUENCE "." PIPELINE ".after_" PASS ".before_" PASS "." FORMAT
@@ -29,6 +31,11 @@ _LONGEST_PATH = 4096
 
 _SUBFOLDER = re.compile(
     r"(?:(?P<folder>.+)/)?(?P<subfolder_name>[^/]+)/(?P<host>[^/]+)_(?P<process>\d+)", re.ASCII
+)
+_RANKED = re.compile(
+    r"(?P<rank>(?:(?:host|node|pid|proc|process|rank|slurm|task|worker)(?:[\w-]{0,60}\D)?)?\d{1,9})"
+    r"(?P<mark>[._-])(?=(?:\d{10,20}\.)?module_\d{4,20}\.)",
+    re.ASCII,
 )
 _PACKED = re.compile(r"(?P<path>.+?)(?P<endings>(?:\.(?:gz|xz|zst|bz2)){1,4})", re.DOTALL)
 _NOT_IN_NAMES = re.compile(rb"[^A-Za-z0-9_.-]")
@@ -69,7 +76,10 @@ class DumpName(FastPickle):
     module_prefix: str | None
     """What keys the module in its folder: `[TIMESTAMP.]module_ID[.NAME]`."""
     folder: str = ""
-    """The folder that the module was dumped to: above `shardy/` and above a module's own folder."""
+    """The folder that the module was dumped to: above `shardy/` and above a module's own folder.
+    A rank before the name counts as a folder."""
+    rank: str = ""
+    """What stands before the name of a file and tells the process, `rank3`; else empty."""
     process_folder: str = ""
     """Folder and `HOST_PROCESS` where the path or the name tells the process; else empty."""
 
@@ -98,12 +108,12 @@ def read(path: str, module_names: Sequence[str]) -> DumpName:
 
 def _read_path(reading: NameReading, path: str, module_names: Sequence[str]) -> None:
     if "/" not in path:
-        _read_name(reading, path, module_names)
+        _read_of_rank(reading, path, module_names)
     elif not _read_form(reading, path_forms(), path):
         folder, slash, name = path.rpartition("/")
         _read_folder(reading, folder, name)
         reading.plain(slash)
-        _read_name(reading, name, module_names)
+        _read_of_rank(reading, name, module_names)
 
 
 def _read_packed(reading: NameReading, endings_of_packers: str) -> None:
@@ -123,6 +133,16 @@ def _read_folder(reading: NameReading, folder: str, name: str) -> None:
         reading.fields["process_folder"] = f"{own['folder'] or ''}/{own['host']}_{own['process']}"
     else:
         reading.part("folder", folder)
+
+
+def _read_of_rank(reading: NameReading, name: str, module_names: Sequence[str]) -> None:
+    """Read a name that may begin with a rank: each rank's files are those of a folder by itself."""
+    ranked = _RANKED.match(name)
+    if ranked:
+        folder = reading.fields.get("folder", "")
+        reading.match(ranked)
+        reading.fields["folder"] = f"{folder}/{ranked['rank']}" if folder else ranked["rank"]
+    _read_name(reading, name[ranked.end() :] if ranked else name, module_names)
 
 
 def _read_name(reading: NameReading, name: str, module_names: Sequence[str]) -> None:
@@ -169,6 +189,7 @@ def _finished(reading: NameReading) -> DumpName:
         module_prefix=_module_prefix(fields),
         folder=fields.get("folder", ""),
         process_folder=_process_folder(fields),
+        rank=fields.get("rank", ""),
     )
 
 

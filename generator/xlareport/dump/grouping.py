@@ -103,8 +103,13 @@ def _stem(artifact: Artifact) -> str:
 
 
 def _folder(artifact: Artifact) -> str:
-    """Return the folder that XLA wrote to: above `shardy/` and above a module's own folder."""
+    """Return the folder that XLA wrote to: above `shardy/` and above a module's own folder.
+
+    A rank before the name of a file counts as a folder below that.
+    """
     folders = artifact.path.split("/")[:-1]
+    if artifact.name.rank:
+        folders.append(artifact.name.rank)
     own = re.compile(r"shardy|module_\d{4,}(?:\..*)?|.*_\d{13}")
     for depth, folder in enumerate(folders):
         if own.fullmatch(folder):

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.analysis import texts
 from tests.analysis.conftest import Compile
 from tests.analysis.ranks.program import KEY, STAGES, Edit, replaced, swapped, write_ranks
 
@@ -118,6 +119,88 @@ def test_a_decision_of_the_fusion_pass_alone_is_told(tmp_path: Path) -> None:
     found = with_decisions(tmp_path, lambda text: text.replace('"call"', '"gather"'))
     assert (found.verdict, found.kind, found.instruction) == ("numbers", "fusion", "gather")
     assert found.decision.startswith("decision 1: fusion of gather into reduce; most ranks:")
+
+
+RESULTS = """version: 3
+results {
+  device: "CUDA: 9.0"
+  hlo: "(f32[64]) dot"
+  result {
+    run_time {
+      nanos: 7000
+    }
+    triton {
+      block_m: 64
+      block_n: 32
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("block_n: 32", "block_n: 128", ("numbers", "autotuning")),
+        ("nanos: 7000", "nanos: 7133", ("harmless", "times")),
+        ("  result {", "  result { [", ("numbers", "autotuning")),
+    ],
+)
+def test_choices_of_the_autotuner_are_compared_not_times(
+    tmp_path: Path, old: str, new: str, told: tuple[str, str]
+) -> None:
+    write_ranks(tmp_path, 4, {})
+    for rank in range(4):
+        text = RESULTS.replace(old, new) if rank == 2 else RESULTS
+        (tmp_path / f"rank_{rank}" / f"{KEY}.autotune_results.pbtxt").write_text(text)
+    found = only_group(read_report(tmp_path, BuildOptions())).first
+    assert found is not None
+    assert (found.verdict, found.kind, found.ranks) == (*told, ("rank_2",))
+    if new == "block_n: 128":
+        assert found.decision == (
+            "Triton block_m=64 block_n=128 for (f32[64]) dot; "
+            "most ranks: Triton block_m=64 block_n=32"
+        )
+
+
+@pytest.mark.parametrize("mark", ["rank{}_", "node-{}.", "{}-"])
+def test_ranks_whose_files_have_a_prefix_in_one_folder(tmp_path: Path, mark: str) -> None:
+    write_ranks(tmp_path / "apart", 4, {2: {AFTER: swapped}})
+    together = tmp_path / "together"
+    together.mkdir()
+    for file in (tmp_path / "apart").rglob("*.*"):
+        file.rename(together / f"{mark.format(file.parent.name[-1])}{file.name}")
+    report = read_report(together, BuildOptions())
+    assert report.problems == ()
+    found = only_group(report)
+    assert (found.ranks, found.verdict) == (("1-2,4", "3"), "dangerous")
+    assert found.first is not None
+    assert found.first.ranks == (mark.format(2)[:-1],)
+    assert report.processes == 4
+
+
+def test_links_of_a_module_that_one_rank_alone_has(tmp_path: Path) -> None:
+    programs = {
+        0: ("init", texts.INIT),
+        2: ("train", texts.train()),
+        4: ("eval", texts.evaluate()),
+    }
+    for rank in range(3):
+        folder = tmp_path / f"rank_{rank}"
+        folder.mkdir()
+        for at, (name, body) in programs.items():
+            if name == "eval" and rank != 1:
+                continue
+            text = f"HloModule jit_{name}\n\nENTRY %main {{\n{body}\n}}\n"
+            number = at + 6 * rank  # a rank that logs something has other numbers
+            file = f"module_{number:04d}.jit_{name}.before_optimizations.txt"
+            (folder / file).write_text(text)
+    report = read_report(tmp_path, BuildOptions())
+    pairs = [(link.source.split(".")[1], link.target.split(".")[1]) for link in report.links]
+    assert ("jit_train", "jit_eval") in pairs
+    assert pairs.count(("jit_init", "jit_train")) == 1
+    ranks = {module.name: module.ranks for module in report.modules}
+    assert (ranks["jit_train"], ranks["jit_eval"]) == ("1-3", "2")
 
 
 def test_a_constant_of_a_rank_is_device_local(tmp_path: Path) -> None:

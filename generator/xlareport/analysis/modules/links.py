@@ -45,10 +45,15 @@ def link_modules(
     summaries: Sequence[ModuleSummary],
     assigned: Processes,
     graphs: Sequence[FrameworkGraph] = (),
+    orders: Sequence[Sequence[str]] = (),
 ) -> tuple[ModuleLink, ...]:
-    """Return the links of a dump: the proven ones, else guesses; each pair of modules once."""
+    """Return the links of a dump: the proven ones, else guesses; each pair of modules once.
+
+    `orders` are the keys of what each process compiled, in order, where modules of several
+    processes are one; `assigned` then has only the first of them.
+    """
     proven = tuple(_proven(summaries, graphs))
-    return proven or _each_once(_guessed(summaries, assigned))
+    return proven or _each_once(_guessed(summaries, assigned, orders or _orders(assigned)))
 
 
 def _proven(
@@ -163,19 +168,37 @@ def _each_once(links: Iterable[ModuleLink]) -> tuple[ModuleLink, ...]:
     return tuple(pairs.values())
 
 
-def _guessed(summaries: Sequence[ModuleSummary], assigned: Processes) -> Iterator[ModuleLink]:
+def _orders(assigned: Processes) -> Sequence[Sequence[str]]:
+    apart: dict[Process, list[str]] = defaultdict(list)
+    for key, process in assigned.items():
+        if process is not None:
+            apart[process].append(key)
+    return list(apart.values())
+
+
+def _guessed(
+    summaries: Sequence[ModuleSummary], assigned: Processes, orders: Sequence[Sequence[str]]
+) -> Iterator[ModuleLink]:
     """Guess links, the modules of each process in the order in which they were compiled.
 
-    What was cut out of another module is only compiled or timed; nothing is handed on to it.
+    What was cut out of another module is only compiled or timed; nothing is handed on to it. Of
+    modules that several processes have, the links are those of the first of these.
     """
-    apart: dict[Process, list[Ports]] = defaultdict(list)
     pieces = find_autotuning_pieces(summaries)
-    for module in summaries:
-        process = assigned[module.files.key]
-        if module.features.content and process is not None and module.files.key not in pieces:
-            apart[process].append(find_ports(module))
-    for modules in apart.values():
-        yield from _of_process(modules)
+    ports = {
+        module.files.key: find_ports(module)
+        for module in summaries
+        if module.features.content and module.files.key not in pieces
+    }
+    seen: set[str] = set()
+    for order in orders:
+        modules = [ports[key] for key in order if key in ports]
+        if all(module.key in seen for module in modules):
+            continue
+        for link in _of_process(modules):
+            if link.source not in seen or link.target not in seen:
+                yield link
+        seen.update(module.key for module in modules)
     for members in ranks_in_one_folder(summaries, assigned).values():
         for link in _of_process([find_ports(module) for module in select_programs(members)]):
             yield replace(link, reason=f"{link.reason}; several ranks wrote into this folder")

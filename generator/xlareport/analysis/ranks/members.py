@@ -1,5 +1,6 @@
 """The processes of a dump, their names, and which modules each of them compiled."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -21,6 +22,8 @@ class RankTable:
     """By the key of a module, the numbers of the processes that compiled it; empty if unknown."""
     assigned: Processes
     """The first process that compiled each module."""
+    orders: tuple[tuple[str, ...], ...] = ()
+    """Of each process the keys of the modules that it compiled, in order."""
 
     @property
     def numbers(self) -> Mapping[str, int | None]:
@@ -40,14 +43,14 @@ def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> Rank
     """Tell which processes wrote a dump; modules of one content count for all that wrote them."""
     copies = {summary.files.key: _copies(summary, grouped) for summary in summaries}
     assigned = assign_processes([*summaries, *(each for some in copies.values() for each in some)])
-    processes = {
-        summary.files.key: [
-            process
-            for each in (summary, *copies[summary.files.key])
-            for process in _everywhere(assigned[each.files.key], grouped.folder_copies)
-        ]
-        for summary in summaries
-    }
+    processes: dict[str, list[Process]] = {each.files.key: [] for each in summaries}
+    compiled: dict[Process, list[tuple[int, str]]] = defaultdict(list)
+    for summary in summaries:
+        key = summary.files.key
+        for each in (summary, *copies[key]):
+            for process in _everywhere(assigned[each.files.key], grouped.folder_copies):
+                processes[key].append(process)
+                compiled[process].append((each.files.id or 0, key))
     known = {process for some in processes.values() for process in some}
     ordered = sorted(known, key=lambda process: (natural_order(process[0]), process[1]))
     numbers = {process: number for number, process in enumerate(ordered, 1)}
@@ -58,6 +61,10 @@ def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> Rank
             for key, some in processes.items()
         },
         assigned={summary.files.key: assigned[summary.files.key] for summary in summaries},
+        orders=tuple(
+            tuple(key for _, key in sorted(compiled[process], key=lambda each: each[0]))
+            for process in ordered
+        ),
     )
 
 

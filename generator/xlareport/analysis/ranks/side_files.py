@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from xlareport import reader_table
 from xlareport.analysis.code.links import name_kernel
+from xlareport.analysis.ranks.tuning import compare_tuning
 from xlareport.analysis.ranks.verdicts import REASONS, VERDICTS, DifferenceKind, RankDifference
 from xlareport.dump.contents import content_digest
 from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles
@@ -34,11 +35,14 @@ def compare_side_files(
         if file and counterpart and _is_same(file, counterpart, renamed):
             continue
         kind = _kind(file or theirs[ending])
+        decision = compare_decisions(base, other, renamed) if kind == "fusion" else ""
+        if kind == "autotuning" and file and counterpart:
+            decision = compare_tuning(file, counterpart)
+            kind = kind if decision else "times"
         if kind not in kinds:
             kinds.add(kind)
             difference = _of_files(base, other, file, counterpart, kind)
-            decision = compare_decisions(base, other, renamed) if kind == "fusion" else ""
-            instruction = _producer(decision)
+            instruction = _producer(decision) if kind == "fusion" else ""
             yield replace(difference, decision=decision, instruction=instruction)
 
 

@@ -37,6 +37,7 @@ DifferenceKind = Literal[
     "names",
     "metadata",
     "ids",
+    "times",
     "constants",
     "layout",
     "autotuning",
@@ -58,6 +59,7 @@ VERDICTS: dict[DifferenceKind, RankVerdict] = {
     "metadata": RankVerdict.HARMLESS,
     "ids": RankVerdict.HARMLESS,
     "passes": RankVerdict.HARMLESS,
+    "times": RankVerdict.HARMLESS,
     "constants": RankVerdict.DEVICE_LOCAL,
     "layout": RankVerdict.NUMBERS,
     "autotuning": RankVerdict.NUMBERS,
@@ -79,6 +81,7 @@ REASONS: dict[DifferenceKind, str] = {
     "ids": (
         "Only an id differs: of a channel, or of a callback that each process registers by itself."
     ),
+    "times": "Only times differ that the autotuner measured; it chose the same.",
     "passes": "The ranks have different snapshots; those that both have hold the same code.",
     "constants": "Only values of constants differ, as where a rank embeds its own number.",
     "layout": "Only layouts differ: speed may differ, and rounding in the order of additions.",
@@ -134,4 +137,5 @@ class RankDifference:
     ranks: tuple[str, ...] = ()
     """Names of the processes that compiled this module, the first few."""
     decision: str = ""
-    """The first decision of the GPU fusion pass that differs; empty where none is known."""
+    """The first decision that differs, of the GPU fusion pass or of the autotuner; empty where
+    none is known."""
