@@ -63,7 +63,7 @@ def compare_rank_pair(pair: RankPair) -> RankDifference:
         gravest = _gravest(differences)
     if gravest is None:
         gravest = _difference(pair, "files", "")
-    return replace(gravest, decision=decision)
+    return replace(gravest, decision=gravest.decision or decision)
 
 
 def _gravest(differences: Iterable[RankDifference]) -> RankDifference | None:
