@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: locks docs walks help report serve test test-replay check architecture format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: locks docs successor walks help report serve test test-replay check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -10,6 +10,9 @@ WORKERS ?= 2
 SECONDS ?= 60
 TARGETS ?= $(notdir $(wildcard fuzz/corpus/*))
 FOUND ?= .fuzz
+ZENSICAL ?= 0.0.73
+BROWSED = $(addprefix tests/site/test_,$(addsuffix .py,browser real parts search reader compared single \
+	embedded offline links words history texts code instructions partitioned timeline pictures scrolling))
 export PYTHON
 
 VENV := .venv
@@ -35,6 +38,11 @@ test-replay: $(VENV)/.ready-replay  ## Test what runs programs of a dump; needs 
 
 walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
 	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) --dist loadfile tests/site tests/hostile tests/benchmarks
+
+successor: browser  ## Build sites of the tests with Zensical instead of MkDocs, and test them in a browser
+	test -d build/zensical || $(RUN)python -m venv build/zensical
+	build/zensical/bin/pip install --quiet 'zensical==$(ZENSICAL)'
+	XLAREPORT_ZENSICAL=$(CURDIR)/build/zensical/bin/zensical $(RUN)pytest -n $(WORKERS) --dist loadfile $(BROWSED)
 
 check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)ruff check

@@ -17,6 +17,7 @@ import pytest
 import zstandard
 from hypothesis import settings
 from tests.script_coverage import ScriptCoverage, script_coverage
+from tests.successor import use_zensical
 
 from xlareport import __version__
 from xlareport.pages import navigation
@@ -56,6 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: drives Chromium over the built pages")
     config.addinivalue_line("markers", "packaging: builds and installs the wheel (slow, network)")
+    use_zensical()
 
 
 def payload_files(*payloads: Payload) -> list[tuple[str, str]]:

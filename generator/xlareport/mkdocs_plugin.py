@@ -1,4 +1,4 @@
-"""The MkDocs plugin: every page carries a Content-Security-Policy, and nothing leads outside.
+"""The MkDocs plugin: MkDocs makes a share of the pages of a report, and each is finished.
 
 Settings that a user's mkdocs.yml replaces but the report cannot do without are put back.
 """
@@ -6,7 +6,7 @@ Settings that a user's mkdocs.yml replaces but the report cannot do without are 
 import os
 import re
 from contextlib import suppress
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,50 +18,21 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.theme import Theme
-from mkdocs.utils.templates import TemplateContext
-from mkdocs.utils.yaml import yaml_load
 
 from xlareport.pages import navigation
 from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
-from xlareport.runtime.resources import find_resource
 from xlareport.runtime.worker_pool import SHARE
-from xlareport.site.one_page import policy_element, script_hash
+from xlareport.site.finish import NOT_FOUND, Finish, finish_files, own_settings
 from xlareport.storage.payloads import payload_path
 
-_INLINE_SCRIPT = re.compile(  # one that is not closed goes on to the end, as in a browser
-    r"<script(?![^<>]*(?:\ssrc=|application/json))[^<>]*+>"
-    r"([^<]*+(?:<(?!/script>)[^<]*+)*+)(?:</script>)?+"
-)
 _REST = 60
 """Pages of modules that take as long as all that only the first of several processes does."""
-_LEFT_OUT = (".map", "sitemap.xml")
-"""Source maps are half of the theme; a site map holds addresses, and a report has none."""
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
 """How the theme's search finds words of other languages than English."""
 _WRITTEN_WHOLE = ("assets/data/", "pictures/")
 """What a later build replaces and never writes into, so that a former site keeps what it had."""
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
-_SEARCHED = '<meta name="xr-search" content="yes">'
-"""Tells the page script that there is an index: without one the search has nothing to search."""
-_INDENTED = re.compile(r"\n\s+")
-"""A quarter of a page without content."""
-_CHARSET = '<meta charset="utf-8">'
-_NOT_FOUND = "<h1>404 - Not found</h1>"
-_NOT_FOUND_WORDS = (
-    "<h1>This page is not in the report</h1><p>It may belong to a module of another dump, or to an "
-    "older build of this one. The tabs above lead to everything that is here.</p>"
-)
-_NO_SCRIPT = (
-    '<noscript><p class="xr-noscript">Scripts are switched off in this browser: tables show at '
-    "most their first rows, and pictures and steps are missing. The text and the links work."
-    "</p></noscript>\n"
-)
 _FRAME = re.compile(r"[^/]+\.html|partials/(?:javascripts/|languages/en)?[^/]*\.html")
-_NO_PARTS = (
-    '<noscript><p class="xr-noscript">Scripts are switched off in this browser: this is the '
-    "overview of the module, and the other tabs lead back to it. Tables show at most their first "
-    "rows, and pictures and steps are missing.</p></noscript>\n"
-)
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)
 _ANCHOR = re.compile(r'<[^<>]*\sid="([^"]+)"')
 
@@ -85,42 +56,39 @@ def compile_theme() -> None:
 class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     """Makes the pages safe to open anywhere: offline, from file://, with hostile names in them."""
 
-    serving = False
     _is_first = True
     """Whether the pages about the dump as a whole are wanted of this process."""
-    _is_searched = False
-    """Whether the report has an index of everything in it."""
+    _finish = Finish(is_searched=False)
     _kept: Kept = ()
     """The HTML between the headings of the page that is being read."""
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether `mkdocs serve` runs: its live reload needs an inline script."""
         del dirty
-        self.serving = command == "serve"
+        self._finish = replace(self._finish, is_live=command == "serve")
 
     @event_priority(100)
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Put back the scripts and styles of the report where mkdocs.yml has lists of its own."""
-        ours = _own_settings()
+        ours = own_settings()
         config.use_directory_urls = False
         config.theme["font"] = False
         config.extra_css = _joined(ours["extra_css"], config.extra_css)
         config.extra_javascript = _joined(ours["extra_javascript"], config.extra_javascript)
         polyfills = config.extra.get("polyfills", [])
         config.extra["polyfills"] = _joined(ours["extra"]["polyfills"], polyfills)
-        config.theme.static_templates.discard("sitemap.xml")
         return config
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Leave out what no reader needs; the navigation follows the pages that there are."""
         others = _OTHER_LANGUAGES if _searches_english(config) else ()
         for file in list(files):
-            if file.src_uri.endswith(_LEFT_OUT) or file.src_uri.startswith(others):
+            if file.src_uri.startswith(others):
                 files.remove(file)
         # none in a comparison, or where all pages are one's own
-        self._is_searched = files.get_file_from_path(_SEARCH_INDEX) is not None
-        config.extra_css = _in_one(_own_settings()["extra_css"], config.extra_css, files)
-        if config.nav == _own_settings()["nav"]:
+        is_searched = files.get_file_from_path(_SEARCH_INDEX) is not None
+        self._finish = replace(self._finish, is_searched=is_searched)
+        if config.nav == own_settings()["nav"]:
             pages = [file.src_uri for file in files.documentation_pages()]
             config.nav = _navigation(config.nav, pages)
         return files
@@ -141,7 +109,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     def on_env(self, env: Environment, *, files: Files, **_: object) -> Environment:
         """Compile no template of the theme twice, and copy no payload: most files of a site are."""
         env.bytecode_cache = _COMPILED
-        for file in files if not self.serving else ():
+        for file in files if not self._finish.is_live else ():
             if file.src_uri.startswith(_WRITTEN_WHOLE) and _linked(file):
                 file.inclusion = InclusionLevel.EXCLUDED
         return env
@@ -158,66 +126,32 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return headings
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
-        """Put back what was kept, and say what is missing where scripts are switched off."""
+        """Put back what was kept."""
         if self._kept:
             html = put_back(html, self._kept)
             anchors = page.present_anchor_ids or set()
             page.present_anchor_ids = anchors.union(*map(_ANCHOR.findall, self._kept))
-        if "data-xr-parts" in html:
-            return _NO_PARTS + html
-        return _NO_SCRIPT + html if "data-xr-" in html else html
+        return html
 
-    def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
-        """Add the policy; only the theme's own inline scripts may run, never one in the content."""
-        del config
-        return self._with_policy(output, page.content or "")
-
-    def on_template_context(
-        self, context: TemplateContext, *, template_name: str, config: MkDocsConfig
-    ) -> TemplateContext:
-        """Let 404.html find its styles wherever the site lies, unless its address is known."""
-        if template_name == "404.html" and not config.site_url and not self.serving:
-            context["base_url"] = "."
-        return context
+    def on_post_page(self, output: str, **_: object) -> str:
+        """Finish the page: only the theme's own inline scripts may run, never one in it."""
+        return self._finish.finish_page(output)
 
     def on_post_template(self, output_content: str, *, template_name: str, **_: object) -> str:
-        """Add the policy to the pages that the theme brings along, such as 404.html."""
-        if template_name.endswith(".html"):
-            return self._with_policy(output_content.replace(_NOT_FOUND, _NOT_FOUND_WORDS), "")
+        """Finish the pages that the theme brings along; 404.html is one of a report then."""
+        if template_name == NOT_FOUND:
+            return self._finish.finish_not_found(output_content)
         return output_content
 
-    def _with_policy(self, output: str, content: str) -> str:
-        """Add the policy, and take the indentation out of what the theme puts around a page."""
-        before, inside, after = output.partition(content) if content else (output, "", "")
-        if inside or not content:
-            before, after = (_INDENTED.sub("\n", part) for part in (before, after))
-        scripts = [] if self.serving else sorted(set(_INLINE_SCRIPT.findall(before + after)))
-        head = f"{_CHARSET}\n{self._policy(scripts)}{_SEARCHED if self._is_searched else ''}"
-        before = before.replace(_CHARSET, head, 1)
-        return f"{before}{inside}{after}"
-
-    def _policy(self, scripts: list[str]) -> str:
-        inline = " ".join(["'unsafe-inline'"] if self.serving else map(script_hash, scripts))
-        return policy_element(
-            (
-                f"script-src 'self' {inline}".strip(),
-                "style-src 'self' 'unsafe-inline'",
-                "img-src 'self' data:",
-                "font-src 'self'",
-                "connect-src 'self'",
-                "worker-src 'self'",
-            )
-        )
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Finish the files of the site."""
+        if not self._finish.is_live:
+            finish_files(Path(config.site_dir))
 
 
 def maker(number: int, of: int) -> int:
     """Return which of several processes makes a page of a module; the first begins later."""
     return 1 + number % (of - 1) if of > 1 and number < _REST else number % of
-
-
-@cache
-def _own_settings() -> dict[str, Any]:
-    return yaml_load((find_resource("site_src") / "xlareport.yml").read_text("utf-8"))
 
 
 def _searches_english(config: MkDocsConfig) -> bool:
@@ -239,18 +173,6 @@ def _linked(file: File) -> bool:
 def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:
     """Return our entries and then those that the user added."""
     return [*ours, *(entry for entry in theirs if str(entry) not in ours)]
-
-
-def _in_one(ours: list[str], listed: list[Any], files: Files) -> list[Any]:
-    """Let the first of our files take in the others, and return the list without these."""
-    asked = set(map(str, listed))
-    result = [file for name in ours if name in asked and (file := files.get_file_from_path(name))]
-    for first in result[:1]:
-        first.content_string = "\n".join(file.content_string for file in result)
-    for this_file in result[1:]:
-        files.remove(this_file)
-    taken = {file.src_uri for file in result[1:]}
-    return [item for item in listed if str(item) not in taken]
 
 
 def _navigation(nav: list[Any], pages: list[str]) -> list[Any]:

@@ -5947,8 +5947,9 @@ var xlareport = (() => {
     window.__index
   );
   async function loadPages() {
-    if (!known3() && !isSingleFile) await addScript(`${root}search/search_index.js`);
-    return (known3()?.docs ?? []).map(section2);
+    const named = document.querySelector("meta[name=xr-search]")?.getAttribute("content");
+    if (!known3() && !isSingleFile && named) await addScript(`${root}${named}`);
+    return (known3()?.docs ?? known3()?.items ?? []).map(section2);
   }
   function addScript(src) {
     return new Promise((resolve) => {

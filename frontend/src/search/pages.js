@@ -10,7 +10,8 @@ const LONGEST = 120;
 
 /** @typedef {import("./index.js").Hit} Hit */
 /** @typedef {{search: string, hit: () => Hit}} PageText what is searched, the title first, and where it leads */
-/** @typedef {{docs: {location: string, title: string, text: string}[]}} ThemeIndex */
+/** @typedef {{location: string, title: string, text: string}} Section */
+/** @typedef {{docs?: Section[], items?: Section[]}} ThemeIndex MkDocs calls them docs, Zensical items */
 
 /** @returns {ThemeIndex | undefined} */
 const known = () => /** @type {any} */ (window).__index;
@@ -20,8 +21,9 @@ const known = () => /** @type {any} */ (window).__index;
  * @returns {Promise<PageText[]>}
  */
 export async function loadPages() {
-  if (!known() && !isSingleFile) await addScript(`${root}search/search_index.js`);
-  return (known()?.docs ?? []).map(section);
+  const named = document.querySelector("meta[name=xr-search]")?.getAttribute("content");
+  if (!known() && !isSingleFile && named) await addScript(`${root}${named}`);
+  return (known()?.docs ?? known()?.items ?? []).map(section);
 }
 
 /** @param {string} src @returns {Promise<void>} kept when it is there or cannot be */
@@ -32,7 +34,7 @@ function addScript(src) {
   });
 }
 
-/** @param {ThemeIndex["docs"][0]} doc @returns {PageText} */
+/** @param {Section} doc @returns {PageText} */
 export function section({ location, title, text }) {
   const plain = text.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
   return {

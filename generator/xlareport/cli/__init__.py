@@ -37,6 +37,10 @@ _COMMANDS = {
         "xlareport.cli.extract",
         "Write the HLO texts of a report as files, or extract one piece of a module.",
     ),
+    "finish": (
+        "xlareport.cli.finish",
+        "Make the pages in SITE, ./site by default, safe to open anywhere.",
+    ),
     "flags": (
         "xlareport.cli.flags",
         "Print the environment variables that make a good dump, and why.",
