@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.hlo.model import HloModule
@@ -113,3 +115,30 @@ def test_what_the_backend_notes_of_a_start(rows_of: Rows) -> None:
     assert rows["all-gather-start"].collective.is_sync is True
     assert rows["reduce-scatter-start"].collective.is_sync is False
     assert rows_of("sharded-cpu", "jit_fsdp_step")["all-gather"].collective.is_sync is None
+
+
+@pytest.mark.parametrize(
+    ("dump", "kind", "thread", "wire_bytes"),
+    [
+        ("overlapped-gpu", "collective-broadcast", "", (1 << 20, 1 << 20)),
+        ("overlapped-gpu", "ragged-all-to-all", "", (1 << 19, 3 << 17)),
+        ("overlapped-tpu", "ragged-all-to-all", "sparsecore", (1 << 19, 3 << 17)),
+    ],
+)
+def test_rare_kinds_in_an_asynchronous_computation(
+    dump: str, kind: str, thread: str, wire_bytes: tuple[int, int], rows_of: Rows
+) -> None:
+    (row,) = rows_of(dump, "jit_ragged" if kind.startswith("ragged") else "jit_broadcast").values()
+    collective, figures = row.collective, row.figures
+    assert (collective.kind, collective.form) == (kind, "async computation")
+    assert collective.thread == thread
+    assert (figures.data_bytes, figures.wire_bytes) == wire_bytes
+    assert figures.group_size == 4
+
+
+def test_a_reduce_scatter_of_a_gpu_is_checked_where_it_is_scheduled(rows_of: Rows) -> None:
+    row = rows_of("sharded-gpu", "jit_fsdp_step")["reduce-scatter-start"]
+    assert row.collective.form == "async computation"
+    assert row.collective.done == "reduce-scatter-done"
+    assert row.figures.overlap.between is not None or row.collective.is_sync
+    assert row.figures.overlap.reason is not None or not row.figures.overlap.exposed_seconds

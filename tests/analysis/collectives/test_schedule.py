@@ -5,10 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.hlo.model import HloModule
 
 ReadText = Callable[[str], HloModule]
+Rows = Callable[[str, str], dict[str, CollectiveRow]]
 Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
 
 ADD = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
@@ -113,3 +115,36 @@ def test_two_under_way_together_name_each_other(read_text: ReadText, measured: M
     both = measured(read_text(text), "nvidia-h100")
     assert both["s"].overlap.together == ("t",)
     assert both["s"].overlap.between == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "told"),
+    [
+        ("jit_dependent", WaitReason.DEPENDENCE, "`gemm_fusion_dot_general.7`, needs its result"),
+        ("jit_synchronous", WaitReason.IS_SYNC, "independent of it: `gemm_fusion_dot_general.3`"),
+        ("jit_limited", WaitReason.SCHEDULER, "work elsewhere: `copy.12`"),
+        ("jit_alone", WaitReason.NO_WORK, "no other compute"),
+    ],
+)
+def test_why_nothing_hides_it_in_programs_that_xla_compiled(
+    name: str, reason: WaitReason, told: str, rows_of: Rows
+) -> None:
+    overlap = rows_of("overlapped-gpu", name)["all-reduce-start"].figures.overlap
+    assert overlap.reason is reason
+    assert told in overlap.reason_detail
+    assert overlap.exposed_seconds
+
+
+def test_a_product_beside_a_sum_hides_it(rows_of: Rows) -> None:
+    overlap = rows_of("overlapped-gpu", "jit_independent")["all-reduce-start"].figures.overlap
+    assert (overlap.between, overlap.exposed_seconds) == (("gemm_fusion_dot_general.3",), 0)
+    assert overlap.reason is None
+
+
+def test_what_hides_a_part_is_told_where_nothing_more_is_there(rows_of: Rows) -> None:
+    (row,) = rows_of("overlapped-tpu", "jit_independent").values()
+    overlap = row.figures.overlap
+    assert overlap.between == ("convolution_tanh_fusion",)
+    assert 0 < overlap.hidden_seconds < (row.figures.time.seconds or 0)
+    assert overlap.reason is WaitReason.NO_WORK
+    assert overlap.reason_detail.startswith("What is independent of it runs meanwhile")

@@ -54,3 +54,27 @@ def test_every_trail_ends_in_the_program_or_at_the_partitioner(dump: str, rows_o
             assert row.origin.after == partitioner
     for row in rows_of(dump, "jit_experts").values():
         assert (row.origin.after, row.origin.stage) == (None, "before optimizations")
+
+
+@pytest.mark.parametrize("dump", ["overlapped-gpu", "overlapped-tpu"])
+def test_a_sum_is_moved_out_of_a_loop(dump: str, rows_of: Rows) -> None:
+    (row,) = rows_of(dump, "jit_accumulated").values()
+    (moved,) = (event for event in row.trail if event.event == "moved")
+    assert moved.by == "while-loop-all-reduce-code-motion"
+    assert moved.detail.startswith("From `region_0.2_spmd` to `main.5_spmd`")
+    assert row.figures.executions == 1
+    assert row.origin.stage == "before optimizations"
+
+
+def test_an_offload_to_a_sparse_core_is_no_move(rows_of: Rows) -> None:
+    (row,) = rows_of("overlapped-tpu", "jit_accumulated").values()
+    (offloaded,) = (event for event in row.trail if event.event == "offloaded")
+    assert offloaded.by == "sparse-core-collective-offload"
+    assert row.collective.thread == "sparsecore"
+
+
+def test_a_pass_is_not_named_where_others_left_no_snapshot(rows_of: Rows) -> None:
+    """Only some passes were dumped: between these two snapshots any number of them ran."""
+    (row,) = rows_of("overlapped-tpu", "jit_accumulated").values()
+    (begun,) = (event for event in row.trail if event.event == "asynchronous")
+    assert (begun.by, begun.by_reason) == (None, "the names of the snapshots do not tell the pass")

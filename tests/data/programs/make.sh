@@ -197,6 +197,13 @@ for name in "$@"; do
         mv "$WORK/gpu-kernels" "$WORK/dump"
         packed $name
         ;;
+    overlapped-*)
+        some="while-loop-all-reduce-code-motion|.*async-collective.*|gpu-convert-async-collectives-to-sync"
+        some="$some|shardy-xla|sparse-core-collective-offload"
+        run "${name#overlapped-}" "overlapped.py ${name#overlapped-}" \
+            "--xla_dump_hlo_as_text --xla_dump_hlo_pass_re=$some"
+        packed $name
+        ;;
     sharded-*)
         environment=${name#sharded-}
         run "${environment/cpu/jax}" "sharded.py ${name#sharded-}" "$EVERY_PASS"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.rows import TrailEvent
 from xlareport.analysis.collectives.trail import CollectiveLink
-from xlareport.analysis.steps.boundaries import START, Boundary
+from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
 from xlareport.snapshots import ParsedSnapshot
 
 NO_NAME = "the names of the snapshots do not tell the pass"
@@ -19,6 +19,8 @@ class Passes:
         """Keep the snapshots and the boundary before each of them."""
         self._snapshots = snapshots
         self._boundaries = {boundary.number: boundary for boundary in boundaries}
+        stages = [snapshot.stage for snapshot in snapshots]
+        self._only_some = dump_mode(stages).mode is DumpMode.SOME
 
     def label(self, stage: int) -> str:
         """Return the label of a snapshot."""
@@ -31,11 +33,13 @@ class Passes:
     def ran_before(self, stage: int) -> str | None:
         """Return the pass that ran, or was at work, before a snapshot; None where not known.
 
+        Where only some passes were dumped, others may have run before the one that is named.
+
         A pipeline that begins inside a pass is written before the pass ends: the next snapshot of
         the pipeline around it names that pass.
         """
         boundary = self._boundaries.get(stage)
-        if boundary is None:
+        if boundary is None or (self._only_some and not boundary.certain):
             return None
         if boundary.ran is not None:
             return boundary.ran
@@ -87,6 +91,6 @@ def _form_changes(before: Collective, after: Collective) -> Iterator[tuple[str, 
     elif after.form == "async fusions" and before.form != "async fusions":
         yield "fused", f"{len(after.parts):,} fusions carry it out while they compute."
     elif after.thread and not before.thread:
-        yield "moved", f"To the execution thread `{after.thread}`."
+        yield "offloaded", f"To the execution thread `{after.thread}`."
     if after.is_sync and not before.is_sync:
         yield "synchronous", "Its backend_config says is_sync: start and done run as one."

@@ -51,7 +51,8 @@ class TrailEvent:
     """One thing that a pass did to a collective."""
 
     event: str
-    """`merged`, `split`, `moved`, `rewritten`, `asynchronous`, `synchronous` or `fused`."""
+    """`merged`, `split`, `moved`, `offloaded`, `rewritten`, `asynchronous`, `synchronous` or
+    `fused`."""
     by: str | None
     """The pass; None where the dump does not say."""
     by_reason: str | None

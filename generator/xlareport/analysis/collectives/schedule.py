@@ -21,6 +21,9 @@ MOST_BETWEEN = 5_000
 """Instructions looked at between a start and its done."""
 ENOUGH = 0.1
 """Of the time of a collective: work of so much is worth overlapping."""
+_BYTES_PER_FLOP = 64
+"""What reads and writes more than so much for each operation moves data."""
+_CALLING = ("while", "call", "conditional")
 _IDLE = frozenset(
     {"after-all", "bitcast", "constant", "get-tuple-element", "parameter", "partition-id", "tuple"}
 )
@@ -30,13 +33,13 @@ class WaitReason(StrEnum):
     """Why a collective is not hidden behind other work."""
 
     DEPENDENCE = "dependence"
-    """All work of the computation feeds it or needs its result."""
+    """All compute of the computation feeds it or needs its result."""
     IS_SYNC = "is_sync"
     """It runs synchronously although independent work is there."""
     SCHEDULER = "scheduler limit"
     """It is asynchronous and independent work is there, scheduled elsewhere."""
     NO_WORK = "no independent work"
-    """The computation has no other work of any length."""
+    """The computation has no other compute of any length, or what it has runs meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Schedule:
         least = estimate_time(cost, self.device) if cost and not cost.fused else None
         own = least.seconds if least and cost and not cost.wire_bytes else 0.0
         instruction = home.by_name.get(name)
-        if instruction is not None and instruction.opcode in ("while", "call", "conditional"):
+        if instruction is not None and instruction.opcode in _CALLING:
             own += self._called_seconds(instruction)
         return own
 
@@ -163,7 +166,7 @@ class Schedule:
         left = max(0.0, free - hidden)
         names = ", ".join(f"`{name}`" for name in independent[:3])
         if free < enough or (hidden > 0 and left < enough):
-            return self._without_work(home, collective, enough)
+            return self._without_work(home, collective, enough, hidden)
         if collective.is_sync or not work.is_apart:
             how = (
                 "its backend_config has is_sync"
@@ -180,24 +183,38 @@ class Schedule:
         return WaitReason.SCHEDULER, detail
 
     def _without_work(
-        self, home: Computation, collective: Collective, enough: float
+        self, home: Computation, collective: Collective, enough: float, hidden: float
     ) -> tuple[WaitReason, str]:
         """Tell work that is bound to the collective from no work at all."""
         bound = _bound(home, collective) - set(collective.parts)
         times = {
             name: self._seconds(home, name)
             for name in sorted(bound)
-            if name in home.by_name and _works(home.by_name[name])
+            if name in home.by_name and self._computes(home, home.by_name[name])
         }
+        already = "What is independent of it runs meanwhile, and is shorter. " if hidden else ""
         if sum(times.values()) < enough:
-            return WaitReason.NO_WORK, "Its computation has no other work of any length."
+            other = "other" if not hidden else "further"
+            detail = f"{already}Its computation has no {other} compute of any length."
+            return WaitReason.NO_WORK, detail
         heaviest = max(times, key=lambda name: (times[name], name))
         direction = "feeds it" if heaviest in _before(home, collective) else "needs its result"
+        what = "All other compute" if hidden else "All compute"
         detail = (
-            "All work of its computation feeds it or needs its result; the longest, "
+            f"{already}{what} of its computation feeds it or needs its result; the longest, "
             f"`{heaviest}`, {direction}."
         )
         return WaitReason.DEPENDENCE, detail
+
+    def _computes(self, home: Computation, instruction: Instruction) -> bool:
+        """Say whether an instruction computes; a copy, or a slice with its offset, moves data."""
+        if instruction.opcode in _CALLING:
+            return True
+        cost = self.cost.instructions.get((home.name, instruction.name))
+        if cost is None or not _works(instruction):
+            return False
+        work = (cost.flops or 0) + (cost.transcendentals or 0)
+        return work * _BYTES_PER_FLOP > (cost.bytes_accessed or 0)
 
 
 @dataclass(frozen=True, slots=True)
