@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.runtime.resources import find_resource
 from xlareport.site.finish import Finish, UnfinishedPageError, finish_site, own_settings
 from xlareport.site.one_page import script_hash
 
@@ -112,3 +113,11 @@ def test_what_is_no_page_of_a_report_is_refused(tmp_path: Path, text: str) -> No
 
     with pytest.raises(UnfinishedPageError, match=r"other\.html is no page of a report"):
         finish_site(tmp_path)
+
+
+def test_one_style_names_the_theme() -> None:
+    assets = find_resource("site_src") / "assets"
+    naming = {path.name for path in assets.glob("*.css") if "md-" in path.read_text("utf-8")}
+
+    # picture_colors.css is generated: it asks only whether colors are dark
+    assert naming == {"xlareport.css", "picture_colors.css"}
