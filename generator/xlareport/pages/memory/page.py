@@ -184,12 +184,13 @@ def _analysis_rows(
 ) -> Iterator[tuple[str, int | None, str]]:
     """Yield what `memory_analysis()` prints where it is another figure."""
     if stats is not None:
-        sure = "from buffer assignment" if stats.is_exact else "estimated, libtpu's own rules"
+        sure = "from buffer assignment" if stats.is_exact else _BY_COMPARISON
         other = stats.temp_bytes if stats.temp_bytes != temp else None
         yield "Temp, memory_analysis()", other, sure
         yield "Peak, memory_analysis()", stats.peak_bytes, sure
 
 
+_BY_COMPARISON = "estimated; libtpu's rule was found by comparison"
 _HELD = (
     "arguments + outputs + temp - alias, as in memory_analysis(); generated code size is not in "
     "the dump"
