@@ -5,11 +5,23 @@
 
 import { element } from "./core/elements.js";
 
+const WIDE = "[data-xr-steps], [data-xr-code], .xr-table";
+
 /**
- * Lists the sections of an article below its heading and lead, where it holds a table.
+ * Lists the sections of an article below its heading and lead, where it holds a table, and says in
+ * classes of the document which room the page takes: `body:has()` would style the whole page anew with
+ * each row that is drawn.
  * @param {ParentNode} article
  */
 export function showContents(article) {
+  listSections(article);
+  const { classList } = document.documentElement;
+  classList.toggle("xr-wide", Boolean(document.querySelector(WIDE)));
+  classList.toggle("xr-lists-sections", Boolean(document.querySelector(".xr-contents")));
+}
+
+/** @param {ParentNode} article */
+function listSections(article) {
   const headings = [...article.querySelectorAll("h2[id]")];
   const title = article.querySelector("h1");
   if (!title || !article.querySelector(".xr-table") || article.querySelector(".xr-contents")) return;

@@ -27,6 +27,7 @@
     window.dispatchEvent(new HashChangeEvent("hashchange"));
   }
   function replaceFragment(fragment) {
+    if (fragment === location.hash) return;
     const whole2 = location.href.split("#")[0] + fragment;
     history.replaceState(history.state, "", isPlaceless ? whole2 : fragment || location.pathname + location.search);
   }

@@ -137,6 +137,7 @@ var xlareport = (() => {
     window.dispatchEvent(new HashChangeEvent("hashchange"));
   }
   function replaceFragment(fragment) {
+    if (fragment === location.hash) return;
     const whole2 = location.href.split("#")[0] + fragment;
     history.replaceState(history.state, "", isPlaceless ? whole2 : fragment || location.pathname + location.search);
   }
@@ -273,28 +274,45 @@ var xlareport = (() => {
     const stream = new Blob([decoded(body)]).stream().pipeThrough(new DecompressionStream(packing));
     return new Response(stream).json();
   }
-  function unfold([patterns, uses, steps]) {
-    const counts = new Int32Array(patterns.length);
-    for (const use of uses) counts[use] += 1;
-    const numbers = Int32Array.from(steps);
-    let end = 0;
-    const columns2 = patterns.map((pattern, place) => {
-      const parts = typeof pattern === "string" ? pattern.split("\x7F") : pattern;
-      const [start, count] = [end, counts[place]];
-      for (let slot = 1; slot < parts.length; slot += 1, end += count) {
-        for (let row3 = 1; row3 < count; row3 += 1) numbers[end + row3] += numbers[end + row3 - 1];
-      }
-      return { parts, next: start, count };
-    });
-    return uses.map((use) => {
-      const column = columns2[use];
-      const { parts, count } = column;
+  var FoldedStrings = class {
+    /** @param {import("../../types/payloads").Folded} folded */
+    constructor([patterns, uses, steps]) {
+      this.uses = uses;
+      this.ranks = new Int32Array(uses.length);
+      this.numbers = Int32Array.from(steps);
+      const counts = new Int32Array(patterns.length);
+      for (let place = 0; place < uses.length; place += 1) this.ranks[place] = counts[uses[place]]++;
+      let end = 0;
+      this.columns = patterns.map((pattern, place) => {
+        const parts = typeof pattern === "string" ? pattern.split("\x7F") : pattern;
+        const [start, count] = [end, counts[place]];
+        for (let slot = 1; slot < parts.length; slot += 1, end += count) {
+          for (let row3 = 1; row3 < count; row3 += 1) this.numbers[end + row3] += this.numbers[end + row3 - 1];
+        }
+        return { parts, start, count };
+      });
+    }
+    /**
+     * Writes one string; of many thousand only those in sight are needed.
+     * @param {number} place
+     * @returns {string | undefined} nothing where there is no such string
+     */
+    at(place) {
+      const column = this.columns[this.uses[place]];
+      if (!column) return void 0;
+      const { parts, start, count } = column;
       let text = parts[0];
-      for (let slot = 1, at = column.next; slot < parts.length; slot += 1, at += count) text += numbers[at] + parts[slot];
-      column.next += 1;
+      for (let slot = 1, at = start + this.ranks[place]; slot < parts.length; slot += 1, at += count) {
+        text += this.numbers[at] + parts[slot];
+      }
       return text;
-    });
-  }
+    }
+    /** @returns {string[]} */
+    all() {
+      return this.uses.map((_, place) => this.at(place) ?? "");
+    }
+  };
+  var unfold = (folded) => new FoldedStrings(folded).all();
   function sums(steps) {
     let sum2 = 0;
     return steps.map((step) => sum2 += step);
@@ -425,12 +443,12 @@ var xlareport = (() => {
       const loaded2 = new Map(
         await Promise.all(
           wanted2.map(async (place) => (
-            /** @type {[number, string[]]} */
+            /** @type {[number, FoldedStrings]} */
             [place, (await this.chunk(place)).lines]
           ))
         )
       );
-      return numbers.map((number, at) => loaded2.get(places2[at])?.[number - this.starts[places2[at]]] ?? "");
+      return numbers.map((number, at) => loaded2.get(places2[at])?.at(number - this.starts[places2[at]]) ?? "");
     }
     /**
      * @param {number} number
@@ -443,7 +461,7 @@ var xlareport = (() => {
         () => (
           /** @type {Promise<Payload<"m/x/texts-0">>} */
           load(`${this.key}-${number}`).then(({ lines: lines3, blocks }) => ({
-            lines: unfold(lines3),
+            lines: new FoldedStrings(lines3),
             blocks
           }))
         )
@@ -457,7 +475,7 @@ var xlareport = (() => {
       this.loading = this.loading.then(async () => {
         const wanted2 = Array.from({ length: Math.max(0, last + 1 - this.taken) }, (_, place) => this.taken + place);
         const loaded2 = await Promise.all(wanted2.map((number) => this.chunk(number)));
-        for (const { lines: lines3, blocks } of loaded2) this.take(lines3, blocks);
+        for (const { lines: lines3, blocks } of loaded2) this.take(lines3.all(), blocks);
         this.taken += wanted2.length;
       });
       return this.loading;
@@ -4759,7 +4777,14 @@ var xlareport = (() => {
   }
 
   // src/contents.js
+  var WIDE2 = "[data-xr-steps], [data-xr-code], .xr-table";
   function showContents(article) {
+    listSections(article);
+    const { classList } = document.documentElement;
+    classList.toggle("xr-wide", Boolean(document.querySelector(WIDE2)));
+    classList.toggle("xr-lists-sections", Boolean(document.querySelector(".xr-contents")));
+  }
+  function listSections(article) {
     const headings = [...article.querySelectorAll("h2[id]")];
     const title2 = article.querySelector("h1");
     if (!title2 || !article.querySelector(".xr-table") || article.querySelector(".xr-contents")) return;
@@ -6711,6 +6736,7 @@ var xlareport = (() => {
 
   // src/steps/diff_view.js
   var SPARE2 = 10;
+  var FIRST3 = 50;
   var PRINTED2 = 2e3;
   var WIDEST3 = 1e3;
   var LOOKS = (
@@ -6798,7 +6824,7 @@ var xlareport = (() => {
       this.lines.addEventListener("click", (event) => this.select(event));
       window.addEventListener("beforeprint", () => this.scroller.isConnected && this.draw(true));
       window.addEventListener("afterprint", () => this.scroller.isConnected && this.update());
-      new ResizeObserver(() => this.draw()).observe(this.scroller);
+      new ResizeObserver(() => this.resized()).observe(this.scroller);
     }
     /** @returns {HTMLElement[]} what chooses among the lines */
     choices() {
@@ -6809,12 +6835,17 @@ var xlareport = (() => {
       remember(this.hush.checked ? "yes" : "no");
       this.update();
     }
+    /** Draws again once the browser has laid the rows out: to ask for a height before would lay out the page once more. */
+    resized() {
+      this.height ||= this.lines.firstElementChild?.getBoundingClientRect().height ?? 0;
+      this.draw();
+    }
     update() {
+      if (this.height) this.scroller.scrollTop = 0;
       this.rows = [];
       this.longest = 0;
       this.scroller.classList.toggle(HUSH, this.hush.checked);
       this.nodes.clear();
-      this.scroller.scrollTop = 0;
       this.take(this.hunks);
     }
     /**
@@ -6850,16 +6881,13 @@ var xlareport = (() => {
       exchange(this.lines, rows2.length ? rows2 : [element("p.xr-empty", null, "No line contains these words.")]);
       this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
       this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;
-      if (!this.height && rows2.length && (this.height = rows2[0].getBoundingClientRect().height)) {
-        this.drawn = "";
-        this.draw();
-      }
     }
     get rowHeight() {
       return this.height || 20;
     }
     /** @returns {[number, number]} the rows in sight and a few around them */
     range() {
+      if (!this.height) return [0, Math.min(this.rows.length, FIRST3)];
       const seen = Math.ceil((this.scroller.clientHeight || 600) / this.rowHeight);
       const top = Math.floor(this.scroller.scrollTop / this.rowHeight / SPARE2) * SPARE2;
       return [Math.max(0, top - SPARE2), Math.min(this.rows.length, top + seen + 2 * SPARE2)];
@@ -6895,13 +6923,13 @@ var xlareport = (() => {
   }
   async function loadFurther(view, keys, state2) {
     for (const [at, key] of keys.entries()) {
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      if (!view.scroller.isConnected) return;
       state2.textContent = `Loading lines: part ${at + 1} of ${keys.length}.`;
       view.append(await readDiff(
         /** @type {DiffLines} */
         await load(key)
       ));
-      await new Promise((resolve) => setTimeout(resolve));
-      if (!view.scroller.isConnected) return;
     }
     state2.textContent = "";
   }
@@ -7051,15 +7079,15 @@ var xlareport = (() => {
     const changed = opcodes.filter(([, before, after]) => before !== after);
     changed.sort((left, right) => Math.abs(delta(right) ?? 0) - Math.abs(delta(left) ?? 0));
     if (!changed.length) return null;
-    const rows2 = changed.map(opcodeRow);
-    const rest2 = rows2.splice(SHOWN_OPCODES);
-    const all = (shown) => element("div.xr-opcodes", null, ...shown);
+    const rest2 = changed.splice(SHOWN_OPCODES);
+    const all = (shown) => element("div.xr-opcodes", null, ...shown.map(opcodeRow));
+    const more = () => [all(rest2)];
     return element(
       "section",
       null,
       element("h3", null, "Opcode counts"),
-      all(rows2),
-      rest2.length > 0 && element("details", null, element("summary", null, `${rest2.length} more`), all(rest2))
+      all(changed),
+      rest2.length > 0 && filledOnOpening(element("details", null, element("summary", null, `${rest2.length} more`)), more)
     );
   }
   var delta = ([, before, after]) => before === null || after === null ? null : after - before;
@@ -7091,12 +7119,12 @@ var xlareport = (() => {
   }
   function leftOutPart(lines3, places2) {
     const item = (line3, number) => element("li", null, ...sentence(line3), ...places2.filter((place) => place.line === number).map(placePart));
-    return element(
-      "details.xr-left-out",
-      null,
-      element("summary", null, `Other changes (${lines3.length})`),
-      element("ul", null, ...lines3.map(item))
-    );
+    const summary2 = element("summary", null, `Other changes (${lines3.length})`);
+    return filledOnOpening(element("details.xr-left-out", null, summary2), () => {
+      const list2 = element("ul", null, ...lines3.map(item));
+      drawComponents(list2);
+      return [list2];
+    });
   }
   function placePart({ name, before, after }) {
     return element(
@@ -7143,6 +7171,7 @@ var xlareport = (() => {
   }
 
   // src/steps/steps.js
+  var AHEAD = 200;
   var Gallery = class {
     /**
      * @param {HTMLElement} host
@@ -7205,9 +7234,10 @@ var xlareport = (() => {
       state.set({ step: step.id });
       this.list.mark(step);
       const body = element("div.xr-step-body");
+      const isAbove = this.panel.getBoundingClientRect().top < 0;
       this.panel.replaceChildren(this.head(step), body);
       this.status.textContent = `${step.label}: ${plainSentence(step.headline)}`;
-      if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
+      if (isAbove) this.panel.scrollIntoView();
       this.missing = null;
       this.tell(step, body);
     }
@@ -7324,7 +7354,7 @@ var xlareport = (() => {
       body.dataset.textAfter = this.text(step);
       try {
         body.append(drawStory(await this.load(step)));
-        this.fetchNext();
+        void this.fetchNext();
       } catch (error) {
         body.append(failure(`This step cannot be shown. ${errorMessage(error)}`));
       }
@@ -7354,10 +7384,12 @@ var xlareport = (() => {
         load(`m/${this.index.slug}/step-${step.id}`)
       );
     }
-    /** Loads the next step ahead, so that it is there when its key is pressed. */
-    fetchNext() {
+    /** Loads the next step ahead, once this one is drawn, so that it is there when its key is pressed. */
+    async fetchNext() {
+      const shown = this.current;
+      await new Promise((resolve) => setTimeout(resolve, AHEAD));
       const place = this.neighbor(1);
-      if (place === null || !this.index.steps[place].changed) return;
+      if (shown !== this.current || place === null || !this.index.steps[place].changed) return;
       this.load(this.index.steps[place]).then((story) => readDiff(story.diff)).catch(() => {
       });
     }

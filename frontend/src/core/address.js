@@ -51,6 +51,7 @@ export function goToFragment(fragment) {
  * @param {string} fragment with its `#`, or empty
  */
 export function replaceFragment(fragment) {
+  if (fragment === location.hash) return; // to replace an address costs a browser some 20 ms, even by itself
   const whole = location.href.split("#")[0] + fragment;
   history.replaceState(history.state, "", isPlaceless ? whole : fragment || location.pathname + location.search);
 }

@@ -30,34 +30,54 @@ export function inflate(body, packing) {
   return new Response(stream).json();
 }
 
+/** Folded strings: patterns with slots, the pattern of each string, and the numbers in the slots; see storage/folding.py. */
+export class FoldedStrings {
+  /** @param {import("../../types/payloads").Folded} folded */
+  constructor([patterns, uses, steps]) {
+    this.uses = uses;
+    /** The place of each string among those of its pattern. */
+    this.ranks = new Int32Array(uses.length);
+    this.numbers = Int32Array.from(steps);
+    const counts = new Int32Array(patterns.length);
+    for (let place = 0; place < uses.length; place += 1) this.ranks[place] = counts[uses[place]]++;
+    let end = 0;
+    this.columns = patterns.map((pattern, place) => {
+      const parts = typeof pattern === "string" ? pattern.split("\x7f") : pattern;
+      const [start, count] = [end, counts[place]];
+      for (let slot = 1; slot < parts.length; slot += 1, end += count) {
+        for (let row = 1; row < count; row += 1) this.numbers[end + row] += this.numbers[end + row - 1];
+      }
+      return { parts, start, count };
+    });
+  }
+
+  /**
+   * Writes one string; of many thousand only those in sight are needed.
+   * @param {number} place
+   * @returns {string | undefined} nothing where there is no such string
+   */
+  at(place) {
+    const column = this.columns[this.uses[place]];
+    if (!column) return undefined;
+    const { parts, start, count } = column;
+    let text = parts[0];
+    for (let slot = 1, at = start + this.ranks[place]; slot < parts.length; slot += 1, at += count) {
+      text += this.numbers[at] + parts[slot];
+    }
+    return text;
+  }
+
+  /** @returns {string[]} */
+  all() {
+    return this.uses.map((_, place) => this.at(place) ?? "");
+  }
+}
+
 /**
- * Gives folded strings back: patterns with slots, the pattern of each string, and the numbers in the
- * slots. The other side is storage/folding.py.
  * @param {import("../../types/payloads").Folded} folded
  * @returns {string[]}
  */
-export function unfold([patterns, uses, steps]) {
-  const counts = new Int32Array(patterns.length);
-  for (const use of uses) counts[use] += 1;
-  const numbers = Int32Array.from(steps);
-  let end = 0;
-  const columns = patterns.map((pattern, place) => {
-    const parts = typeof pattern === "string" ? pattern.split("\x7f") : pattern;
-    const [start, count] = [end, counts[place]];
-    for (let slot = 1; slot < parts.length; slot += 1, end += count) {
-      for (let row = 1; row < count; row += 1) numbers[end + row] += numbers[end + row - 1];
-    }
-    return { parts, next: start, count };
-  });
-  return uses.map((use) => {
-    const column = columns[use];
-    const { parts, count } = column;
-    let text = parts[0];
-    for (let slot = 1, at = column.next; slot < parts.length; slot += 1, at += count) text += numbers[at] + parts[slot];
-    column.next += 1;
-    return text;
-  });
-}
+export const unfold = (folded) => new FoldedStrings(folded).all();
 
 /**
  * Adds up the distances between numbers.

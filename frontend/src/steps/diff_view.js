@@ -10,6 +10,8 @@ import { load } from "../core/payloads.js";
 import { compareLines, loudLength, readDiff, written } from "./diff.js";
 
 const SPARE = 10;
+/** Rows that are drawn before their height is known. */
+const FIRST = 50;
 const PRINTED = 2000;
 /** Characters of a line that a row holds. */
 const WIDEST = 1000;
@@ -128,7 +130,7 @@ class DiffView {
     this.lines.addEventListener("click", (event) => this.select(event));
     window.addEventListener("beforeprint", () => this.scroller.isConnected && this.draw(true));
     window.addEventListener("afterprint", () => this.scroller.isConnected && this.update());
-    new ResizeObserver(() => this.draw()).observe(this.scroller);
+    new ResizeObserver(() => this.resized()).observe(this.scroller);
   }
 
   /** @returns {HTMLElement[]} what chooses among the lines */
@@ -142,12 +144,18 @@ class DiffView {
     this.update();
   }
 
+  /** Draws again once the browser has laid the rows out: to ask for a height before would lay out the page once more. */
+  resized() {
+    this.height ||= this.lines.firstElementChild?.getBoundingClientRect().height ?? 0;
+    this.draw();
+  }
+
   update() {
+    if (this.height) this.scroller.scrollTop = 0;
     this.rows = [];
     this.longest = 0;
     this.scroller.classList.toggle(HUSH, this.hush.checked);
     this.nodes.clear();
-    this.scroller.scrollTop = 0;
     this.take(this.hunks);
   }
 
@@ -186,10 +194,6 @@ class DiffView {
     exchange(this.lines, rows.length ? rows : [element("p.xr-empty", null, "No line contains these words.")]);
     this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
     this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;
-    if (!this.height && rows.length && (this.height = rows[0].getBoundingClientRect().height)) {
-      this.drawn = "";
-      this.draw();
-    }
   }
 
   get rowHeight() {
@@ -198,6 +202,7 @@ class DiffView {
 
   /** @returns {[number, number]} the rows in sight and a few around them */
   range() {
+    if (!this.height) return [0, Math.min(this.rows.length, FIRST)];
     const seen = Math.ceil((this.scroller.clientHeight || 600) / this.rowHeight);
     const top = Math.floor(this.scroller.scrollTop / this.rowHeight / SPARE) * SPARE;
     return [Math.max(0, top - SPARE), Math.min(this.rows.length, top + seen + 2 * SPARE)];
@@ -253,10 +258,10 @@ function summary({ total, shown, note }) {
  */
 async function loadFurther(view, keys, state) {
   for (const [at, key] of keys.entries()) {
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    if (!view.scroller.isConnected) return;
     state.textContent = `Loading lines: part ${at + 1} of ${keys.length}.`;
     view.append(await readDiff(/** @type {DiffLines} */ (await load(key))));
-    await new Promise((resolve) => setTimeout(resolve));
-    if (!view.scroller.isConnected) return;
   }
   state.textContent = "";
 }

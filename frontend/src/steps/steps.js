@@ -16,6 +16,9 @@ import { drawStory } from "./story.js";
 /** @typedef {import("../../types/payloads").Step} Step */
 /** @typedef {import("../../types/payloads").StepList} Index */
 
+/** Milliseconds after which the next step is loaded. */
+const AHEAD = 200;
+
 /** The page of a module's steps. */
 class Gallery {
   /**
@@ -85,9 +88,10 @@ class Gallery {
     state.set({ step: step.id });
     this.list.mark(step);
     const body = element("div.xr-step-body");
+    const isAbove = this.panel.getBoundingClientRect().top < 0; // while nothing is there that has no layout yet
     this.panel.replaceChildren(this.head(step), body);
     this.status.textContent = `${step.label}: ${plainSentence(step.headline)}`;
-    if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
+    if (isAbove) this.panel.scrollIntoView();
     this.missing = null;
     this.tell(step, body);
   }
@@ -211,7 +215,7 @@ class Gallery {
     body.dataset.textAfter = this.text(step);
     try {
       body.append(drawStory(await this.load(step)));
-      this.fetchNext();
+      void this.fetchNext();
     } catch (error) {
       body.append(failure(`This step cannot be shown. ${errorMessage(error)}`));
     }
@@ -242,10 +246,12 @@ class Gallery {
     return /** @type {Promise<Payload<"m/x/step-0">>} */ (load(`m/${this.index.slug}/step-${step.id}`));
   }
 
-  /** Loads the next step ahead, so that it is there when its key is pressed. */
-  fetchNext() {
+  /** Loads the next step ahead, once this one is drawn, so that it is there when its key is pressed. */
+  async fetchNext() {
+    const shown = this.current;
+    await new Promise((resolve) => setTimeout(resolve, AHEAD));
     const place = this.neighbor(1);
-    if (place === null || !this.index.steps[place].changed) return;
+    if (shown !== this.current || place === null || !this.index.steps[place].changed) return;
     this.load(this.index.steps[place])
       .then((story) => readDiff(story.diff))
       .catch(() => {});

@@ -188,15 +188,15 @@ function opcodePart(opcodes) {
   const changed = opcodes.filter(([, before, after]) => before !== after);
   changed.sort((left, right) => Math.abs(delta(right) ?? 0) - Math.abs(delta(left) ?? 0));
   if (!changed.length) return null;
-  const rows = changed.map(opcodeRow);
-  const rest = rows.splice(SHOWN_OPCODES);
-  const all = (/** @type {HTMLElement[]} */ shown) => element("div.xr-opcodes", null, ...shown);
+  const rest = changed.splice(SHOWN_OPCODES);
+  const all = (/** @type {typeof opcodes} */ shown) => element("div.xr-opcodes", null, ...shown.map(opcodeRow));
+  const more = () => [all(rest)];
   return element(
     "section",
     null,
     element("h3", null, "Opcode counts"),
-    all(rows),
-    rest.length > 0 && element("details", null, element("summary", null, `${rest.length} more`), all(rest)),
+    all(changed),
+    rest.length > 0 && filledOnOpening(element("details", null, element("summary", null, `${rest.length} more`)), more),
   );
 }
 
@@ -240,12 +240,12 @@ function picturePart({ pictures }) {
 function leftOutPart(lines, places) {
   const item = (/** @type {string} */ line, /** @type {number} */ number) =>
     element("li", null, ...sentence(line), ...places.filter((place) => place.line === number).map(placePart));
-  return element(
-    "details.xr-left-out",
-    null,
-    element("summary", null, `Other changes (${lines.length})`),
-    element("ul", null, ...lines.map(item)),
-  );
+  const summary = element("summary", null, `Other changes (${lines.length})`);
+  return filledOnOpening(element("details.xr-left-out", null, summary), () => {
+    const list = element("ul", null, ...lines.map(item));
+    drawComponents(list);
+    return [list];
+  });
 }
 
 /** @param {Place} place whose pictures are drawn when it is opened */

@@ -4,11 +4,11 @@
  */
 
 import { once } from "../core/once.js";
-import { unfold } from "../core/packing.js";
+import { FoldedStrings } from "../core/packing.js";
 import { load } from "../core/payloads.js";
 
 /** @typedef {{path: string, size: number, key: string, label: string, chunk: number, runs: number[]}} Text */
-/** @typedef {{lines: string[], blocks: number[][]}} Chunk */
+/** @typedef {{lines: FoldedStrings, blocks: number[][]}} Chunk */
 
 /** The texts of one module. */
 export class TextStore {
@@ -52,10 +52,10 @@ export class TextStore {
     const wanted = [...new Set(places)];
     const loaded = new Map(
       await Promise.all(
-        wanted.map(async (place) => /** @type {[number, string[]]} */ ([place, (await this.chunk(place)).lines])),
+        wanted.map(async (place) => /** @type {[number, FoldedStrings]} */ ([place, (await this.chunk(place)).lines])),
       ),
     );
-    return numbers.map((number, at) => loaded.get(places[at])?.[number - this.starts[places[at]]] ?? "");
+    return numbers.map((number, at) => loaded.get(places[at])?.at(number - this.starts[places[at]]) ?? "");
   }
 
   /**
@@ -65,7 +65,7 @@ export class TextStore {
   chunk(number) {
     return once(this.chunks, number, () =>
       /** @type {Promise<Payload<"m/x/texts-0">>} */ (load(`${this.key}-${number}`)).then(({ lines, blocks }) => ({
-        lines: unfold(lines),
+        lines: new FoldedStrings(lines),
         blocks,
       })),
     );
@@ -79,7 +79,7 @@ export class TextStore {
     this.loading = this.loading.then(async () => {
       const wanted = Array.from({ length: Math.max(0, last + 1 - this.taken) }, (_, place) => this.taken + place);
       const loaded = await Promise.all(wanted.map((number) => this.chunk(number)));
-      for (const { lines, blocks } of loaded) this.take(lines, blocks);
+      for (const { lines, blocks } of loaded) this.take(lines.all(), blocks);
       this.taken += wanted.length;
     });
     return this.loading;
