@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { decoded, inflate, splitRows, sums, unfold } from "../../src/core/packing.js";
+import { FoldedStrings, decoded, inflate, splitRows, sums, unfold } from "../../src/core/packing.js";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
 
@@ -45,6 +45,8 @@ test("patterns and the distances in their slots give the strings back", () => {
     [3, 1, 6, 1, 1, 10, -1],
   ];
   assert.deepEqual(unfold(folded), ["add.3", "x", "add.4", "f1(10)", "f2(9)", "add.10"]);
+  const strings = new FoldedStrings(folded);
+  assert.deepEqual([strings.at(5), strings.at(4), strings.at(6)], ["add.10", "f2(9)", undefined]);
 });
 
 test("a string that holds the mark of a slot is kept whole", () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FoldedStrings } from "../../src/core/packing.js";
 import { TextStore, textBytes } from "../../src/texts/store.js";
 
 /** A store whose chunks are given instead of loaded. */
@@ -11,13 +12,13 @@ function store(records, chunks, starts) {
 
 const CHUNKS = [
   {
-    lines: ["a", "b", "c"],
+    lines: new FoldedStrings([["a", "b", "c"], [0, 1, 2], []]),
     blocks: [
       [0, 2],
       [2, 0, 1, 0, 1],
     ],
   },
-  { lines: ["d"], blocks: [[0, 1]] },
+  { lines: new FoldedStrings([["d"], [0], []]), blocks: [[0, 1]] },
 ];
 const RECORDS = [
   ["one.txt", 9, null, 0, [0, 2], "0001", "first"],
