@@ -59,7 +59,8 @@ def main() -> None:
     kept = True
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        for named in [Path(name) for name in sys.argv[1:]] or [None]:
+        sites: list[Path | None] = [Path(name) for name in sys.argv[1:]]
+        for named in sites or [None]:
             with site_folder(named) as site:
                 kept &= print_measures(launched, site.resolve())
     sys.exit(0 if kept else 1)
