@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: locks docs successor walks help report serve test test-replay check architecture format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: locks docs successor installation owner walks help report serve test test-replay check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -43,6 +43,14 @@ successor: browser  ## Build sites of the tests with Zensical instead of MkDocs,
 	test -d build/zensical || $(RUN)python -m venv build/zensical
 	build/zensical/bin/pip install --quiet 'zensical==$(ZENSICAL)'
 	XLAREPORT_ZENSICAL=$(CURDIR)/build/zensical/bin/zensical $(RUN)pytest -n $(WORKERS) --dist loadfile $(BROWSED)
+
+installation: $(VENV)/.ready-test  ## Install the wheel with uv for each of PYTHONS="python3.11 ..." and use it
+	$(RUN)pip install --quiet uv
+	$(RUN)python scripts/installation.py $(PYTHONS)
+
+owner:  ## Put the public address of the repository everywhere: make owner OWNER=name
+	@test -n "$(OWNER)" || { echo "make owner OWNER=name"; exit 2; }
+	git grep -lw OWNER -- README.md pyproject.toml recipes site_src docs/site | xargs sed -i 's/\bOWNER\b/$(OWNER)/g'
 
 check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)ruff check

@@ -6,8 +6,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PICTURE = re.compile(r"!\[[^\]]+\]\(([^)]+\.png)\)")
-RAW = "https://raw.githubusercontent.com/OWNER/xlareport/main/"
-BLOB = "https://github.com/OWNER/xlareport/blob/main/"
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+SOURCE = SETTINGS["project"]["urls"]["Source"]
+"""The address of the repository, from which all others follow."""
+OWNER = SOURCE.split("/")[-2]
+RAW = f"https://raw.githubusercontent.com/{OWNER}/xlareport/main/"
+BLOB = f"{SOURCE}/blob/main/"
+ADDRESS = re.compile(
+    r"(?:github\.com/|githubusercontent\.com/|uses: )([\w-]+)/xlareport\b"
+    r"|([\w-]+)\.github\.io/xlareport"
+)
 LARGEST = 150_000
 NAMED = re.compile(r"`([a-z_]+/[a-z_/]+\.(?:py|toml|md|js|d\.ts))`")
 ROOTS = ("", "generator/xlareport/", "frontend/src/", "tests/", "tests/data/")
@@ -34,10 +42,24 @@ def test_files_that_the_map_names_are_there() -> None:
 
 def test_links_of_the_readme_are_whole_and_lead_to_files() -> None:
     links = re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
-    ours = [link.removeprefix(BLOB).removeprefix(RAW) for link in links if "/OWNER/" in link]
+    ours = [link.removeprefix(BLOB).removeprefix(RAW) for link in links if f"/{OWNER}/" in link]
 
     assert [link for link in links if not link.startswith("https://")] == []
     assert [path for path in ours if not (ROOT / path).exists()] == []
+
+
+def test_every_address_of_the_repository_is_that_of_the_package() -> None:
+    folders = ("recipes", "site_src/guide", "docs/site", "docs", ".github/workflows")
+    pages = (path for folder in folders for path in (ROOT / folder).glob("*.*") if path.is_file())
+    texts = [path.read_text("utf-8") for path in (ROOT / "README.md", ROOT / "pyproject.toml")]
+    owners = ["".join(match) for text in texts for match in ADDRESS.findall(text)]
+    others = [
+        "".join(match) for page in pages for match in ADDRESS.findall(page.read_text("utf-8"))
+    ]
+
+    assert len(owners) > 10
+    assert len(others) > 3
+    assert set(owners + others) == {OWNER}
 
 
 def test_actions_are_pinned_by_commit() -> None:
@@ -59,8 +81,7 @@ def test_notices_are_in_the_report_and_beside_the_license() -> None:
 
 
 def test_locked_dependencies_have_hashes_and_are_those_of_the_package() -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    wanted = {re.split(r"[>=<;\[ ]", each)[0] for each in settings["project"]["dependencies"]}
+    wanted = {re.split(r"[>=<;\[ ]", each)[0] for each in SETTINGS["project"]["dependencies"]}
     for name in ("runtime", "release"):
         text = (ROOT / f"requirements/{name}.txt").read_text("utf-8")
         entries = re.split(r"\n(?=[a-z])", text)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.links import broken_links
+from tests.successor import of_mkdocs
 
 from xlareport.pages.rendering.environment import front_matter, text
 from xlareport.pages.rendering.templates import html_of
@@ -31,6 +32,7 @@ HEADINGS = f"""# Cost of {text("<b>**`a_b`** [x](y) {#z} </script> &amp; %0a")}
 """
 
 
+@of_mkdocs
 def test_a_part_is_what_mkdocs_makes_of_the_same_on_a_page(
     tmp_path: Path, few_pages: list[File]
 ) -> None:

@@ -96,6 +96,11 @@ class PlacedValue:
     value: BufferValue
     allocation: Allocation
 
+    def __repr__(self) -> str:
+        """Name the instruction, the size and the allocation; that holds many more values."""
+        value, index = self.value, self.allocation.index
+        return f"<PlacedValue %{value.instruction}: {value.size:,} bytes in allocation {index}>"
+
 
 def collect_memory_figures(
     assignment: BufferAssignment | None,
