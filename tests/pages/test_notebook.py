@@ -39,6 +39,7 @@ def test_a_frame_refers_to_the_file_or_holds_it(tmp_path: Path) -> None:
     assert "allow-same-origin" not in beside + within
 
 
+@pytest.mark.filterwarnings("ignore:IPython3 lexer unavailable")
 @pytest.mark.parametrize("template", ["lab", "basic"])
 def test_a_converted_notebook_is_small(
     template: str, unpacked: Callable[[str], Path], tmp_path: Path
