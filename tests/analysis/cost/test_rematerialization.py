@@ -70,3 +70,24 @@ def test_no_more_is_computed_again_than_was_computed_first(
     assert count_recomputed(module, count_cost(module)) == 8
     alone = module_of(text % "\n".join(lines).replace("jvp(f)/mul", "f/mul"))
     assert count_recomputed(alone, count_cost(alone)) == 16
+
+
+def test_what_the_program_did_at_first_is_no_repetition(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """Three multiplications were merged with their repetitions, and the names of two are left."""
+    once = 'metadata={op_name="jit(f)/jvp(f)/mul"}'
+    again = 'metadata={op_name="jit(f)/transpose(jvp(f))/checkpoint/rematted_computation/mul"}'
+    text = """ENTRY e {
+  x = f32[8] parameter(0)
+  a = f32[8] multiply(x, x), %s
+  b = f32[8] multiply(a, x), %s
+  c = f32[8] multiply(b, x), %s
+  ROOT d = f32[8] add(c, b), metadata={op_name="jit(f)/transpose(jvp(f))/add"}
+}"""
+    before = module_of(text % (once, once, once))
+    module = module_of(text % (once, again, again))
+    cost = count_cost(module)
+    assert count_recomputed(module, cost) == 8
+    assert count_recomputed(module, cost, before) == 0
+    assert count_recomputed(module, cost, module_of(text % (once, once, again))) == 8

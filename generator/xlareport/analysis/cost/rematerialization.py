@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.phases import is_forward
-from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.hlo.model import HloModule, Instruction
 
 _BY_XLA = re.compile(r"\.remat(?:\d{0,9}|_(?:un)?compressed)(?=\.|\Z)")
@@ -48,12 +48,37 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
     return tuple(found_rematerialized)
 
 
-def count_recomputed(module: HloModule, cost: ModuleCost) -> int:
+def count_recomputed(module: HloModule, cost: ModuleCost, before: HloModule | None = None) -> int:
     """Return the flops of one run that repeat others, about; what is inside of fusions included.
 
     In a fusion that XLA repeats, as its name says, all of it counts. Of what the framework asked
-    for, as much counts as there is to repeat: XLA merges a value with its own repetition.
+    for, as much counts as there is to repeat: XLA merges a value with its own repetition, and the
+    one that stays may have the name of either. How much there was at first, `before` tells, the
+    module before optimizations.
     """
+    done = _split_by_origin(module, cost)
+    if not done.first:
+        return done.by_xla + done.asked.total()
+    repeated = done.asked & done.first
+    if before is not None and repeated:
+        repeated &= _beyond_first(done, _split_by_origin(before, count_cost(before)).first)
+    return done.by_xla + repeated.total()
+
+
+_Work = tuple[str, int | None, int | None]
+"""What repetitions have in common with the first time: opcode, flops of one run, elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Origins:
+    """The flops of one run of a module: repeated by XLA or the framework, and the first time."""
+
+    by_xla: int
+    asked: Counter[_Work]
+    first: Counter[_Work]
+
+
+def _split_by_origin(module: HloModule, cost: ModuleCost) -> _Origins:
     repeated = {
         name
         for computation in module.computations
@@ -75,11 +100,21 @@ def count_recomputed(module: HloModule, cost: ModuleCost) -> int:
                 asked[work] += done
             elif is_forward(instruction, module):
                 first[work] += done
-    return flops + (asked & first if first else asked).total()
+    return _Origins(flops, asked, first)
 
 
-_Work = tuple[str, int | None, int | None]
-"""What repetitions have in common with the first time: opcode, flops of one run, elements."""
+def _beyond_first(done: _Origins, first_before: Counter[_Work]) -> Counter[_Work]:
+    """Return what is done more often than the program did it at first; all where that is not known.
+
+    A partitioned module has other shapes than before, and a fusion may do a cheap value anew.
+    """
+    both = done.asked + done.first
+    return Counter(
+        {
+            work: both[work] - first_before[work] if first_before[work] else both[work]
+            for work in both
+        }
+    )
 
 
 def _by(instruction: Instruction) -> str:

@@ -113,7 +113,7 @@ def report_cost(
         layers=break_down(hlo, cost, key_by_layer(hlo), shared),
         findings=find_findings(case) if case else (),
         products=list_products(hlo, cost, device),
-        recomputed_flops=count_recomputed(hlo, cost),
+        recomputed_flops=count_recomputed(hlo, cost, first),
         memory=memory,
         source=report_source_lines(evidence, cost, times, read),
     )
