@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.skeleton.program import parsed, text
 
 from xlareport.analysis.skeleton import trace as traces
-from xlareport.analysis.skeleton.trace import make_trace
+from xlareport.analysis.skeleton.trace import make_trace, to_microseconds
 from xlareport.skeleton import module_skeleton
 
 Event = dict[str, Any]
@@ -46,13 +46,16 @@ def check_format(trace: dict[str, Any]) -> None:
 
 
 def check_nesting(events: list[Event]) -> None:
-    """Check that an event of a lane ends before the next begins, or lies inside of it."""
+    """Check that an event of a lane ends before the next begins, or lies inside of it.
+
+    Times are cut to nanoseconds as Perfetto does (`CoerceToNs`), which drops events that overlap.
+    """
     open_ends: list[int] = []
     begin = 0
     for event in events:
-        first = round(event["ts"] * 1000)
+        first = int(event["ts"] * 1000)
         assert first >= begin, "events of a lane stand in the order of their begins"
-        begin, end = first, first + round(event["dur"] * 1000)
+        begin, end = first, first + int(event["dur"] * 1000)
         while open_ends and open_ends[-1] <= first:
             open_ends.pop()
         assert not open_ends or end <= open_ends[-1]
@@ -114,3 +117,9 @@ def test_traces_of_real_dumps_keep_the_format(unpacked: Any, name: str) -> None:
     trace = make_trace(module_skeleton(read_one_module(unpacked(name), None, BuildOptions())))
     check_format(trace)
     assert sum(event["ph"] == "X" for event in trace["traceEvents"]) > 3
+
+
+def test_every_time_is_read_back_to_the_nanosecond() -> None:
+    cut = [number for number in range(20_000) if int(number / 1000 * 1000) != number]
+    assert cut, "of these, a plain division loses a nanosecond"
+    assert [int(to_microseconds(number) * 1000) for number in cut] == cut

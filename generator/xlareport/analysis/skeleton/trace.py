@@ -8,6 +8,7 @@ not ended yet; collectives share one lane, one after the other, and so do copies
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, nextafter
 from typing import Any
 
 from xlareport.analysis.skeleton.items import Lane, Skeleton, SkeletonItem, every_item
@@ -158,9 +159,18 @@ def _complete(name: str, category: str, lane: int, begin: float, end: float) -> 
         "cat": category,
         "pid": _PROCESS,
         "tid": lane,
-        "ts": first / 1000,
-        "dur": (last - first) / 1000,
+        "ts": to_microseconds(first),
+        "dur": to_microseconds(last - first),
     }
+
+
+def to_microseconds(nanoseconds: int) -> float:
+    """Return a time as Perfetto reads it back: it multiplies by 1,000 and cuts what is left.
+
+    Events that would then overlap by a nanosecond are dropped (json_trace_utils.cc, `CoerceToNs`).
+    """
+    value = nanoseconds / 1000
+    return value if int(value * 1000) == nanoseconds else nextafter(value, inf)
 
 
 def _arguments(item: SkeletonItem) -> dict[str, Any]:
