@@ -90,3 +90,13 @@ def test_constraints_reshard(dump: str, rows_of: Rows) -> None:
         ("{devices=[2,4]<=[8]}", "{devices=[4,2]<=[2,4]T(1,0)}"),
         ("{devices=[2,1,4]<=[8] last_tile_dim_replicate}", "{replicated}"),
     }
+
+
+def test_halos_of_two_convolutions_of_one_name_in_two_dimensions(rows_of: Rows) -> None:
+    rows = rows_of("overlapped-cpu", "jit_smoothed")
+    assert len(rows) == 6
+    for number, row in enumerate(rows.values()):
+        op = "conv_general_dilated.0" if number < 4 else "conv_general_dilated.1"
+        assert (row.origin.cause, row.origin.grade) == (CauseKind.HALO, "exact")
+        assert row.origin.detail.startswith(f"`{op}` (convolution) needs the edge")
+        assert row.sharding is not None

@@ -197,6 +197,10 @@ for name in "$@"; do
         mv "$WORK/gpu-kernels" "$WORK/dump"
         packed $name
         ;;
+    overlapped-cpu)
+        run jax "overlapped.py cpu" "--xla_dump_hlo_as_text --xla_dump_hlo_pass_re=shardy-xla|spmd-partitioning"
+        packed $name
+        ;;
     overlapped-*)
         some="while-loop-all-reduce-code-motion|.*async-collective.*|gpu-convert-async-collectives-to-sync"
         some="$some|shardy-xla|sparse-core-collective-offload"

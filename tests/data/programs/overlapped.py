@@ -1,5 +1,9 @@
-"""Collectives that are moved, and such as nothing hides, for each reason: overlapped.py gpu|tpu."""
+"""Collectives that are moved, and such as nothing hides, for each reason: overlapped.py gpu|tpu.
 
+With cpu: halos in two dimensions.
+"""
+
+import os
 import sys
 from functools import partial
 
@@ -29,7 +33,11 @@ TOPOLOGIES = {
     "tpu": {"platform": "tpu", "topology_name": "tpu7x:2x2x1"},
 }
 target = sys.argv[1]
-devices = np.array(topologies.get_topology_desc(**TOPOLOGIES[target]).devices)
+if target == "cpu":  # the devices are made when they are first asked for
+    os.environ["XLA_FLAGS"] += " --xla_force_host_platform_device_count=8"
+    devices = np.array(jax.devices())
+else:
+    devices = np.array(topologies.get_topology_desc(**TOPOLOGIES[target]).devices)
 mesh = Mesh(devices.reshape(2, 4), ("rows", "cols"))
 P = PartitionSpec
 OVERLAP = {"xla_gpu_enable_latency_hiding_scheduler": True}
@@ -126,6 +134,19 @@ def ragged(x, out, *places):
     return step(x, out, *places)
 
 
+def smoothed(image, first, second):
+    """Two convolutions that need the edges of neighbors in both dimensions."""
+    names = ("NHWC", "HWIO", "NHWC")
+    inner = jax.lax.conv_general_dilated(image, first, (1, 1), "SAME", dimension_numbers=names)
+    return jax.lax.conv_general_dilated(
+        jax.nn.relu(inner), second, (2, 2), "SAME", dimension_numbers=names
+    )
+
+
+if target == "cpu":
+    image = array((4, 64, 64, 16), None, "rows", "cols")
+    compiled(smoothed, image, array((3, 3, 16, 32)), array((3, 3, 32, 32)))
+    sys.exit()
 large, product = array((1024, 1024)), array((2048, 2048), dtype=jnp.bfloat16)
 places = [array((16,), "cols", dtype=jnp.int32)] * 4
 compiled(accumulated, array((512, 512)), array((4, 128, 512), None, "rows"))

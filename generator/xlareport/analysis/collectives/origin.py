@@ -20,6 +20,8 @@ from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.hlo.model import Computation, Instruction
 
+_MOST_MADE = 16
+"""Concatenations and selections between a collective and the op that it is made for."""
 _REDUCING = frozenset({"all-reduce", "reduce-scatter"})
 _CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _WINDOWED = (
@@ -90,12 +92,24 @@ def _wanting(
     Where several ops have the name of the collective, the name does not tell which of them it is.
     """
     name = _op_name(body, source)
-    user = consumer_of(home, body)
+    user = _user(step, home, body, name)
     known = step.counterpart(home, user) if user is not None else None
     if known is not None and known.instruction.metadata.op_name == name:
         return known
     named = step.by_op_name(name, _WINDOWED)
     return known if named is None or named.grade is Grade.GUESSED else named
+
+
+def _user(
+    step: PartitioningStep, home: Computation, body: Instruction, name: str
+) -> Instruction | None:
+    """Return what computes with a moved value, behind what partitioning put together for it."""
+    user = consumer_of(home, body)
+    for _ in range(_MOST_MADE):
+        if user is None or user.metadata.op_name != name or not step.is_made(user):
+            break
+        user = consumer_of(home, user)
+    return user
 
 
 def _op_name(body: Instruction, source: Instruction) -> str:

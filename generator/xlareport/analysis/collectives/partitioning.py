@@ -110,13 +110,23 @@ class PartitioningStep:
 
         Where several instructions have the name, the first of them is a guess.
         """
-        if not self._by_op:
-            self._by_op.update(_by_op_name(self.before))
-        every = self._by_op.get(op_name, []) if op_name else []
+        every = self._named(op_name)
         liked = [each for each in every if each[1].opcode in opcodes] or every
         if not liked:
             return None
         return Counterpart(*liked[0], Grade.MATCHED if len(liked) == 1 else Grade.GUESSED)
+
+    def _named(self, op_name: str) -> Sequence[tuple[Computation, Instruction]]:
+        """Return what has an op_name before partitioning."""
+        if not self._by_op:
+            self._by_op.update(_by_op_name(self.before))
+        return self._by_op.get(op_name, []) if op_name else []
+
+    def is_made(self, instruction: Instruction) -> bool:
+        """Say whether partitioning put an instruction in, for the op whose op_name it has."""
+        name, opcode = instruction.metadata.op_name, instruction.opcode
+        every = self._named(name)
+        return bool(every) and all(each.opcode != opcode for _, each in every)
 
     def counterpart(self, home: Computation, instruction: Instruction) -> Counterpart | None:
         """Return what an instruction was: a parameter by its number, others by the matching."""
