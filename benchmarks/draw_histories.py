@@ -29,7 +29,8 @@ from heavy import kind
 from trails import Direction
 
 from xlareport import api
-from xlareport.analysis.history.instruction import Event, HistoryEvent, SnapshotSequence
+from xlareport.analysis.history.events import Event, HistoryEvent
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Standing, Trace, trace_subject
 from xlareport.analysis.matching.pairing import Grade, Place

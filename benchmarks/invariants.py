@@ -9,7 +9,8 @@ from fingerprints import fingerprint
 from heavy import kind
 from op_names import resolved
 
-from xlareport.analysis.history.instruction import Event, SnapshotSequence, history
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule

@@ -25,7 +25,8 @@ from xlareport.analysis.cost.memory import (
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction
-from xlareport.analysis.history.instruction import HistoryEvent, SnapshotSequence
+from xlareport.analysis.history.events import HistoryEvent
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
 from xlareport.analysis.modules.processes import assign_processes

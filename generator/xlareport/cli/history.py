@@ -15,7 +15,8 @@ from xlareport.runtime.errors import UnknownNameError
 from xlareport.runtime.limits import Limits
 
 if TYPE_CHECKING:
-    from xlareport.analysis.history.instruction import HistoryEvent, SnapshotSequence
+    from xlareport.analysis.history.events import HistoryEvent
+    from xlareport.analysis.history.instruction import SnapshotSequence
     from xlareport.analysis.history.subjects import Subject
     from xlareport.analysis.history.trace import Standing, Trace
     from xlareport.dump.modules import SnapshotFiles
@@ -139,7 +140,7 @@ def _stored_standings(words: str, snapshot: str, standings: "StoredStandings") -
 
 def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
     """Yield the origins, or the additions in their place, then what happened."""
-    from xlareport.analysis.history.instruction import Event, HistoryEvent
+    from xlareport.analysis.history.events import Event, HistoryEvent
     from xlareport.analysis.matching.pairing import Grade
 
     result = {(event.stage, event.event, event.instruction) for event in trace.events}

@@ -47,11 +47,15 @@ def fold_strings(strings: Sequence[str]) -> Folded:
     """Fold strings; any string comes back as it was."""
     folded = Folded()
     known: dict[str | tuple[str], tuple[int, list[list[str]]]] = {}
+    taken_apart: dict[str, tuple[int, list[list[str]], list[str]]] = {}
     for string in strings:
-        key, numbers = _taken_apart(string)
-        if key not in known:
-            known[key] = len(known), []
-        number, rows = known[key]
+        parts = taken_apart.get(string)
+        if parts is None:
+            key, numbers = _taken_apart(string)
+            if key not in known:
+                known[key] = len(known), []
+            parts = taken_apart[string] = (*known[key], numbers)
+        number, rows, numbers = parts
         rows.append(numbers)
         folded.uses.append(number)
     for key, (_, rows) in known.items():

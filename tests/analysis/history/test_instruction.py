@@ -2,9 +2,8 @@ from collections.abc import Sequence
 
 from tests.analysis.history.six_snapshots import FIRST, Read, at, snapshots
 
+from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import (
-    Event,
-    HistoryEvent,
     SnapshotSequence,
     ancestors,
     descendants,

@@ -2,12 +2,8 @@
 
 from tests.analysis.history.six_snapshots import FIRST, Read, at, snapshots
 
-from xlareport.analysis.history.instruction import (
-    Event,
-    SnapshotSequence,
-    ancestors,
-    beginnings,
-)
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, beginnings
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import trace_subject
 from xlareport.analysis.matching.pairing import Place

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
-from xlareport.analysis.history.instruction import Event, SnapshotSequence, history
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.steps.step import step

@@ -2,61 +2,37 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from xlareport.analysis.history.change_index import ChangeIndex
-from xlareport.analysis.matching.facts import TRANSPARENT, holders_of
+from xlareport.analysis.history.events import (
+    Event,
+    HistoryEvent,
+    addition,
+    events_between,
+    removal,
+)
+from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.hlo.model import HloModule
 
 _MOST_TRAILS = 8
 """Instructions that became one whose histories are told."""
 
 
-class Event(StrEnum):
-    """What happened to an instruction at a snapshot."""
-
-    FIRST = "in the input"
-    ADDED = "added"
-    CREATED = "created"
-    """A fusion or call, from what it holds."""
-    RENAMED = "renamed"
-    CHANGED = "changed"
-    MOVED = "moved"
-    FUSED = "fused"
-    ABSORBED = "absorbed"
-    INLINED = "inlined"
-    REWRITTEN = "rewritten"
-    COMBINED = "combined"
-    SPLIT = "split"
-    ASYNC = "made asynchronous"
-    REPLACED = "replaced"
-    MERGED = "merged"
-    CLONED = "cloned"
-    REBUILT = "rebuilt"
-    REMOVED = "removed"
-    LAST = "in the last snapshot"
+TrailPoint: TypeAlias = tuple[int, Place]
+"""A step of a trail, by the index of the snapshot after it, and a place at its nearer end."""
 
 
-class HistoryEvent(NamedTuple):
-    """One event in the history of an instruction."""
+class TrailLink(NamedTuple):
+    """What happened to a place at one step of its trail, and where the trail goes on."""
 
-    stage: int
-    """The index of the snapshot in which it is seen."""
-    event: Event
-    instruction: Place
-    """Where the instruction stands then; where it stood, if it is gone."""
-    sources: tuple[Place, ...]
-    """What it came from, in the snapshot before."""
-    targets: tuple[Place, ...]
-    """What it became."""
-    confidence: Grade
-    reason: str
+    events: tuple[HistoryEvent, ...]
+    following: TrailPoint | None = None
+    joined: tuple[TrailPoint, ...] = ()
+    """Where the trails of what became one with it go on."""
 
 
 class SnapshotSequence:
@@ -69,6 +45,10 @@ class SnapshotSequence:
         self.modules = modules
         self._matchings = matchings if matchings is not None else {}
         self._change_index: ChangeIndex | None = None
+        self._before: dict[TrailPoint, TrailLink] = {}
+        self._after: dict[TrailPoint, TrailLink] = {}
+        self._events: dict[HistoryEvent, HistoryEvent] = {}
+        self._histories: dict[TrailPoint, tuple[HistoryEvent, ...]] = {}
 
     def into(self, stage: int) -> Matching | None:
         """Return the matching that leads to a snapshot; None where nothing changed."""
@@ -89,6 +69,69 @@ class SnapshotSequence:
             )
         return self._change_index
 
+    def link_before(self, point: TrailPoint) -> TrailLink:
+        """Return what led to a place at a step; many trails share it, so it is found out once."""
+        if point not in self._before:
+            self._before[point] = self._shared(_link_before(self, *point))
+        return self._before[point]
+
+    def link_after(self, point: TrailPoint) -> TrailLink:
+        """Return what became of a place at a step, found out once."""
+        if point not in self._after:
+            self._after[point] = self._shared(_link_after(self, *point))
+        return self._after[point]
+
+    def history(self, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
+        """Return what `history` does, worked out once for a place; equal events are identical."""
+        if (stage, place) not in self._histories:
+            back = sorted(_back(self, stage, place), key=lambda event: event.stage)
+            self._histories[stage, place] = (*back, *_forward(self, stage, place))
+        return self._histories[stage, place]
+
+    def _shared(self, link: TrailLink) -> TrailLink:
+        events = tuple(self._events.setdefault(event, event) for event in link.events)
+        return link._replace(events=events)
+
+
+def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> TrailLink:
+    matching = snapshots.into(number) if number > 0 else None
+    if matching is None:
+        why = "is in the first snapshot"
+        return TrailLink((HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, why),))
+    pairing = matching.said_of_after(place)
+    origin = matching.partner_before(place)
+    if origin is None:
+        return TrailLink((addition(number, place, pairing),))
+    step_to = snapshots.change_index.step_to
+    return TrailLink(
+        tuple(events_between(matching, number, pairing, (origin, place))),
+        (step_to(origin, number - 1), origin),
+        tuple((step_to(further, number - 1), further) for further in _equals(pairing)),
+    )
+
+
+def _link_after(snapshots: SnapshotSequence, number: int, place: Place) -> TrailLink:
+    last = len(snapshots.modules) - 1
+    matching = snapshots.into(number) if number <= last else None
+    if matching is None:
+        why = "is in the last snapshot"
+        return TrailLink((HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, why),))
+    pairing = matching.said_of_before(place)
+    partner = matching.partner_after(place)
+    if partner is None:
+        return TrailLink((removal(number, place, pairing),))
+    following = snapshots.change_index.step_from(partner, number)
+    return TrailLink(
+        tuple(events_between(matching, number, pairing, (place, partner))),
+        (last + 1 if following is None else following, partner),
+    )
+
+
+def _equals(pairing: Pairing | None) -> tuple[Place, ...]:
+    """Return what became one with the partner of an instruction."""
+    together = pairing is not None and pairing.relation in (Relation.COMBINED, Relation.MERGED)
+    return pairing.before[1:] if pairing is not None and together else ()
+
 
 def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
     """Return the whole history of what stands at a place in a snapshot; empty if nothing does.
@@ -97,8 +140,7 @@ def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[Hist
     """
     if snapshots.modules[stage].find(*place) is None:
         return ()
-    back = sorted(_back(snapshots, stage, place), key=lambda event: event.stage)
-    return (*back, *_forward(snapshots, stage, place))
+    return snapshots.history(stage, place)
 
 
 def descendants(
@@ -144,7 +186,7 @@ def beginnings(
         sources = sources_of(matching, place)
         inside = tuple(_new_inside(matching, place))
         for begun in inside if inside or sources else (place,):
-            yield _begun(number, begun, matching.said_of_after(begun))
+            yield addition(number, begun, matching.said_of_after(begun))
         for source in sources:
             further = (snapshots.change_index.step_to(source, number - 1), source)
             if further not in seen:
@@ -213,128 +255,23 @@ def _is_literal(module: HloModule, place: Place) -> bool:
 
 def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield the events that led to a place, the latest of each trail first."""
-    change_index = snapshots.change_index
-    waiting = deque([(change_index.step_to(place, stage), place)])
+    waiting = deque([(snapshots.change_index.step_to(place, stage), place)])
     for _ in range(_MOST_TRAILS):
         if not waiting:
             return
-        number, place = waiting.popleft()
-        while number > 0 and (matching := snapshots.into(number)) is not None:
-            pairing = matching.said_of_after(place)
-            origin = matching.partner_before(place)
-            if origin is None:
-                yield _begun(number, place, pairing)
-                break
-            yield from _event(matching, number, pairing, (origin, place))
-            for further in _equals(pairing):
-                waiting.append((change_index.step_to(further, number - 1), further))
-            place = origin
-            number = change_index.step_to(place, number - 1)
-        else:
-            why = "is in the first snapshot"
-            yield HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, why)
-
-
-def _equals(pairing: Pairing | None) -> tuple[Place, ...]:
-    """Return what became one with the partner of an instruction."""
-    together = pairing is not None and pairing.relation in (Relation.COMBINED, Relation.MERGED)
-    return pairing.before[1:] if pairing is not None and together else ()
+        at: TrailPoint | None = waiting.popleft()
+        while at is not None:
+            link = snapshots.link_before(at)
+            yield from link.events
+            waiting.extend(link.joined)
+            at = link.following
 
 
 def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield what became of a place."""
-    last = len(snapshots.modules) - 1
-    change_index = snapshots.change_index
-    number = change_index.step_from(place, stage)
-    while number is not None and (matching := snapshots.into(number)) is not None:
-        pairing = matching.said_of_before(place)
-        partner = matching.partner_after(place)
-        if partner is None:
-            yield _removed(number, place, pairing)
-            return
-        yield from _event(matching, number, pairing, (place, partner))
-        place = partner
-        number = change_index.step_from(place, number)
-    yield HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, "is in the last snapshot")
-
-
-def _begun(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
-    if pairing is None:
-        return HistoryEvent(stage, Event.ADDED, place, (), (), Grade.GUESSED, "no source was found")
-    sources = pairing.before
-    event = Event.CREATED if sources else Event.ADDED
-    return HistoryEvent(stage, event, place, sources, (), pairing.grade, pairing.reason)
-
-
-def _removed(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
-    if pairing is None:
-        return HistoryEvent(
-            stage, Event.REMOVED, place, (), (), Grade.GUESSED, "no trace was found"
-        )
-    event = Event.INLINED if pairing.relation is Relation.INLINED else Event.REMOVED
-    return HistoryEvent(stage, event, place, (), pairing.after, pairing.grade, pairing.reason)
-
-
-_EVENTS = {
-    Relation.REPLACED: Event.REPLACED,
-    Relation.REWRITTEN: Event.REWRITTEN,
-    Relation.COMBINED: Event.COMBINED,
-    Relation.SPLIT: Event.SPLIT,
-    Relation.ASYNC: Event.ASYNC,
-    Relation.ABSORBED: Event.ABSORBED,
-    Relation.SWAPPED: Event.MOVED,
-    Relation.MERGED: Event.MERGED,
-    Relation.CLONED: Event.CLONED,
-}
-
-
-def _event(
-    matching: Matching, stage: int, pairing: Pairing | None, places: tuple[Place, Place]
-) -> Iterator[HistoryEvent]:
-    """Yield what happened between two places that continue each other, if anything did."""
-    before, after = places
-    if pairing is None:
-        return
-    left = pairing.relation is Relation.CLONED and pairing.before[0] in pairing.after[1:]
-    if left:  # what was replaced stands on without users
-        pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
-    anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
-    if pairing.relation in _EVENTS and not anew:
-        event, message = _EVENTS[pairing.relation], pairing.reason
-        sources, targets = pairing.before, pairing.after
-    else:
-        result = _difference(matching, before, after)
-        if result is None:
-            return
-        event, message = result
-        sources, targets = (before,), (after,)
-        if anew and event is Event.CHANGED and before.instruction != after.instruction:
-            event = Event.REBUILT
-    yield HistoryEvent(stage, event, after, sources, targets, pairing.grade, message)
-
-
-def _is_same_opcode(matching: Matching, before: Place, after: Place) -> bool:
-    old, new = matching.before.find(*before), matching.after.find(*after)
-    return old is not None and new is not None and old.opcode == new.opcode
-
-
-def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event, str] | None:
-    old, new = matching.before.find(*before), matching.after.find(*after)
-    if old is None or new is None:
-        return None
-    home = matching.computations.get(before.computation, before.computation)
-    if home != after.computation:
-        return _moved(matching.after, after)
-    result = compare(old, new, matching.computations)
-    changed = [text for kind, text in result.items() if kind is not Kind.RENAMED]
-    if changed:
-        return Event.CHANGED, "; ".join(changed)
-    return (Event.RENAMED, result[Kind.RENAMED]) if result else None
-
-
-def _moved(module: HloModule, after: Place) -> tuple[Event, str]:
-    holder = holders_of(module).get(after.computation)
-    if holder is None:
-        return Event.MOVED, f"into %{after.computation}"
-    event = Event.FUSED if holder.opcode == "fusion" else Event.MOVED
-    return event, f"into %{holder.name}"
+    number = snapshots.change_index.step_from(place, stage)
+    at: TrailPoint | None = (len(snapshots.modules) if number is None else number, place)
+    while at is not None:
+        link = snapshots.link_after(at)
+        yield from link.events
+        at = link.following

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.history.instruction import Event, SnapshotSequence, history
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.profile.measured import MeasuredRow
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
+from xlareport.analysis.history.events import HistoryEvent
 from xlareport.analysis.history.instruction import (
-    HistoryEvent,
     SnapshotSequence,
     ancestors,
     beginnings,
@@ -109,12 +110,20 @@ def _events(
 
 
 def _by_stage(events: Iterable[HistoryEvent]) -> tuple[HistoryEvent, ...]:
-    return tuple(sorted(dict.fromkeys(events), key=lambda event: event.stage))
+    distinct = {id(event): event for event in events}  # equal ones of one sequence are identical
+    return tuple(sorted(distinct.values(), key=lambda event: event.stage))
+
+
+_STANDINGS: WeakKeyDictionary[HloModule, dict[Place, Standing]] = WeakKeyDictionary()
+"""Many subjects begin or end at the same places."""
 
 
 def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
     """Return what places hold: what comes from framework ops, the compiler's own, constants."""
-    every = [standing(module, place) for place in places]
+    known = _STANDINGS.setdefault(module, {})
+    every = [
+        known.get(place) or known.setdefault(place, standing(module, place)) for place in places
+    ]
     return tuple(sorted(every, key=lambda row: (row.opcode == "constant", not row.op_name)))
 
 

@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Any
 
 from xlareport.analysis.history.all_subjects import list_subjects
-from xlareport.analysis.history.instruction import Event, HistoryEvent, SnapshotSequence
+from xlareport.analysis.history.events import Event, HistoryEvent
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Ends, Standing, Trace, standings, trace_subject

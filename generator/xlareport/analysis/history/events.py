@@ -1,0 +1,137 @@
+"""What can happen to an instruction at a step, and what the matching says happened."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.hlo.model import HloModule
+
+
+class Event(StrEnum):
+    """What happened to an instruction at a snapshot."""
+
+    FIRST = "in the input"
+    ADDED = "added"
+    CREATED = "created"
+    """A fusion or call, from what it holds."""
+    RENAMED = "renamed"
+    CHANGED = "changed"
+    MOVED = "moved"
+    FUSED = "fused"
+    ABSORBED = "absorbed"
+    INLINED = "inlined"
+    REWRITTEN = "rewritten"
+    COMBINED = "combined"
+    SPLIT = "split"
+    ASYNC = "made asynchronous"
+    REPLACED = "replaced"
+    MERGED = "merged"
+    CLONED = "cloned"
+    REBUILT = "rebuilt"
+    REMOVED = "removed"
+    LAST = "in the last snapshot"
+
+
+class HistoryEvent(NamedTuple):
+    """One event in the history of an instruction."""
+
+    stage: int
+    """The index of the snapshot in which it is seen."""
+    event: Event
+    instruction: Place
+    """Where the instruction stands then; where it stood, if it is gone."""
+    sources: tuple[Place, ...]
+    """What it came from, in the snapshot before."""
+    targets: tuple[Place, ...]
+    """What it became."""
+    confidence: Grade
+    reason: str
+
+
+def addition(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
+    """Return the event of a place that continues none of the snapshot before."""
+    if pairing is None:
+        return HistoryEvent(stage, Event.ADDED, place, (), (), Grade.GUESSED, "no source was found")
+    sources = pairing.before
+    event = Event.CREATED if sources else Event.ADDED
+    return HistoryEvent(stage, event, place, sources, (), pairing.grade, pairing.reason)
+
+
+def removal(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
+    """Return the event of a place that nothing of the snapshot after continues."""
+    if pairing is None:
+        return HistoryEvent(
+            stage, Event.REMOVED, place, (), (), Grade.GUESSED, "no trace was found"
+        )
+    event = Event.INLINED if pairing.relation is Relation.INLINED else Event.REMOVED
+    return HistoryEvent(stage, event, place, (), pairing.after, pairing.grade, pairing.reason)
+
+
+_EVENTS = {
+    Relation.REPLACED: Event.REPLACED,
+    Relation.REWRITTEN: Event.REWRITTEN,
+    Relation.COMBINED: Event.COMBINED,
+    Relation.SPLIT: Event.SPLIT,
+    Relation.ASYNC: Event.ASYNC,
+    Relation.ABSORBED: Event.ABSORBED,
+    Relation.SWAPPED: Event.MOVED,
+    Relation.MERGED: Event.MERGED,
+    Relation.CLONED: Event.CLONED,
+}
+
+
+def events_between(
+    matching: Matching, stage: int, pairing: Pairing | None, places: tuple[Place, Place]
+) -> Iterator[HistoryEvent]:
+    """Yield what happened between two places that continue each other, if anything did."""
+    before, after = places
+    if pairing is None:
+        return
+    left = pairing.relation is Relation.CLONED and pairing.before[0] in pairing.after[1:]
+    if left:  # what was replaced stands on without users
+        pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
+    anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
+    if pairing.relation in _EVENTS and not anew:
+        event, message = _EVENTS[pairing.relation], pairing.reason
+        sources, targets = pairing.before, pairing.after
+    else:
+        result = _difference(matching, before, after)
+        if result is None:
+            return
+        event, message = result
+        sources, targets = (before,), (after,)
+        if anew and event is Event.CHANGED and before.instruction != after.instruction:
+            event = Event.REBUILT
+    yield HistoryEvent(stage, event, after, sources, targets, pairing.grade, message)
+
+
+def _is_same_opcode(matching: Matching, before: Place, after: Place) -> bool:
+    old, new = matching.before.find(*before), matching.after.find(*after)
+    return old is not None and new is not None and old.opcode == new.opcode
+
+
+def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event, str] | None:
+    old, new = matching.before.find(*before), matching.after.find(*after)
+    if old is None or new is None:
+        return None
+    home = matching.computations.get(before.computation, before.computation)
+    if home != after.computation:
+        return _moved(matching.after, after)
+    result = compare(old, new, matching.computations)
+    changed = [text for kind, text in result.items() if kind is not Kind.RENAMED]
+    if changed:
+        return Event.CHANGED, "; ".join(changed)
+    return (Event.RENAMED, result[Kind.RENAMED]) if result else None
+
+
+def _moved(module: HloModule, after: Place) -> tuple[Event, str]:
+    holder = holders_of(module).get(after.computation)
+    if holder is None:
+        return Event.MOVED, f"into %{after.computation}"
+    event = Event.FUSED if holder.opcode == "fusion" else Event.MOVED
+    return event, f"into %{holder.name}"
