@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from xlareport.analysis.logged_spills import assign_spills
 from xlareport.analysis.module import ModuleAnalysis
@@ -26,6 +26,8 @@ from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.limits import LIMITS, Limits, too_large
 from xlareport.runtime.progress import ProgressCallback, silent
+
+T = TypeVar("T")
 
 _XPLANE = ".xplane.pb"
 PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")
@@ -66,14 +68,7 @@ def read_partitioner_warnings(
     artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[tuple[PartitionerWarning, ...], tuple[Problem, ...]]:
     """Read what the SPMD partitioner warned of off logs beside the modules."""
-    problems: list[Problem] = []
-    listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
-    warnings = [
-        warning
-        for _, content in _beside(listed, limits, problems)
-        for warning in read_partitioner_log(content)
-    ]
-    return tuple(warnings), tuple(problems)
+    return _read_logs(artifacts, limits, read_partitioner_log)
 
 
 def add_logged_facts(
@@ -95,14 +90,17 @@ def read_logged_spills(
     artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[tuple[LoggedSpill, ...], tuple[Problem, ...]]:
     """Read what compilers of GPU code say of spilled registers off logs beside the modules."""
+    return _read_logs(artifacts, limits, read_spill_log)
+
+
+def _read_logs(
+    artifacts: Sequence[Artifact], limits: Limits, read: Callable[[bytes], Iterable[T]]
+) -> tuple[tuple[T, ...], tuple[Problem, ...]]:
+    """Return what a reader takes off each log beside the modules."""
     problems: list[Problem] = []
     listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
-    spills = [
-        spill
-        for _, content in _beside(listed, limits, problems)
-        for spill in read_spill_log(content)
-    ]
-    return tuple(spills), tuple(problems)
+    values = [value for _, content in _beside(listed, limits, problems) for value in read(content)]
+    return tuple(values), tuple(problems)
 
 
 @dataclass(slots=True)

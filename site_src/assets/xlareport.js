@@ -1565,7 +1565,7 @@ var xlareport = (() => {
       ([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1)
     );
     const total = most.reduce((sum2, [, { count }]) => sum2 + count, 0);
-    if (total <= 1) return most[0]?.[0] ?? "nothing";
+    if (total <= 1) return most[0]?.[0] ?? "no-op";
     const words2 = most.slice(0, NAMED).map(([opcode, { count }]) => count > 1 ? `${count} ${opcode}` : opcode);
     return `${total}: ${words2.join(", ")}${most.length > NAMED ? ", \u2026" : ""}`;
   }

@@ -76,7 +76,7 @@ function doing({ columns, rows }) {
     ([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1),
   );
   const total = most.reduce((sum, [, { count }]) => sum + count, 0);
-  if (total <= 1) return most[0]?.[0] ?? "nothing";
+  if (total <= 1) return most[0]?.[0] ?? "no-op";
   const words = most.slice(0, NAMED).map(([opcode, { count }]) => (count > 1 ? `${count} ${opcode}` : opcode));
   return `${total}: ${words.join(", ")}${most.length > NAMED ? ", \u2026" : ""}`;
 }

@@ -51,12 +51,6 @@ class PassInfo:
         """What `words` rest on, as a sentence."""
         return _BASIS_WORDS[self.known_from]
 
-    @property
-    def repository(self) -> str | None:
-        """Owner and name on GitHub of what `source` belongs to; None for closed source."""
-        root = (self.source or "").split("/")[0]
-        return {"xla": "openxla/xla", "tensorflow": "graphcore/tensorflow"}.get(root)
-
 
 @cache
 def all_entries() -> Mapping[str, PassInfo]:

@@ -11,7 +11,6 @@ from functools import partial
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _TARGET = re.compile(rb"^[ \t]*+\.target[ \t]++(\w{1,40})", re.MULTILINE)
-_VERSION = re.compile(rb"^[ \t]*+\.version[ \t]++([\d.]{1,10})", re.MULTILINE)
 _ENTRY = re.compile(rb"\.entry[ \t\n]++([A-Za-z_$%][\w$]*+)")
 _BODY = re.compile(rb"^\{", re.MULTILINE)
 _DIRECTIVE = re.compile(rb"\.(maxntid|reqntid|minnctapersm|maxnreg)[ \t]++(\d[\d, \t]{0,60})")
@@ -63,11 +62,6 @@ def read_ptx(data: bytes) -> tuple[PtxKernel, ...]:
         name = match[1].decode()
         kernels.setdefault(name, _kernel(name, target, data[match.end() : end], outside))
     return tuple(kernels.values())
-
-
-def ptx_version(data: bytes) -> str:
-    """Return the version of the PTX language of a text; empty where it names none."""
-    return _first(_VERSION, data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is told at the end of a build."""
+"""The outcome of a build, for the lines that a command prints at its end."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from xlareport.runtime.errors import Problem
 
 @dataclass(frozen=True, slots=True)
 class BuildOutcome:
-    """What is told at the end of a build."""
+    """Warnings, problems and the main program of a report that was built."""
 
     warnings: str
     """What MkDocs had to say; empty when all is well."""

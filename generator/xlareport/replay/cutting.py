@@ -14,6 +14,7 @@ from xlareport.replay.programs import (
     RunnableProgram,
     plain_shape,
 )
+from xlareport.runtime.graphs import reachable
 
 _MOST_LINES = 100_000
 
@@ -74,12 +75,8 @@ def _free_name(name: str, taken: set[str]) -> str:
 def reachable_part(program: RunnableProgram, entry: Body) -> RunnableProgram:
     """Return a program with another entry and the computations that it reaches, callees first."""
     bodies = {body.name: body for body in program.bodies if not body.is_entry}
-    wanted, waiting = {entry.name}, [entry]
-    while waiting:
-        for name in _called(waiting.pop()):
-            if name in bodies and name not in wanted:
-                wanted.add(name)
-                waiting.append(bodies[name])
+    every = bodies | {entry.name: entry}
+    wanted = {*reachable([entry.name], lambda name: filter(bodies.get, _called(every[name])))}
     kept = [body for body in bodies.values() if body.name in wanted and body.name != entry.name]
     return RunnableProgram([*kept, replace(entry, is_entry=True)])
 

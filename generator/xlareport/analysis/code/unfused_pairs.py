@@ -46,7 +46,7 @@ def list_unfused_pairs(
         for computation in module.computations
         for instruction in computation.instructions
         if instruction.name in last
-        for consumers in [tuple(_consumers(computation, instruction.name))]
+        for consumers in [tuple(find_consumers(computation, instruction.name))]
         for consumer in consumers
     )
 
@@ -73,7 +73,7 @@ def _pair(producer: str, consumer: str, consumers: int, decision: FusionDecision
     return UnfusedPair(producer, consumer, reason, fused, apart, "matched", consumers)
 
 
-def _consumers(computation: Computation, name: str) -> Iterator[str]:
+def find_consumers(computation: Computation, name: str) -> Iterator[str]:
     """Yield the users that are work, those behind a renaming included."""
     waiting, seen = [name], {name}
     while waiting:

@@ -101,11 +101,6 @@ class Case:
         """Return the least time of all runs of an instruction; 0 where it is not known."""
         return time_of_runs(cost, self.device)
 
-    def least_at(self, computation: str, instruction: str) -> float:
-        """Return the least time of all runs of what has these names; 0 where it is not known."""
-        cost = self.cost.instructions.get((computation, instruction))
-        return self.least(cost) if cost is not None else 0.0
-
     def is_noticeable(self, seconds: float, share: float) -> bool:
         """Say whether a time is this part of the module's, and long enough to be worth a word."""
         return seconds >= SHORTEST and self.share(seconds) >= share

@@ -4,14 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.code.unfused_pairs import find_consumers
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
-from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.05
 """Of the module's least time, all that were refused for one reason together."""
 _LONGEST = 200
-_NO_CONSUMER = frozenset({"tuple", "get-tuple-element", "bitcast", "while", "conditional", "call"})
 
 
 def refused_fusions(case: Case) -> Iterator[Finding]:
@@ -23,7 +22,7 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     for computation, instruction, cost in case.scheduled():
         place = (computation.name, instruction.name)
         reason = _last_word(case.decisions.get(place))
-        users = _consumers(computation, instruction) if reason else ()
+        users = tuple(find_consumers(computation, instruction.name)) if reason else ()
         if users:
             refused[reason].append((case.least(cost), place, users))
     for reason, item in sorted(refused.items()):
@@ -66,17 +65,3 @@ def _last_word(linked: LinkedDecisions | None) -> str:
     if not fusion_decisions or fusion_decisions[-1].kind == "fusion":
         return ""
     return fusion_decisions[-1].reason.partition(":")[0][:_LONGEST].replace("`", "'")
-
-
-def _consumers(computation: Computation, instruction: Instruction) -> tuple[str, ...]:
-    """Return the users that are work, those behind a renaming included."""
-    result: dict[str, None] = {}
-    waiting, seen = [instruction.name], {instruction.name}
-    while waiting:
-        for user in computation.users.get(waiting.pop(), ()):
-            if user.opcode in ("bitcast", "get-tuple-element") and user.name not in seen:
-                seen.add(user.name)
-                waiting.append(user.name)
-            elif user.opcode not in _NO_CONSUMER:
-                result[user.name] = None
-    return tuple(result)

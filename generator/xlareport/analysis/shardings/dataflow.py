@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.graphs import reachable
 
 _MOVES = frozenset({"reshape", "bitcast", "transpose", "slice", "pad", "all-gather-done"})
 """What a gather is put together with; `copy` is a value of the program, as a constraint is."""
@@ -72,17 +74,15 @@ class DataFlow:
         return any(each.opcode == opcode for _, each in self._behind(place))
 
     def _behind(self, start: Place) -> Iterator[Place]:
-        waiting, seen = [start], set[tuple[str, str]]()
-        while waiting and len(seen) < _FARTHEST:
-            place = waiting.pop()
-            key = place[0].name, place[1].name
-            if key in seen:
-                continue
-            seen.add(key)
-            yield place
-            operands = (self.operand(place, number) for number in range(len(place[1].operands)))
-            waiting += [operand for operand in operands if operand is not None]
-            waiting += self._inside(place)
+        return islice(reachable([start], self._sources), _FARTHEST)
+
+    def _sources(self, place: Place) -> Iterator[Place]:
+        """Yield the operands of a place and the roots of what it fuses."""
+        for number in range(len(place[1].operands)):
+            operand = self.operand(place, number)
+            if operand is not None:
+                yield operand
+        yield from self._inside(place)
 
     def _inside(self, place: Place) -> Iterator[Place]:
         if place[1].opcode != "fusion":

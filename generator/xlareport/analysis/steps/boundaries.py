@@ -43,8 +43,6 @@ class Boundary:
     """The pass that ran last, or is at work; None where the files do not say."""
     certain: bool
     """Whether only that pass ran."""
-    chained: bool
-    """Whether the file before says that this pass was the next to run."""
     pipeline_start: bool
     """The snapshot was written because a pipeline began, not because a pass ran."""
     identical: bool
@@ -80,7 +78,6 @@ def _boundary(
         number=number,
         ran=ran,
         certain=certain,
-        chained=chained,
         pipeline_start=starts,
         identical=same,
         actor=actor(ran, certain=certain) if ran else _before_what(after),
