@@ -4009,9 +4009,9 @@ var xlareport = (() => {
     /** @type {Record<string, string>} */
     {
       around: "neighborhood",
-      producers: "what it is made from",
-      consumers: "what is made of it",
-      path: "the way to another"
+      producers: "operands (transitive)",
+      consumers: "users (transitive)",
+      path: "path to another"
     }
   );
   function wanted(usual) {
@@ -6550,7 +6550,7 @@ var xlareport = (() => {
       "h2.xr-pipeline",
       { style: `--xr-depth: ${Math.min(depth, 4)}` },
       range.pipeline,
-      (round || again || inside) && element("span.xr-muted", null, round, inside ? ", at work inside the pass" : "", again ? ", continued" : "")
+      (round || again || inside) && element("span.xr-muted", null, round, inside ? ", inside the pass" : "", again ? ", continued" : "")
     );
   }
   function brief(step) {

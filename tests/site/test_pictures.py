@@ -110,8 +110,8 @@ class TestAround:
 
     def test_the_form_changes_the_address(self, opened: Open) -> None:
         page = opened("x.html#node=while.6&radius=1")
-        page.get_by_label("Show", exact=True).select_option("what it is made from")
-        expect(page.locator(".xr-explore svg .title")).to_contain_text("what it is made from")
+        page.get_by_label("Show", exact=True).select_option("operands (transitive)")
+        expect(page.locator(".xr-explore svg .title")).to_contain_text("operands (transitive)")
 
         assert names(page) == {"tuple", "while.6"}
         assert page.url.endswith("#node=while.6&radius=1&show=producers")
@@ -137,7 +137,7 @@ class TestAround:
         page = opened("many.html#node=c.2&radius=1&show=consumers")
         assert names(page) == {"c.2", "b.2"}
         page.goto(page.url.replace("node=c.2", "node=r"))
-        page.get_by_label("Show", exact=True).select_option("what it is made from")
+        page.get_by_label("Show", exact=True).select_option("operands (transitive)")
 
         expect(page.locator("g.focus")).to_contain_text("operand 2 = constant 7")
         assert "b.2" not in names(page)

@@ -19,9 +19,9 @@ const SUGGESTED = 12;
 const RADII = [1, 2, 3, 4, 6, 8];
 const SHOWS = /** @type {Record<string, string>} */ ({
   around: "neighborhood",
-  producers: "what it is made from",
-  consumers: "what is made of it",
-  path: "the way to another",
+  producers: "operands (transitive)",
+  consumers: "users (transitive)",
+  path: "path to another",
 });
 
 /** @typedef {import("./graph.js").Graph} Graph */

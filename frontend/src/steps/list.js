@@ -52,7 +52,7 @@ function heading({ range, depth, again, steps }) {
     { style: `--xr-depth: ${Math.min(depth, 4)}` },
     range.pipeline,
     (round || again || inside) &&
-      element("span.xr-muted", null, round, inside ? ", at work inside the pass" : "", again ? ", continued" : ""),
+      element("span.xr-muted", null, round, inside ? ", inside the pass" : "", again ? ", continued" : ""),
   );
 }
 

@@ -52,7 +52,7 @@ def test_a_device_that_the_dump_names_is_named_and_a_training_step_by_its_form(
 def test_a_training_step_is_known_by_its_form(told: Teller) -> None:
     found, _ = told("jax-cpu-train")
 
-    assert found.lead.startswith("A JAX program, by its form a training step, compiled for CPU: ")
+    assert found.lead.startswith("A JAX program, apparently a training step, compiled for CPU: ")
 
 
 def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:

@@ -87,7 +87,7 @@ def _programs(
     best = main.best.summary
     again = find_recompilations(best, summaries)
     programs = {key: f"it is the main program, {how}" for key, how in again.items() if how}
-    programs[best.files.key] = "it is the best guess for the main program, see the reasons"
+    programs[best.files.key] = "it is the best guess for the main program"
     for summary, role in zip(summaries, alone, strict=True):
         if role.name == "unknown" and summary.files.key not in programs:
             reason = _another_program(summary, main)

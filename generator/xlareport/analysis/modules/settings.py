@@ -27,10 +27,10 @@ def classify_option(setting: FlagValue, backend: str | None) -> OptionOrigin:
     A file of options names no author, so this is never more than likely but for dump options.
     """
     if setting.name.startswith("xla_dump_"):
-        return OptionOrigin(setting, "somebody", "exact", "Nothing is dumped unasked.")
+        return OptionOrigin(setting, "somebody", "exact", "XLA dumps only if requested.")
     usual = frontend_settings().get(setting.name)
     if usual is not None and usual.value in ("", setting.value):
-        return OptionOrigin(setting, usual.by, "guessed", f"{usual.by} sets this by itself.")
+        return OptionOrigin(setting, usual.by, "guessed", f"{usual.by} sets this flag itself.")
     match = _BACKEND.match(setting.name)
     if match and backend is not None and match[1] != backend:
         reason = f"No option of {backend}: most likely the default of another version."

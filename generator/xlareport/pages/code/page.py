@@ -375,6 +375,6 @@ def _step(fusion_decision: FusionDecision) -> list[Any]:
 _WHAT = {
     "fusion": "fused",
     "producer_ineligible": "not fused",
-    "update_priority": "weighed",
+    "update_priority": "evaluated",
     "consumer_ineligible": "not fused",
 }

@@ -108,7 +108,7 @@ def coverage_page(
 
 _MODES = {
     DumpMode.CHANGED: (
-        "The dump was made with `--xla_dump_hlo_pass_re=.*`, word for word: XLA then (since April "
+        "The dump was made with exactly `--xla_dump_hlo_pass_re=.*`: XLA then (since April "
         "2021) writes a snapshot when a pipeline begins and after each pass that reports a change. "
         "A pass without a file may well have run and changed nothing. Another expression that fits "
         "every name, such as `.+`, writes a snapshot after every pass, changed or not."
@@ -153,7 +153,7 @@ def passes_words(summaries: Sequence[ModuleSummary]) -> str:
     """Say how the passes were dumped, as far as the dump tells."""
     snapshots = [stage.stage for summary in summaries for stage in summary.stages]
     if any(snapshot.name == "pass" for snapshot in snapshots) and ".*" in _stated(summaries):
-        return f"{_MODES[DumpMode.CHANGED]} (Read off the dump's own list of flags.)"
+        return f"{_MODES[DumpMode.CHANGED]} (From the flags in the dump.)"
     mode_finding = _mode(summaries, snapshots)
     if mode_finding.mode in (DumpMode.NONE, DumpMode.UNKNOWN):
         return _MODES[mode_finding.mode]

@@ -70,7 +70,7 @@ def is_training_step(module: ModuleAnalysis) -> bool:
 def _lead(report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis) -> str:
     framework = " and ".join(words.frameworks((record.frontend,) if record.frontend else ()))
     program = f"A {framework} program" if framework else "A program of an unknown framework"
-    form = ", by its form a training step," if is_training_step(module) else ""
+    form = ", apparently a training step," if is_training_step(module) else ""
     return f"{program}{form} compiled for {_target(record)}: {words.extent(report)}."
 
 

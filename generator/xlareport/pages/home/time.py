@@ -58,5 +58,5 @@ def _missing(cost: CostReport) -> str:
 
 _PHASES = (
     " Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
-    "are backward; what uses a gradient and is none is optimizer."
+    "are backward; what uses gradients but is not backward is optimizer."
 )

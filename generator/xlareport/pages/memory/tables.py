@@ -244,7 +244,7 @@ def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
     columns = (
         Column("Layout", "code"),
         Column("Memory space"),
-        Column("Values", "int"),
+        Column("HLO values", "int"),
         Column("Total size", "bytes"),
     )
     rows = [
@@ -261,7 +261,7 @@ def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
 
 def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
     """Return the largest shares of the peak; `nothing` stands for a name that is not there."""
-    columns = (Column(title), Column("Values", "int"), Column("Size", "bytes"))
+    columns = (Column(title), Column("HLO values", "int"), Column("Size", "bytes"))
     rows = [(share.name or nothing, share.count, share.size) for share in shares[:_SHARES]]
     return Table(columns, rows)
 

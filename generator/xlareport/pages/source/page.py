@@ -116,7 +116,7 @@ def _summary(source_line: SourceLine, seconds: float | None) -> str:
     if source_line.cost.flops:
         result.append(units.quantity(source_line.cost.flops, "FLOP"))
     if source_line.cost.bytes_accessed:
-        result.append(f"{units.byte_size(source_line.cost.bytes_accessed)} moved")
+        result.append(f"{units.byte_size(source_line.cost.bytes_accessed)} accessed")
     if source_line.peak_bytes:
         result.append(f"{units.byte_size(source_line.peak_bytes)} at the peak")
     return ", ".join(result) or "no cost"
