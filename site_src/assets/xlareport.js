@@ -7087,7 +7087,7 @@ var xlareport = (() => {
       null,
       element("h3", null, "Opcode counts"),
       all(changed),
-      rest2.length > 0 && filledOnOpening(element("details", null, element("summary", null, `${rest2.length} more`)), more)
+      rest2.length > 0 && filledOnOpening(element("details.xr-fold", null, element("summary", null, `${rest2.length} more`)), more)
     );
   }
   var delta = ([, before, after]) => before === null || after === null ? null : after - before;
@@ -7120,7 +7120,7 @@ var xlareport = (() => {
   function leftOutPart(lines3, places2) {
     const item = (line3, number) => element("li", null, ...sentence(line3), ...places2.filter((place) => place.line === number).map(placePart));
     const summary2 = element("summary", null, `Other changes (${lines3.length})`);
-    return filledOnOpening(element("details.xr-left-out", null, summary2), () => {
+    return filledOnOpening(element("details.xr-fold.xr-left-out", null, summary2), () => {
       const list2 = element("ul", null, ...lines3.map(item));
       drawComponents(list2);
       return [list2];
@@ -7128,7 +7128,7 @@ var xlareport = (() => {
   }
   function placePart({ name, before, after }) {
     return element(
-      "details",
+      "details.xr-fold",
       null,
       element("summary", null, "Drawn: ", element("code", null, name)),
       element("div.xr-pair", null, drawn4("Before", before), drawn4("After", after))

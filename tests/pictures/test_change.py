@@ -157,7 +157,7 @@ def test_spots_alike_are_drawn_once_and_counted(module_of: Read) -> None:
         module, module_of(many(0)), places(*(f"r{n}" for n in range(30))), [], []
     ).pair
     assert states(before) == {"r0": "removed", "s0": "context"}
-    assert "Not drawn: 29 spots changed the same way." in after.notes
+    assert "Not drawn: 29 places changed the same way." in after.notes
 
 
 def test_many_different_spots_are_counted(module_of: Read) -> None:
@@ -167,7 +167,7 @@ def test_many_different_spots_are_counted(module_of: Read) -> None:
         module_of(many(1, rows)), module_of(many(1)), places(*(f"o{n}" for n in range(8))), [], []
     ).pair
     assert sum(node.state == "removed" for node in before.nodes) == 4
-    assert "Not drawn: 4 other spots that changed." in after.notes
+    assert "Not drawn: 4 other places that changed." in after.notes
 
 
 def test_a_large_spot_is_cut_where_it_began(module_of: Read) -> None:
@@ -267,7 +267,7 @@ def test_places_that_are_left_out_have_pictures_of_their_own(module_of: Read) ->
     found = change_pictures(module_of(many(20)), module_of(many(0)), places(*names), [], [])
     before, after = found.pair
     assert len(found.places) == 8
-    assert after.left_out[0].startswith("19 spots, as drawn: ")
+    assert after.left_out[0].startswith("19 places, as drawn: ")
     for one in found.places:
         old, new = one.pair
         assert (old.title, new.title, one.line) == ("before", "after", 0)

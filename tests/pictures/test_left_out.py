@@ -23,9 +23,9 @@ def test_everything_is_drawn_where_it_is_little() -> None:
 def test_spots_alike_are_drawn_once_and_named() -> None:
     found = choose([spot(f"main/%copy.{n}") for n in range(12)])
     assert list(found.chosen) == ["main/%copy.0"]
-    assert found.notes() == ("Not drawn: 11 spots changed the same way.",)
+    assert found.notes() == ("Not drawn: 11 places changed the same way.",)
     names = ", ".join(f"%copy.{n}" for n in range(1, 9))
-    assert found.lines() == (f"11 spots, as drawn: {names} and 3 more",)
+    assert found.lines() == (f"11 places, as drawn: {names} and 3 more",)
 
 
 def test_what_has_no_room_is_told_by_what_changed() -> None:
@@ -34,7 +34,7 @@ def test_what_has_no_room_is_told_by_what_changed() -> None:
     found = choose([large, other])
     assert len(found.chosen) == 40
     assert found.notes() == (
-        "Not drawn: 1 other spot that changed.",
+        "Not drawn: 1 other place that changed.",
         "Not drawn: 10 instructions changed together with these.",
     )
     assert found.lines() == ("2 removed dot, added fusion: %b",)
@@ -56,7 +56,7 @@ def test_the_first_of_each_line_that_are_small_get_pictures() -> None:
 def test_the_list_ends() -> None:
     many = [spot(f"main/%x{n}", opcode=f"op{n}") for n in range(100)]
     assert len(choose(many).lines()) == 61
-    assert choose(many).lines()[-1] == "36 more kinds of spots"
+    assert choose(many).lines()[-1] == "36 more kinds of places"
 
 
 def test_nothing_changed() -> None:

@@ -196,7 +196,7 @@ function opcodePart(opcodes) {
     null,
     element("h3", null, "Opcode counts"),
     all(changed),
-    rest.length > 0 && filledOnOpening(element("details", null, element("summary", null, `${rest.length} more`)), more),
+    rest.length > 0 && filledOnOpening(element("details.xr-fold", null, element("summary", null, `${rest.length} more`)), more),
   );
 }
 
@@ -241,7 +241,7 @@ function leftOutPart(lines, places) {
   const item = (/** @type {string} */ line, /** @type {number} */ number) =>
     element("li", null, ...sentence(line), ...places.filter((place) => place.line === number).map(placePart));
   const summary = element("summary", null, `Other changes (${lines.length})`);
-  return filledOnOpening(element("details.xr-left-out", null, summary), () => {
+  return filledOnOpening(element("details.xr-fold.xr-left-out", null, summary), () => {
     const list = element("ul", null, ...lines.map(item));
     drawComponents(list);
     return [list];
@@ -251,7 +251,7 @@ function leftOutPart(lines, places) {
 /** @param {Place} place whose pictures are drawn when it is opened */
 function placePart({ name, before, after }) {
   return element(
-    "details",
+    "details.xr-fold",
     null,
     element("summary", null, "Drawn: ", element("code", null, name)),
     element("div.xr-pair", null, drawn("Before", before), drawn("After", after)),

@@ -160,8 +160,8 @@ class PictureSelection:
     def notes(self) -> tuple[str, ...]:
         """Count what is not drawn."""
         counts = {
-            "{} changed the same way.": plural(len(self.alike), "spot"),
-            "{} that changed.": plural(len(self.others), "other spot"),
+            "{} changed the same way.": plural(len(self.alike), "place"),
+            "{} that changed.": plural(len(self.others), "other place"),
             "{} changed together with these.": plural(self.cut, "instruction"),
         }
         there = (self.alike, self.others, self.cut)
@@ -178,7 +178,7 @@ class PictureSelection:
         more = len(result) - _MOST_LINES
         return (
             *(_line(regions, drawn) for regions in result[:_MOST_LINES]),
-            *([f"{plural(more, 'more kind')} of spots"] if more > 0 else []),
+            *([f"{plural(more, 'more kind')} of places"] if more > 0 else []),
         )
 
     def places(self) -> list[tuple[int, ChangeRegion]]:
@@ -225,7 +225,7 @@ def _families(spots: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
 
 def _line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
     """Return a line for spots alike: what changed, how often, where."""
-    times = f"{plural(len(members), 'spot')}, " if len(members) > 1 else ""
+    times = f"{plural(len(members), 'place')}, " if len(members) > 1 else ""
     words = "as drawn" if members[0].likeness in drawn else _kinds(members[0].kinds)
     names = [name_of(member) for member in members[:_MOST_NAMES]]
     more = f" and {len(members) - _MOST_NAMES} more" if len(members) > _MOST_NAMES else ""

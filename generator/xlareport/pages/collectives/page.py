@@ -64,8 +64,7 @@ def _model(report: CollectivesReport) -> str:
         )
     return (
         f"Times are modeled for {report.device_name}: bytes sent / bandwidth of the links that a "
-        "group can use, without latency. Unvalidated: no trace of several devices was held against "
-        "them."
+        "group can use, without latency. Not validated against a multi-device trace."
     )
 
 
@@ -73,10 +72,9 @@ def _schedule(report: CollectivesReport) -> str:
     if report.is_scheduled:
         return (
             "Exposed time = modeled time less the roofline time of what is scheduled between start "
-            "and done, at least 0. Two collectives that are under way together are each set "
-            "against all of that work."
+            "and done, at least 0. If two collectives overlap, the same work hides both."
         )
-    return "The module is not scheduled: its order says nothing about what runs meanwhile."
+    return "The module is not scheduled: its order does not show what runs concurrently."
 
 
 def _figures(report: CollectivesReport) -> list[Figure]:
@@ -94,6 +92,6 @@ def _figures(report: CollectivesReport) -> list[Figure]:
         figures.append(Figure("Modeled time", units.seconds(modeled), "not measured"))
     if known and report.is_scheduled:
         exposed = sum(each.exposed_seconds for _, each in known)
-        note = "of it not hidden behind other work, by estimate"
+        note = "not overlapped with other work; estimate"
         figures.append(Figure("Exposed", units.seconds(exposed), note))
     return figures

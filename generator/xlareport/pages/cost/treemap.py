@@ -15,8 +15,8 @@ _WIDTH, _HEIGHT = 760, 280
 _HEAD = 15
 _MOST_GROUPS = 12
 _MOST_TILES = 20
-_LETTER = 6.1
-"""Width of a letter, about."""
+_LETTER = 6.9
+"""Width of a letter, about, in a wide font."""
 _LEAST_WIDTH, _LEAST_HEIGHT = 34, 14
 _NO_SCOPE = "(no op_name)"
 _NAMED = 3
@@ -163,7 +163,11 @@ def _label(name: str, share: float, box: _Box) -> str:
     if box.width < _LEAST_WIDTH or room < 4:
         return ""
     words = "".join(_fitting(name, figure, room))
-    return f'<text class="xr-tick" x="{box.x + 4:.1f}" y="{box.y + 11:.1f}">{escape(words)}</text>'
+    # A font may be wider still: nothing is drawn beyond the box.
+    return (
+        f'<svg x="{box.x + 4:.1f}" y="{box.y:.1f}" width="{box.width - 5:.1f}" height="{_HEAD}" '
+        f'overflow="hidden"><text class="xr-tick" x="0" y="11">{escape(words)}</text></svg>'
+    )
 
 
 def _fitting(name: str, figure: str, room: int) -> Iterator[str]:

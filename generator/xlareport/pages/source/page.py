@@ -72,10 +72,9 @@ def source_page(module: ModuleRecord, source: SourceReport, seconds: float | Non
 def _lead(source: SourceReport) -> str:
     files = len({line.place.file for line in source.lines})
     return (
-        f"{units.plural(source.count, 'line')} of {units.plural(files, 'file')} became this "
-        "module. "
-        "Which line made an instruction is what the framework wrote into the dump; of a stack of "
-        "calls the innermost line outside of installed packages counts."
+        f"Instructions of this module have {units.plural(source.count, 'source line')} in "
+        f"{units.plural(files, 'file')}. The framework writes the source line of an instruction "
+        "into the HLO; of a call stack, the innermost frame outside installed packages is used."
     )
 
 
@@ -85,8 +84,8 @@ def _unplaced(source: SourceReport, seconds: float | None) -> str:
         return ""
     part = f" ({units.share(nothing.seconds / seconds)} of roofline time)" if seconds else ""
     return (
-        f"{units.plural(nothing.instructions, 'instruction')}{part} belong to no line: the "
-        "compiler made them, or the dump does not say."
+        f"{units.plural(nothing.instructions, 'instruction')}{part} have no source line: the "
+        "compiler created them, or the dump does not record it."
     )
 
 
