@@ -45,14 +45,16 @@ def shown() -> dict[str, str]:
 def _shown(path: Path) -> str:
     text = path.read_text("utf-8")
     if path.suffix == ".py":
-        return "\n".join(_strings(ast.parse(text)))
+        return "\n".join(_strings(ast.parse(text), with_docstrings=path.parent.name == "cli"))
     if path.suffix == ".toml":
         return "\n".join(_values(tomllib.loads(text)))
     return text if path.suffix == ".md" else COMMENT.sub("", text)
 
 
-def _strings(tree: ast.Module) -> Iterator[str]:
-    expressions = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+def _strings(tree: ast.Module, *, with_docstrings: bool) -> Iterator[str]:
+    """Yield the strings of a module; the docstrings of commands are their help."""
+    every = () if with_docstrings else ast.walk(tree)
+    expressions = {id(node.value) for node in every if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             yield "".join(

@@ -109,8 +109,8 @@ def xlareport() -> None:
 
     Start with `xlareport build DUMP --out report`, then open report/site/index.html.
 
-    Exit codes: 0 well, 1 a breach (--strict, a budget), 2 wrong usage or a place that cannot be
-    written, 3 input that cannot be read, 130 interrupted, 143 ended by the system.
+    Exit codes: 0 success, 1 a failed check (--strict, a budget), 2 wrong usage or an unwritable
+    path, 3 unreadable input, 130 interrupted, 143 terminated.
     """
 
 

@@ -99,7 +99,7 @@ class _BuildCommand(click.Command):
     multiple=True,
     metavar="FILE",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="What `xlareport replay --bisect --json` printed for a module of DUMP; repeatable.",
+    help="Output of `xlareport replay --bisect --json` for a module of DUMP; repeatable.",
 )
 @click.option(
     "--history",
@@ -127,7 +127,7 @@ class _BuildCommand(click.Command):
     "--watch",
     is_flag=True,
     help="Serve the report on this machine and build it again whenever files of DUMP change; "
-    "files that are still written wait.",
+    "files still being written are read later.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option("--no-html", is_flag=True, help="Write site_src/ and report.json, do not run mkdocs.")

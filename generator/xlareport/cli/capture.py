@@ -44,9 +44,9 @@ _NOTHING = (
 def command(level: str, out: Path | None, era: str, program: tuple[str, ...]) -> None:
     """Run PROGRAM with the flags that make XLA dump, and build the report when it ends.
 
-    The report is built however the program ends: well, with an error, or by Ctrl-C. Its input and
-    output are its own, and its exit code is that of this command. Flags that you have set stay.
-    Each process gets a folder of its own.
+    The report is built whether the program succeeds, fails or is interrupted with Ctrl-C. Standard
+    input and output are those of the program, and so is the exit code. Flags that are already set
+    are kept. Each process gets a directory of its own.
     """
     from xlareport.captures.run import find_era, plan_capture, run_program
 

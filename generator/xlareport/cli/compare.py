@@ -85,7 +85,7 @@ def command(
     [tool.xlareport.budgets] as a list `fail-on`. With --strict, one that could not be checked,
     such as a peak that the dump does not state, counts as broken.
 
-    Exit codes: 0 well, 1 a budget was broken, 2 wrong usage, 3 input that cannot be read.
+    Exit codes: 0 success, 1 a budget was exceeded, 2 wrong usage, 3 unreadable input.
     """
     from xlareport.compare import compare
     from xlareport.pages.compare.results import junit, markdown

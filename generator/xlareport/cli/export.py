@@ -45,9 +45,9 @@ def command(
 ) -> None:
     """Write MODULE of DUMP as a file that Model Explorer opens.
 
-    Scopes of the framework are its layers. Beside it lie files of node data: the least time by
-    estimate, how sure the cost is (1 exact, 2 matched, 3 guessed) and, with a profile, the time
-    that was measured.
+    Framework scopes become layers of the graph. Node data files are written next to it: roofline
+    time (estimate), confidence of the cost (1 exact, 2 matched, 3 guessed) and, with a profile,
+    measured time.
     """
     from xlareport.export import export_stage
     from xlareport.report import BuildOptions, read_profiled_module

@@ -80,8 +80,8 @@ def command(
     """Write the HLO texts of a report as files, or extract one piece of a module.
 
     Without --computation and --instruction every text of the dump is written below --out, byte for
-    byte as XLA wrote it. With one of them the piece is a module of its own that XLA can parse: the
-    smallest thing to attach to a bug report.
+    byte as XLA wrote it. With one of them the piece is a complete module that XLA can parse: the
+    smallest module to attach to a bug report.
 
     With --runnable both sides of the step to --stage, by default the step that `xlareport replay
     --bisect` names, are written with inputs and a script that needs nothing but jax.

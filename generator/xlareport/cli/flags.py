@@ -83,8 +83,8 @@ def command(
 ) -> None:
     """Print the environment variables that make a good dump, and why.
 
-    What a backend, a framework or the XLA of that time does not have is left out; without
-    --version it is the XLA of today.
+    Variables that the backend, the framework or the XLA release does not have are omitted. Without
+    --version, current XLA is assumed.
     """
     settings = settings_for(wanted, backend=backend, frontend=frontend, era=era, folder=folder)
     notes = frontends()[frontend].notes

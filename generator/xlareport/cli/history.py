@@ -52,8 +52,8 @@ def command(
     OP is the name of an instruction (`%fusion.3`, or `computation/%fusion.3`), or a framework op:
     the op_name in the metadata, whole or its end (`layer_3/mlp/dot_general`).
 
-    Of a built report or its zip the answer is what the report keeps; --json and --stage work it out
-    from the texts, as does a name that is not kept.
+    For a built report or its zip, the answer comes from the stored histories; with --json or
+    --stage, or for a name that is not stored, it is computed from the HLO.
     """
     if not as_json and stage is None:
         from xlareport.site.stored_history import find_stored_history

@@ -52,11 +52,11 @@ def command(
 ) -> None:
     """Put the report in SITE, the current folder by default, into one file to share.
 
-    Who gets the zip unpacks it and opens index.html; the HTML file of --single-file opens as it
-    is. Either can be given to any command of xlareport instead of the dump: it carries the texts.
+    Recipients unpack the zip and open index.html; the HTML file of --single-file opens directly.
+    Both contain the HLO, so any command of xlareport takes them instead of the dump.
 
-    --redact lists on standard error what it took out. Names of modules, functions and ops are
-    the program itself and stay: look before you share.
+    --redact lists on standard error what it removed. Names of modules, functions and ops are kept,
+    since they are the program itself: check before sharing.
     """
     from xlareport.report import BuildOptions
     from xlareport.share import PackOptions, share, share_redacted

@@ -95,9 +95,9 @@ def command(
 ) -> None:
     """Run a snapshot of a module of DUMP on the CPU with stock jaxlib, in a child process.
 
-    Fusions become calls, bitcasts become transposes and reshapes, and layouts and notes for the
-    backend are dropped. What cannot run so is refused by name: most custom calls, infeed,
-    outfeed, send and recv. With --bisect the exit code is 1 where a step is named.
+    Fusions become calls, bitcasts become transposes and reshapes, and layouts and backend_config
+    are dropped. What cannot run this way is refused by name: most custom calls, infeed, outfeed,
+    send and recv. With --bisect the exit code is 1 if a step is named.
     """
     from xlareport.replay.bisect import bisect
     from xlareport.replay.process import Bounds, child_process

@@ -39,9 +39,9 @@ def command(
 ) -> None:
     """Print what a module of DUMP runs, in order.
 
-    Loops have their trip counts, asynchronous collectives what is scheduled beside them, command
-    buffers their members. Times are estimates by the roofline, not measured. Repeated layers are
-    folded so that all fits a screen.
+    Loops have their trip counts, asynchronous collectives what is scheduled between start and
+    done, command buffers their members. Times are roofline estimates, not measured. Repeated
+    layers are folded to fit one screen.
     """
     from xlareport.analysis.skeleton.trace import make_trace
     from xlareport.report import BuildOptions, read_one_module

@@ -37,8 +37,8 @@ _CAUSES = 6
 @click.option(
     "--target",
     metavar="T",
-    help="Compile for another device without it: v6e:2x2 (needs libtpu), gpu (the one that the "
-    "dump describes) or gpu:FILE (a GpuTargetConfigProto; both need jax's CUDA plugin).",
+    help="Compile for another device, which need not be present: v6e:2x2 (needs libtpu), gpu (the "
+    "one that the dump describes) or gpu:FILE (a GpuTargetConfigProto; both need jax's CUDA plugin).",
 )
 @click.option(
     "--jaxlib",
@@ -74,8 +74,8 @@ def command(
     """Compile before_optimizations of a module of DUMP again, without and with a change.
 
     Both are compiled by the jaxlib of --python in a child process, on the CPU, and compared. The
-    control says how far the compilation without the change equals the dump's own; without any
-    change it is all. With --target alone the first side is the module of the dump.
+    control shows how far the compilation without the change equals that of the dump; if no change
+    is given, only the control runs. With --target alone the first side is the module of the dump.
     """
     from xlareport.compare import compare
     from xlareport.replay.environments import python_with

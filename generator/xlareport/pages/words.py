@@ -133,7 +133,10 @@ def wrapping(function: EagerFunction) -> str:
 _PARTS = {
     "helper": ("helper", "helpers"),
     "eager": ("eager op (dispatched outside jit)", "eager ops (dispatched outside jit)"),
-    "piece": ("module extracted from another compilation", "modules extracted from other compilations"),
+    "piece": (
+        "module extracted from another compilation",
+        "modules extracted from other compilations",
+    ),
     "unknown": ("other function of unknown role", "other functions of unknown role"),
 }
 _PART = {

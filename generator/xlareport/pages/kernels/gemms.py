@@ -41,7 +41,9 @@ def gemms_table(record: ModuleRecord, gemms: ModuleGemms) -> Table:
         Column("Split-K", "int", "parts that another kernel adds up"),
         Column("Operand bytes", "bytes", "of both operands, once"),
         Column(
-            "Loaded by tiles", "bytes", "each tile loads its rows and columns; caches absorb most of it"
+            "Loaded by tiles",
+            "bytes",
+            "rows and columns that the tiles load, before caches",
         ),
         Column("Partial sums", "bytes", "of split-K, written and read again"),
         Column("Algorithm", "text", "number that the autotuner chose for a library"),
