@@ -38,7 +38,8 @@ _CAUSES = 6
     "--target",
     metavar="T",
     help="Compile for another device, which need not be present: v6e:2x2 (needs libtpu), gpu (the "
-    "one that the dump describes) or gpu:FILE (a GpuTargetConfigProto; both need jax's CUDA plugin).",
+    "one that the dump describes) or gpu:FILE (a GpuTargetConfigProto). Both GPU forms need jax's "
+    "CUDA plugin.",
 )
 @click.option(
     "--jaxlib",
