@@ -254,7 +254,8 @@ export class Table {
     this.drawn = `${first} ${last}`;
     const rows = this.shown.slice(first, last).map((row, offset) => this.line(row, first + offset));
     this.lines = new Map(rows.map((line) => [line.dataset.row ?? "", line]));
-    exchange(this.body, [this.gap(first), ...rows, this.gap(printing ? 0 : total - last)]);
+    const after = printing && total > last ? this.unprinted(total - last) : this.gap(printing ? 0 : total - last);
+    exchange(this.body, [this.gap(first), ...rows, after]);
     if (!this.rowHeight && this.windowed && rows.length) {
       this.rowHeight = rows[0].getBoundingClientRect().height;
       if (this.rowHeight) this.redraw();
@@ -279,6 +280,12 @@ export class Table {
     gap.style.height = `${rows * (this.rowHeight || ROW)}px`;
     gap.hidden = rows <= 0;
     return gap;
+  }
+
+  /** @param {number} rows how many rows are not printed */
+  unprinted(rows) {
+    const words = `${format.plural(rows, "more row")} not printed; \u201cCSV\u201d above the table saves all rows.`;
+    return element("tr.xr-unprinted", null, element("td", { colspan: this.columns.length }, words));
   }
 
   drawEmpty() {

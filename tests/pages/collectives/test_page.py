@@ -26,7 +26,7 @@ def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:
     report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
     page = collectives_page(module("main"), report)
     assert page.lead.startswith("4 collectives; 688 KiB sent per device")
-    assert "Unvalidated" in page.model
+    assert "Not validated" in page.model
     assert "https://" in page.model_source
     assert [figure.label for figure in page.figures] == [
         "Collectives",

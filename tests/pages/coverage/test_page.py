@@ -68,7 +68,7 @@ def summary(*paths: str, flags: tuple[FlagValue, ...] = ()) -> ModuleSummary:
 def test_the_flag_in_the_dump_says_how_passes_were_dumped() -> None:
     path = "module_0001.jit_f.0000.p.after_pipeline-start.before_dce.txt"
     flag = FlagValue("xla_dump_hlo_pass_re", ".*", 1)
-    assert "list of flags" in passes_words([summary(path, flags=(flag,))])
+    assert "From the flags in the dump" in passes_words([summary(path, flags=(flag,))])
     alone = passes_words([summary(path)])
     assert "too few to tell" in alone
 

@@ -56,7 +56,7 @@ def test_the_formats_of_a_snapshot_are_one_form_and_parts_are_explained_once() -
 def test_a_file_that_is_no_snapshot_says_what_it_holds() -> None:
     (one,) = artifacts("module_0001.jit_f.debug_options")
     assert describe(one.name) == (
-        "Flags: XLA's options for this module, but only those that were not at their default."
+        "Flags: XLA's options for this module that differ from their defaults."
     )
     (page,) = artifacts("module_0001.jit_f.before_optimizations.html")
     assert describe(page.name).startswith("Graph page: the program as the frontend")
