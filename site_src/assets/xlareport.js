@@ -5335,7 +5335,8 @@ var xlareport = (() => {
       this.drawn = `${first} ${last}`;
       const rows2 = this.shown.slice(first, last).map((row3, offset) => this.line(row3, first + offset));
       this.lines = new Map(rows2.map((line3) => [line3.dataset.row ?? "", line3]));
-      exchange(this.body, [this.gap(first), ...rows2, this.gap(printing ? 0 : total - last)]);
+      const after = printing && total > last ? this.unprinted(total - last) : this.gap(printing ? 0 : total - last);
+      exchange(this.body, [this.gap(first), ...rows2, after]);
       if (!this.rowHeight && this.windowed && rows2.length) {
         this.rowHeight = rows2[0].getBoundingClientRect().height;
         if (this.rowHeight) this.redraw();
@@ -5358,6 +5359,11 @@ var xlareport = (() => {
       gap.style.height = `${rows2 * (this.rowHeight || ROW)}px`;
       gap.hidden = rows2 <= 0;
       return gap;
+    }
+    /** @param {number} rows how many rows are not printed */
+    unprinted(rows2) {
+      const words2 = `${format.plural(rows2, "more row")} not printed; \u201CCSV\u201D above the table saves all rows.`;
+      return element("tr.xr-unprinted", null, element("td", { colspan: this.columns.length }, words2));
     }
     drawEmpty() {
       const none = !this.data.rows.length;
@@ -6877,7 +6883,12 @@ var xlareport = (() => {
       const known4 = this.nodes;
       this.nodes = /* @__PURE__ */ new Map();
       for (let at = first; at < last; at += 1) this.nodes.set(at, known4.get(at) ?? drawRow(this.rows[at]));
-      const rows2 = [...this.nodes.values()];
+      const rows2 = (
+        /** @type {Element[]} */
+        [...this.nodes.values()]
+      );
+      const left = printing ? this.rows.length - last : 0;
+      if (left > 0) rows2.push(element("p.xr-empty", null, `${format.plural(left, "more line")} not printed; scroll here for all.`));
       exchange(this.lines, rows2.length ? rows2 : [element("p.xr-empty", null, "No line contains these words.")]);
       this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
       this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;

@@ -5,6 +5,7 @@ does not change.
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -89,3 +90,17 @@ def test_a_row_that_is_drawn_styles_nothing_else(
     ]
     assert sum(styled) >= 3
     assert max(styled) < 30, "a rule such as body:has(...) styles the whole page anew"
+
+
+@pytest.mark.parametrize("place", [TABLE, DIFFERENCE])
+def test_paper_says_how_many_rows_it_leaves_out(
+    visitor: Any, sample_site: Any, place: tuple[str, str, str]
+) -> None:
+    address, box, _ = place
+    page = visitor.open(f"{sample_site.as_uri()}/{address}")
+    expect(page.locator(f"{box} :is(tr[data-row], .xr-line)").first).to_be_visible()
+    expect(page.locator(".xr-diff-bar [role=status]:not(:empty)")).to_have_count(0)
+
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+
+    expect(page.locator(box)).to_contain_text(re.compile(r"\d,\d{3} more (rows|lines) not printed"))
