@@ -942,9 +942,17 @@ var xlareport = (() => {
     );
   }
   var bareFlag = (name) => name.replace(/^-+/, "").replace(/=.*$/s, "");
+  function overview() {
+    const tabs = (
+      /** @type {HTMLElement | null} */
+      document.querySelector("[data-xr-histories]")
+    );
+    return `${root}${tabs?.dataset.xrParts?.split("/page-")[0]}.html`;
+  }
   function address2(kind, name) {
-    if (kind === "instruction" && document.querySelector("[data-xr-history]")) {
-      return `#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}`;
+    if (kind === "instruction" && document.querySelector("[data-xr-history], [data-xr-histories]")) {
+      const asked2 = `#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}`;
+      return document.querySelector("[data-xr-history]") ? asked2 : overview() + asked2;
     }
     const entry = kind === "flag" ? bareFlag(name) : name;
     return root + (PAGES[kind] ?? `glossary.html#${kind}-${entry.replace(/[^a-zA-Z0-9_-]/g, "-")}`);
@@ -4890,11 +4898,11 @@ var xlareport = (() => {
   }
   function fail(article, tabs, reason) {
     const title2 = "This is not in the report";
-    const overview = tabs.querySelector("a")?.getAttribute("href");
+    const overview2 = tabs.querySelector("a")?.getAttribute("href");
     entitle(title2, "missing");
     article.append(
       element("h1", { id: "missing" }, title2),
-      failure(`${reason} `, element("a", { href: overview }, "The overview of the module"))
+      failure(`${reason} `, element("a", { href: overview2 }, "The overview of the module"))
     );
   }
   var MOVED = (

@@ -108,6 +108,15 @@ def test_it_prints_without_what_is_for_the_screen(opened: Any) -> None:
     assert page.pdf().startswith(b"%PDF")
 
 
+def test_an_instruction_in_a_table_of_any_tab_leads_to_its_history(opened: Any) -> None:
+    page = opened(f"{MAIN}.html?cost")
+    link = page.locator("tr[data-row] a.xr-word[href*='#i=']").first
+    name = link.inner_text()
+    link.click()
+
+    expect(page.locator(".xr-history")).to_contain_text(name)
+
+
 def test_the_home_page_answers_on_one_screen(opened: Any) -> None:
     page = opened("index.html")
     last = page.locator(".xr-answers dd").last.bounding_box()

@@ -44,14 +44,21 @@ function divide(word) {
 /** @param {string} name a flag as one writes it */
 const bareFlag = (name) => name.replace(/^-+/, "").replace(/=.*$/s, "");
 
+/** @returns {string} the address of the module's overview, which has the histories of its instructions */
+function overview() {
+  const tabs = /** @type {HTMLElement | null} */ (document.querySelector("[data-xr-histories]"));
+  return `${root}${tabs?.dataset.xrParts?.split("/page-")[0]}.html`;
+}
+
 /**
  * @param {string} kind
  * @param {string} name
  * @returns {string} the address of its entry
  */
 function address(kind, name) {
-  if (kind === "instruction" && document.querySelector("[data-xr-history]")) {
-    return `#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}`;
+  if (kind === "instruction" && document.querySelector("[data-xr-history], [data-xr-histories]")) {
+    const asked = `#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}`;
+    return document.querySelector("[data-xr-history]") ? asked : overview() + asked;
   }
   const entry = kind === "flag" ? bareFlag(name) : name;
   return root + (PAGES[kind] ?? `glossary.html#${kind}-${entry.replace(/[^a-zA-Z0-9_-]/g, "-")}`);

@@ -138,6 +138,8 @@ class ModuleHead:
     """What the payload keys of its parts begin with."""
     tabs: tuple[Tab, ...]
     """The overview first; alone for a module that repeats another one."""
+    has_history: bool
+    """Whether its overview has the histories of its instructions."""
     previous: str | None
     """The address of the module before, None for the first."""
     next: str | None
@@ -161,6 +163,7 @@ def module_head(
         snapshot=_final(record),
         key=navigation.part_key(page),
         tabs=tuple(tabs),
+        has_history=record.changed_steps > 0,
         previous=previous,
         next=following,
     )
