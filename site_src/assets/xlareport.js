@@ -6896,7 +6896,8 @@ var xlareport = (() => {
         [...this.nodes.values()]
       );
       const left = printing ? this.rows.length - last : 0;
-      if (left > 0) rows2.push(element("p.xr-empty", null, `${format.plural(left, "more line")} not printed; scroll here for all.`));
+      if (left > 0)
+        rows2.push(element("p.xr-empty", null, `${format.plural(left, "more line")} not printed; scroll here for all.`));
       exchange(this.lines, rows2.length ? rows2 : [element("p.xr-empty", null, "No line contains these words.")]);
       this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
       this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;

@@ -196,7 +196,8 @@ function opcodePart(opcodes) {
     null,
     element("h3", null, "Opcode counts"),
     all(changed),
-    rest.length > 0 && filledOnOpening(element("details.xr-fold", null, element("summary", null, `${rest.length} more`)), more),
+    rest.length > 0 &&
+      filledOnOpening(element("details.xr-fold", null, element("summary", null, `${rest.length} more`)), more),
   );
 }
 
