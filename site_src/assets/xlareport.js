@@ -869,7 +869,7 @@ var xlareport = (() => {
         null,
         "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one."
       );
-      const head2 = ["#", "Kind", "What", "Instruction", "Depends on", "Successors"].map(
+      const head2 = ["#", "Kind", "Details", "Instruction", "Depends on", "Successors"].map(
         (text) => element("th", { scope: "col" }, text)
       );
       const rows2 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
@@ -1747,7 +1747,7 @@ var xlareport = (() => {
   var WORDS = (
     /** @type {Record<string, string>} */
     {
-      opcode: "kind of opcode",
+      opcode: "opcode category",
       cost: "cost",
       time: "measured time",
       memory: "memory",
@@ -1773,7 +1773,7 @@ var xlareport = (() => {
     const chosen = picture.host.dataset.mode ?? FIRST;
     const options = known4.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
     const select = element("select", { onchange: () => choose(picture, select.value) }, ...options);
-    return element("label.xr-modes", null, "Colors by ", select);
+    return element("label.xr-modes", null, "Color by ", select);
   }
   function choose(picture, mode) {
     picture.host.dataset.mode = mode;
@@ -5483,7 +5483,7 @@ var xlareport = (() => {
   var NAMED2 = 5;
   var MODES = (
     /** @type {Record<string, string>} */
-    { opcode: "kind of opcode", scope: "scope" }
+    { opcode: "opcode category", scope: "scope" }
   );
   var duration = (time) => format.seconds(time / 1e6);
   function pace(least) {
@@ -5532,7 +5532,7 @@ var xlareport = (() => {
         "div.xr-toolbar",
         null,
         element("label.xr-modes", null, "Run ", run),
-        this.data.scopes.length > 0 && element("label.xr-modes", null, "Colors by ", mode),
+        this.data.scopes.length > 0 && element("label.xr-modes", null, "Color by ", mode),
         button("\u2212", "Smaller", () => this.zoom(1 / STEP2)),
         button("+", "Larger", () => this.zoom(STEP2)),
         button("Fit", "Show all of it", () => this.fit())
@@ -6896,8 +6896,9 @@ var xlareport = (() => {
         [...this.nodes.values()]
       );
       const left = printing ? this.rows.length - last : 0;
-      if (left > 0)
+      if (left > 0) {
         rows2.push(element("p.xr-empty", null, `${format.plural(left, "more line")} not printed; scroll here for all.`));
+      }
       exchange(this.lines, rows2.length ? rows2 : [element("p.xr-empty", null, "No line contains these words.")]);
       this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
       this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;

@@ -333,7 +333,7 @@ def test_the_module_as_it_came_in_can_be_asked_too(opened: Callable[[str], Page]
 
 def test_colours_can_stand_for_scopes_and_memory(opened: Callable[[str], Page]) -> None:
     page = opened("x.html#node=while.6&radius=4")
-    page.get_by_label("Colors by").select_option("memory")
+    page.get_by_label("Color by").select_option("memory")
 
     expect(page.locator(".legend.of-memory")).to_contain_text("results under 4 KiB")
     expect(page.locator("svg.by-memory .mark.of-memory").first).to_be_visible()

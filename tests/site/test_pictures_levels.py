@@ -188,8 +188,8 @@ def test_what_a_box_says_is_text(page: Page, hostile: str) -> None:
 
 
 def test_colours_can_stand_for_something_else(page: Page) -> None:
-    choice = page.get_by_label("Colors by")
-    expect(choice.locator("option")).to_have_text(["kind of opcode", "cost"])
+    choice = page.get_by_label("Color by")
+    expect(choice.locator("option")).to_have_text(["opcode category", "cost"])
     expect(page.locator(".legend.of-opcode")).to_be_visible()
     choice.select_option("cost")
 
@@ -199,5 +199,5 @@ def test_colours_can_stand_for_something_else(page: Page) -> None:
     expect(page.locator(".legend.of-opcode")).to_be_hidden()
 
     box(page, "layers").click()
-    expect(page.get_by_label("Colors by")).to_have_value("cost")
+    expect(page.get_by_label("Color by")).to_have_value("cost")
     expect(page.locator("svg.xg.by-cost")).to_have_count(1)

@@ -72,7 +72,7 @@ def test_a_run_is_drawn_and_leads_to_its_instructions(visitor: Any, page: Page) 
 
 def test_it_can_be_enlarged_and_coloured_by_scope(page: Page) -> None:
     figure = page.locator(".xr-timeline")
-    figure.get_by_label("Colors by").select_option("scope")
+    figure.get_by_label("Color by").select_option("scope")
     expect(figure.locator("svg.by-scope .n[data-scope='1']")).to_have_count(1)
     expect(figure.locator(".xr-timeline-legend").first).to_contain_text("B decoder")
     for _ in range(6):

@@ -308,7 +308,7 @@ class Code {
       null,
       "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.",
     );
-    const head = ["#", "Kind", "What", "Instruction", "Depends on", "Successors"].map((text) =>
+    const head = ["#", "Kind", "Details", "Instruction", "Depends on", "Successors"].map((text) =>
       element("th", { scope: "col" }, text),
     );
     const rows = this.index.thunks.map((thunk) => this.thunkRow(thunk));

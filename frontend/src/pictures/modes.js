@@ -9,7 +9,7 @@ import { element } from "../core/elements.js";
 
 const FIRST = "opcode";
 const WORDS = /** @type {Record<string, string>} */ ({
-  opcode: "kind of opcode",
+  opcode: "opcode category",
   cost: "cost",
   time: "measured time",
   memory: "memory",
@@ -50,7 +50,7 @@ export function modeChoice(picture) {
   const chosen = picture.host.dataset.mode ?? FIRST;
   const options = known.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
   const select = element("select", { onchange: () => choose(picture, select.value) }, ...options);
-  return element("label.xr-modes", null, "Colors by ", select);
+  return element("label.xr-modes", null, "Color by ", select);
 }
 
 /**

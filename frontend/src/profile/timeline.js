@@ -17,7 +17,7 @@ const STEP = 1.5;
 const MOST = 1e5;
 const STILL = 4;
 const NAMED = 5;
-const MODES = /** @type {Record<string, string>} */ ({ opcode: "kind of opcode", scope: "scope" });
+const MODES = /** @type {Record<string, string>} */ ({ opcode: "opcode category", scope: "scope" });
 
 /** @typedef {import("../../types/payloads").Bar} Bar */
 /** @typedef {import("../../types/payloads").Run} Step */
@@ -81,7 +81,7 @@ class Timeline {
       "div.xr-toolbar",
       null,
       element("label.xr-modes", null, "Run ", run),
-      this.data.scopes.length > 0 && element("label.xr-modes", null, "Colors by ", mode),
+      this.data.scopes.length > 0 && element("label.xr-modes", null, "Color by ", mode),
       button("\u2212", "Smaller", () => this.zoom(1 / STEP)),
       button("+", "Larger", () => this.zoom(STEP)),
       button("Fit", "Show all of it", () => this.fit()),

@@ -192,8 +192,9 @@ class DiffView {
     for (let at = first; at < last; at += 1) this.nodes.set(at, known.get(at) ?? drawRow(this.rows[at]));
     const rows = /** @type {Element[]} */ ([...this.nodes.values()]);
     const left = printing ? this.rows.length - last : 0;
-    if (left > 0)
+    if (left > 0) {
       rows.push(element("p.xr-empty", null, `${format.plural(left, "more line")} not printed; scroll here for all.`));
+    }
     exchange(this.lines, rows.length ? rows : [element("p.xr-empty", null, "No line contains these words.")]);
     this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
     this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;
