@@ -124,6 +124,17 @@ def test_a_start_and_its_done_are_one_gather() -> None:
     assert len(find_rematerializations(text(started + done, "mine")) or ()) == 1
 
 
+def test_a_gather_of_another_shape_before_it_is_not_part_of_it() -> None:
+    part = "  part = f32[4,1] broadcast(zero), dimensions={}\n"
+    inner = all_gather("part", "inner").replace("f32[8,8]", "f32[4,4]").replace("{0}", "{1}")
+    reshaped = "\n  r = f32[2,8] reshape(inner)\n"
+    (result,) = (
+        find_rematerializations(text(part + inner + reshaped + all_gather("r"), "mine")) or ()
+    )
+    assert (result.value, result.gathers) == ("r", ("g",))
+    assert (result.from_tiles, result.to_tiles) == ((4, 1), (1, 4))
+
+
 COPIED = all_gather(name="whole") + "\n  g = f32[8,8] copy(whole)"
 PADDED = all_gather(name="whole") + "\n  g = f32[8,12] pad(whole, zero), padding=0_0x0_4"
 

@@ -5,6 +5,7 @@ log. In the module that it leaves, all-gathers make the whole of a value, and a 
 offset by `partition-id` takes a part of it, with nothing of the program in between.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -176,9 +177,17 @@ def _gathers(flow: DataFlow, place: Place, *, copies: bool) -> Sequence[Place]:
         before = flow.through_moves(before, copies=copies or bool(result))
         if before[1].opcode.removesuffix("-start") != "all-gather" or len(before[1].operands) != 1:
             break
+        if result and not _has_sizes(flow.operand(result[-1], 0), before):
+            break  # what is reshaped is gathered as another value
         result.append(before)
         before = flow.operand(before, 0)
     return result[::-1]
+
+
+def _has_sizes(value: Place | None, gather: Place) -> bool:
+    """Tell whether a value has the sizes that a gather makes, in any order."""
+    sizes = value[1].shape.dimensions if value is not None else ()
+    return Counter(sizes) == Counter(gather[1].shape.dimensions)
 
 
 def _by_partition(flow: DataFlow, place: Place) -> bool:
