@@ -67,6 +67,40 @@ def test_processes_at_the_same_time_cannot_be_told_apart(compiled: Compile) -> N
     assert numbers(told) == [None] * 4
 
 
+def test_programs_that_differ_in_an_attribute_or_a_constant_do_not_repeat(
+    compiled: Compile,
+) -> None:
+    """As the two iotas of `jnp.eye` do, and what JAX compiles for each static argument."""
+    form = "  ROOT %%i = s32[8,8]{1,0} iota(), iota_dimension=%d"
+    scaled = """\
+  %%a = f32[] parameter(0)
+  %%c = f32[] constant(%d)
+  ROOT %%m = f32[] multiply(%%a, %%c)"""
+    texts_of = {
+        "module_0000.iota": form % 0,
+        "module_0002.iota": form % 1,
+        "module_0004.scale": scaled % 2,
+        "module_0006.scale": scaled % 3,
+        "module_0000.later": ADD,
+    }
+    found = compiled({f"{name}.before_optimizations.txt": text for name, text in texts_of.items()})
+    seconds = {name: at for at, name in enumerate(texts_of)}
+    told = [at(one, 10 + seconds[one.files.key]) for one in found]
+    assert sorted(number for number in numbers(told) if number is not None) == [0, 0, 0, 0, 1]
+    again = [
+        at(one, 10 + seconds[one.files.key])
+        for one in compiled(
+            {
+                f"{name}.before_optimizations.txt": texts_of["module_0000.iota"]
+                if "iota" in name
+                else text
+                for name, text in texts_of.items()
+            }
+        )
+    ]
+    assert numbers(again) == [None] * 5
+
+
 def test_nothing_joins_modules_of_different_processes(compiled: Compile) -> None:
     found = modules(compiled, "module_0000.f", "module_0000.g", "module_0002.f")
     told = [at(one, second) for one, second in zip(found, (10, 20, 21), strict=True)]

@@ -96,7 +96,7 @@ class Features:
     scalars: tuple[str, ...] = ()
     """Scalar constants as the module came in, sorted; static values are among them."""
     content: str = ""
-    """Hash of the module as it came in, without names and metadata; equal programs have one."""
+    """Hash of the module as it came in, without names, metadata and values of constants."""
     entry: str = ""
     """The same of the entry computation alone."""
     pieces: frozenset[str] = frozenset()
@@ -132,7 +132,7 @@ def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) ->
             sorted({stack_frame.function for stack_frame in first.stack_frames.values()})
         ),
         scalars=tuple(sorted(_scalars(given))[:_SCALARS_KEPT]),
-        content=_digest(sorted(_content(computation) for computation in first.computations)),
+        content=_digest(sorted(_program(computation) for computation in first.computations)),
         entry=_content(first.entry) if first.entry else "",
         pieces=frozenset(_pieces(snapshots)),
         collectives=tuple(_collectives(final)),
@@ -193,6 +193,39 @@ def _pieces(snapshots: Iterable[HloModule]) -> Iterator[str]:
             if not computation.is_entry and computation not in seen:
                 seen.add(computation)
                 yield _content(computation)
+
+
+_TELLING = frozenset(
+    [
+        "custom_call_target",
+        "dim_labels",
+        "dimensions",
+        "direction",
+        "dynamic_slice_sizes",
+        "fft_type",
+        "index",
+        "iota_dimension",
+        "lhs_batch_dims",
+        "lhs_contracting_dims",
+        "padding",
+        "rhs_batch_dims",
+        "rhs_contracting_dims",
+        "slice",
+        "window",
+    ]
+)
+"""Attributes of instructions whose opcode and shapes can be the same in different programs."""
+
+
+def _program(computation: Computation) -> str:
+    """Hash what a computation does, with the attributes that set uses of an opcode apart."""
+    attributes = [
+        f"{name} {value}"
+        for instruction in computation.instructions
+        for name, value in instruction.attributes.items()
+        if name in _TELLING
+    ]
+    return _digest([_content(computation), *attributes])
 
 
 def _content(computation: Computation) -> str:

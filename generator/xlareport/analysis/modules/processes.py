@@ -98,14 +98,22 @@ def _numbers(members: Sequence[ModuleSummary]) -> Sequence[int | None]:
             last = number
             numbers[at] = process
     known = all(_written(members[at]) for at in compiled) and process + 1 == most
-    if not known or _repeats((numbers[at], _program(members[at])) for at in compiled):
+    if not known or _repeats((numbers[at], members[at]) for at in compiled):
         return [None] * len(members)
     return numbers
 
 
-def _repeats(programs: Iterable[tuple[int | None, tuple[str, str]]]) -> bool:
-    """Say whether one process would have compiled a program twice: then ranks ran side by side."""
-    return max(Counter(program for program in programs if program[1][1]).values(), default=1) > 1
+def _repeats(modules: Iterable[tuple[int | None, ModuleSummary]]) -> bool:
+    """Say whether one process would have compiled a program twice: then ranks ran side by side.
+
+    Programs of one form differ in their constants, as static arguments do.
+    """
+    programs = (
+        (process, _program(module), module.features.scalars)
+        for process, module in modules
+        if module.features.content
+    )
+    return max(Counter(programs).values(), default=1) > 1
 
 
 def _ids(members: Iterable[ModuleSummary]) -> Iterable[int]:
