@@ -136,6 +136,7 @@ def test_a_gather_of_another_shape_before_it_is_not_part_of_it() -> None:
 
 
 COPIED = all_gather(name="whole") + "\n  g = f32[8,8] copy(whole)"
+TURNED = all_gather(name="whole") + "\n  g = f32[4,16] reshape(whole)"
 PADDED = all_gather(name="whole") + "\n  g = f32[8,12] pad(whole, zero), padding=0_0x0_4"
 
 
@@ -148,6 +149,7 @@ PADDED = all_gather(name="whole") + "\n  g = f32[8,12] pad(whole, zero), padding
         pytest.param(text(all_gather(), "mine", size="2,8"), id="cut as before"),
         pytest.param(text(all_gather(), "mine", size="8,8"), id="not cut"),
         pytest.param(text(PADDED, "mine", size="8,9"), id="windows that overlap"),
+        pytest.param(text(TURNED, "mine", size="4,4"), id="another array in between"),
     ],
 )
 def test_what_is_no_rematerialization(partitioning: Partitioning) -> None:

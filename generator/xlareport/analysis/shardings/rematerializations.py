@@ -5,7 +5,6 @@ log. In the module that it leaves, all-gathers make the whole of a value, and a 
 offset by `partition-id` takes a part of it, with nothing of the program in between.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -184,10 +183,13 @@ def _gathers(flow: DataFlow, place: Place, *, copies: bool) -> Sequence[Place]:
     return result[::-1]
 
 
-def _has_sizes(value: Place | None, gather: Place) -> bool:
-    """Tell whether a value has the sizes that a gather makes, in any order."""
-    sizes = value[1].shape.dimensions if value is not None else ()
-    return Counter(sizes) == Counter(gather[1].shape.dimensions)
+def _has_sizes(value: Place | None, other: Place) -> bool:
+    """Tell whether a value has the sizes of another one, in any order; those of 1 aside."""
+    return value is not None and sorted(_sizes(value)) == sorted(_sizes(other))
+
+
+def _sizes(value: Place) -> list[int]:
+    return [size or 0 for size in value[1].shape.dimensions if size != 1]
 
 
 def _by_partition(flow: DataFlow, place: Place) -> bool:
@@ -197,12 +199,18 @@ def _by_partition(flow: DataFlow, place: Place) -> bool:
 
 
 def _shapes(flow: DataFlow, place: Place, gather: Place) -> Sequence[Dimensions]:
-    """Return the dimensions of a value from the slice back to the gather, where ranks agree."""
+    """Return the dimensions of a value from the slice back to the gather, where ranks agree.
+
+    None are known where a reshape in between makes other dimensions of it.
+    """
     shapes: list[tuple[int | None, ...]] = []
     before = flow.operand(place, 0)
     while before is not None and len(shapes) < _CHAIN:
+        inner = flow.operand(before, 0)
+        if before[1].opcode == "reshape" and inner and _sizes(inner) != _sizes(before):
+            return [()]
         shapes.append(before[1].shape.dimensions)
-        before = None if before[1] is gather[1] else flow.operand(before, 0)
+        before = None if before[1] is gather[1] else inner
     rank = len(place[1].shape.dimensions)
     return [
         tuple(size or 0 for size in dimensions) for dimensions in shapes if len(dimensions) == rank
