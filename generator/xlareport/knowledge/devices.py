@@ -52,12 +52,19 @@ class Device:
         return _rate_of(unit.removeprefix("vector "), rates or self.matrix_flops) / passes
 
     def product_words(self, kind: str) -> str:
-        """Return what the chip makes of a kind of product, as in `6 bf16 passes`, `TF32`."""
+        """Return what the chip makes of a kind of product, as in `6 bf16 passes`, `TF32`.
+
+        `not known` for types that its maker gives no rate for: the compiler converts them, or the
+        chip cannot multiply them.
+        """
         unit, passes = self.passes(kind)
-        if unit == "tf32":
+        if unit == "tf32" and self.f32_products == "tf32":
             return "TF32 in the matrix units"
         if unit == "vector f32":
             return "f32 outside of the matrix units"
+        listed = {*self.matrix_flops, *self.vector_flops}
+        if not {unit, _SIGNED.get(unit, unit)} & listed:
+            return "not known"
         if passes == 1 and not (self.f32_products and kind.startswith("f32")):
             return unit
         return f"{passes} {unit} pass{'es' if passes > 1 else ''}"
@@ -83,6 +90,8 @@ _BF16_PASSES = {"": 1, "high": 3, "highest": 6}
 _NARROWER = ("f64", "f32", "tf32", "bf16", "f16", "f8e5m2", "f8e4m3fn", "s8", "s4")
 """Types from wide to narrow: a wide one runs no faster than the next narrow one that is listed."""
 _ALIKE = {"tf32": "f32", "f16": "bf16", "u8": "s8", "f8e4m3fnuz": "f8e4m3fn", "u4": "s4"}
+_SIGNED = {"u8": "s8"}
+"""Integers that are multiplied as fast as those with a sign, where the maker names only these."""
 _ARCHITECTURES = ("sm_", "gfx")
 """Beginnings of aliases that several products share."""
 

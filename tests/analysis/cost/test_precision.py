@@ -67,7 +67,15 @@ def test_what_the_hlo_says(module_of: ReadModule) -> None:
         ("nvidia-h100", "f32", "TF32 in the matrix units"),
         ("nvidia-h100", "f32 highest", "f32 outside of the matrix units"),
         ("nvidia-v100", "f32", "f32"),
+        ("nvidia-b200", "u8", "u8"),
         ("nominal-cpu", "f64", "f64"),
+        ("nominal-cpu", "f32 high", "f32"),
+        ("nominal-cpu", "bf16 x3", "not known"),
+        ("tpu-v5e", "tf32", "not known"),
+        ("tpu-v5e", "f16", "not known"),
+        ("tpu-v5e", "f8e4m3fn", "not known"),
+        ("nvidia-a100", "f8e4m3fn", "not known"),
+        ("nvidia-v100", "bf16", "not known"),
     ],
 )
 def test_what_a_chip_makes_of_it(device: str, kind: str, words: str) -> None:
