@@ -62,7 +62,7 @@ def why_program(change: ProgramChange, comparison: Comparison) -> str:
     if change.kind is not ChangeKind.TYPE or not _upcast(change, comparison):
         return ""
     backend = (comparison.one.summary.origin.backend or "this backend").upper()
-    return f"The compiler for {backend} converts the operands of these products."
+    return f"The {backend} compiler converts the operands of these matmuls."
 
 
 def _changed(changed: ChangedDefault) -> str:
@@ -181,8 +181,7 @@ def _upcast(change: ProgramChange, comparison: Comparison) -> str:
     kinds = [row.kind for row in head.facts.precisions if not row.kind.startswith(change.head)]
     if not asked or not other:
         return ""
-    how_many = units.plural(min(asked, other), "product")
-    return f" {how_many} of {change.head} run in {kinds[0]}."
+    return f" {units.plural(min(asked, other), f'{change.head} matmul')} run in {kinds[0]}."
 
 
 def modules(side: str, names: Sequence[str]) -> str:

@@ -195,7 +195,8 @@ def _by_sources(summary: ModuleSummary, most: Most) -> Evidence:
 
 def _by_pupils(summary: ModuleSummary, most: Most) -> Evidence:
     many = len(most.relations.pupils.get(summary.files.key, ()))
-    words = f"returns a state that {units.plural(many, 'other module')} only read"
+    verb = "reads" if many == 1 else "read"
+    words = f"returns a state that {units.plural(many, 'other module')} only {verb}"
     return Evidence(words, 12, min(1.0, float(many)))
 
 

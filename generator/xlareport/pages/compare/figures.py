@@ -87,7 +87,7 @@ def _precision(kind: str, base: int, head: int) -> FigureRow:
     """Return the FLOPs of products of one precision: neither better nor worse."""
     change = _change(Quantity(kind, base, head, (head - base) / base if base else None))
     return FigureRow(
-        f"FLOPs of products in {kind}", written("flops", base), written("flops", head), change, ""
+        f"FLOPs of {kind} matmuls", written("flops", base), written("flops", head), change, ""
     )
 
 

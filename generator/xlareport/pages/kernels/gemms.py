@@ -36,7 +36,7 @@ def gemms_table(record: ModuleRecord, gemms: ModuleGemms) -> Table:
         Column("Instruction", "link", "its code", of="instruction"),
         Column("Made by", "code", "Triton, or the library function that is called"),
         Column("Result", "text", "batch and sides"),
-        Column("K", "int", "products added up for one element"),
+        Column("K", "int", "multiply-adds for each element"),
         Column("Tile", "text", "of the result"),
         Column("Split-K", "int", "parts that another kernel adds up"),
         Column("Operand bytes", "bytes", "of both operands, once"),

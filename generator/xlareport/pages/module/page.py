@@ -127,8 +127,8 @@ _NO_CODE = (
 
 
 _HEAVIEST = (
-    "Ranked by roofline time: max(FLOPs / peak FLOP/s, bytes / memory bandwidth), loops "
-    "multiplied by trip count. Not measured."
+    "Ranked by roofline time: max(FLOPs / peak FLOP/s, bytes / memory bandwidth, bytes sent / "
+    "interconnect bandwidth), loops multiplied by trip count. Not measured."
 )
 
 

@@ -109,7 +109,7 @@ _LABELS = {
     Kind.SPACE: "Memory space changed",
     Kind.LAYOUT: "Layout changed",
     Kind.OPERANDS: "Operands changed",
-    Kind.REDIRECTED: "Operands that were added, or stood behind what is gone",
+    Kind.REDIRECTED: "Operands replaced after instructions were added or removed",
     Kind.REWIRED: "The same value from another instruction",
     Kind.ATTRIBUTES: "Attributes changed",
     Kind.HOISTED: "Moved out of loops",
