@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ from tests.analysis.skeleton.program import parsed, text
 
 from xlareport.analysis.skeleton import trace as traces
 from xlareport.analysis.skeleton.trace import make_trace, to_microseconds
-from xlareport.skeleton import module_skeleton
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.program import read_module
+from xlareport.skeleton import module_skeleton, skeleton_text
 
 Event = dict[str, Any]
 _METADATA = {"process_name": {"name"}, "thread_name": {"name"}, "thread_sort_index": {"sort_index"}}
@@ -117,6 +121,24 @@ def test_traces_of_real_dumps_keep_the_format(unpacked: Any, name: str) -> None:
     trace = make_trace(module_skeleton(read_one_module(unpacked(name), None, BuildOptions())))
     check_format(trace)
     assert sum(event["ph"] == "X" for event in trace["traceEvents"]) > 3
+
+
+def test_a_sparse_core_has_a_lane_of_its_own(unpacked: Callable[[str], Path]) -> None:
+    with open_source(unpacked("overlapped-tpu")) as source:
+        modules = group(name_files(source)).modules
+        (files,) = (each for each in modules if each.name == "jit_independent")
+        skeleton = module_skeleton(read_module(files))
+    trace = make_trace(skeleton)
+    check_format(trace)
+    lanes = {
+        event["args"]["name"]: event["tid"]
+        for event in trace["traceEvents"]
+        if event["name"] == "thread_name"
+    }
+    (sent,) = (each for each in trace["traceEvents"] if each.get("cat") == "collective")
+    assert sent["tid"] == lanes["execution thread sparsecore"]
+    assert "collectives (ICI)" not in lanes
+    assert " on sparsecore until all-reduce" in skeleton_text(skeleton)
 
 
 def test_every_time_is_read_back_to_the_nanosecond() -> None:

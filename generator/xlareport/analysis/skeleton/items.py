@@ -47,6 +47,8 @@ class SkeletonItem:
     """Kernels that are scheduled between the start and the end of an asynchronous one."""
     beside_seconds: float = 0.0
     """The least time of these."""
+    thread: str = ""
+    """The execution thread of an asynchronous one that has its own, such as `sparsecore`."""
     note: str = ""
     """What else there is to know: why a time is not known, how command buffers are known."""
 

@@ -159,6 +159,7 @@ class _Outline:
             seconds=None if kind == "done" else seconds,
             children=children,
             trip_count=trip_count,
+            thread=_thread(instruction),
             note=_note(kind, trip_count, seconds),
         )
 
@@ -293,6 +294,11 @@ def _starts(items: Sequence[SkeletonItem], computation: Computation) -> Mapping[
         if item.opcode.endswith("-done") and origin in places:
             starts[place] = places[origin]
     return starts
+
+
+def _thread(instruction: Instruction) -> str:
+    thread = instruction.attributes.get("async_execution_thread", "").strip('"')
+    return "" if thread == "main" else thread[:_LONGEST_SHAPE]
 
 
 def _called_name(instruction: Instruction) -> str:

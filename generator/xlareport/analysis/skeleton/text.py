@@ -116,7 +116,8 @@ def _until(item: SkeletonItem) -> str:
         return ""
     kernels = units.plural(item.beside, "kernel")
     time = f", {units.seconds(item.beside_seconds)}" if item.beside else ""
-    return f" until {item.done}, beside {kernels}{time}"
+    where = f" on {item.thread}" if item.thread else ""
+    return f"{where} until {item.done}, beside {kernels}{time}"
 
 
 def _note(item: SkeletonItem) -> str:

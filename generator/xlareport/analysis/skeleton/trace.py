@@ -17,6 +17,8 @@ _PROCESS = 1
 _LANES: Mapping[Lane, int] = {"compute": 1, "collectives": 2, "copies": 3}
 _BESIDE = 4
 """The lane of other computations that run asynchronously."""
+_FIRST_THREAD = 5
+"""The lanes of execution threads, such as the sparse cores of a TPU."""
 _MOST_EVENTS = 100_000
 _FIRST_ROUNDS = 3
 """Rounds of a loop that are drawn where all would be too many."""
@@ -50,6 +52,7 @@ def _names(skeleton: Skeleton, timeline: "_Timeline") -> Iterator[dict[str, Any]
         2: "collectives" if skeleton.links == "collectives" else f"collectives ({skeleton.links})",
         3: "copies and host",
         _BESIDE: "asynchronous computations",
+        **{number: f"execution thread {name}" for name, number in timeline.threads.items()},
     }
     used = {event["tid"] for event in timeline.events} | {1}
     for number in sorted(used):
@@ -67,6 +70,8 @@ class _Timeline:
 
     events: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    threads: dict[str, int] = field(default_factory=dict)
+    """The lane of each execution thread."""
     _now: float = 0.0
     """Seconds since the beginning, on the lane of compute."""
     _free: dict[int, float] = field(default_factory=dict)
@@ -96,6 +101,8 @@ class _Timeline:
 
     def _begin(self, item: SkeletonItem) -> None:
         lane = _BESIDE if item.lane == "compute" else _LANES[item.lane]
+        if item.thread:
+            lane = self.threads.setdefault(item.thread, _FIRST_THREAD + len(self.threads))
         begin = max(self._now, self._free.get(lane, 0.0))
         end = self._free[lane] = begin + (item.seconds or 0.0)
         self._ends[item.computation, item.name] = end
