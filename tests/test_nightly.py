@@ -4,9 +4,13 @@ import json
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from html import unescape
+from http.client import HTTPConnection
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -127,6 +131,28 @@ def job(tmp_path: Path, unpacked: Unpack) -> Job:
     return Job(tmp_path, dump)
 
 
+class SilentHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def statuses(folder: Path, *paths: str) -> list[int]:
+    """Return what a server answers that publishes a folder as it is."""
+    serve = partial(SilentHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        connection = HTTPConnection("127.0.0.1", server.server_port)
+        answers = []
+        for path in paths:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answers.append(answer.status)
+            answer.read()
+        connection.close()
+        server.shutdown()
+    return answers
+
+
 def test_six_nights(job: Job) -> None:
     kinds = {"n1": "same", "n2": "same", "n3": "regressed"}
     codes = [job.run(night, kind).code for night, kind in kinds.items()]
@@ -140,6 +166,7 @@ def test_six_nights(job: Job) -> None:
     site = job.options.root / "site"
     assert "crashed" in (site / "index.html").read_text()
     assert (site / "latest/index.html").is_file()
+    assert statuses(site, "/", "/latest/") == [200, 200]
     outcomes = NightFolders(job.options.root, "n5").read_outcomes()
     assert [each.night for each in outcomes] == ["n1", "n2", "n3", "n4", "n5"]
 

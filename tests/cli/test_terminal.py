@@ -54,3 +54,14 @@ def test_no_command_steers_a_terminal_or_a_job(tmp_path: Path, command: str, att
     assert all(one.isprintable() or one == "\n" for one in said)
     assert "##[" not in said
     assert not [line for line in said.splitlines() if line.lstrip().startswith("::")]
+
+
+def test_a_long_name_of_tensorflow_is_that_of_its_function() -> None:
+    from xlareport.cli.terminal import short_name
+
+    long = (
+        f"a_inference_step_15__XlaMustCompile_true_config_proto_{10**18}_executor_type_{10**18}_.1"
+    )
+    assert short_name(long) == "step"
+    assert short_name("jit_train_step") == "jit_train_step"
+    assert short_name("x" * 100) == "x" * 100

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlareport.cli.options import OUT_FOLDER, limited, size
-from xlareport.cli.terminal import print_problems, printable, say
+from xlareport.cli.terminal import print_problems, printable, say, short_name
 from xlareport.runtime.limits import CACHE_BYTES, Limits
 
 if TYPE_CHECKING:
@@ -301,5 +301,5 @@ def _print_sizes(out: Path, dump: int, seconds: float) -> None:
 
 def _last_line(out: Path, main: str | None, *, html: bool) -> str:
     where = out / ("site/index.html" if html else "site_src")
-    program = f"the main program is {main}" if main else "no module was found"
+    program = f"the main program is {short_name(main)}" if main else "no module was found"
     return f"Open {where.resolve()} ({program})."

@@ -11,7 +11,7 @@ import click
 from xlareport.captures.run import levels
 from xlareport.cli.flags import era_option
 from xlareport.cli.options import OUT_FOLDER, script_name
-from xlareport.cli.terminal import print_problems, printable, progress_bar
+from xlareport.cli.terminal import print_problems, printable, progress_bar, short_name
 from xlareport.runtime.errors import XlareportError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _report(plan: "Plan", out: Path, title: str) -> None:
         _say(f"No report: {error}")
         return
     print_problems(built.report.problems, "the Dump contents page lists all")
-    main = built.report.main.name if built.report.main else "unknown"
+    main = short_name(built.report.main.name) if built.report.main else "unknown"
     _say(f"Open {(out / 'site/index.html').resolve()} (the main program is {main}).")
 
 

@@ -15,6 +15,7 @@ import click
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.progress import ProgressCallback, silent
 
+_LONG_NAME = 60
 _ORDER = re.compile(r"^(\s*):(?=:)|##\[")
 
 
@@ -87,3 +88,10 @@ def _shown() -> Iterator[ProgressCallback]:
         yield progress
     finally:
         bar.stop()
+
+
+def short_name(program: str) -> str:
+    """Return the name of a module, or of its function where TensorFlow made it a long one."""
+    from xlareport.dump.module_names import explain_module
+
+    return program if len(program) <= _LONG_NAME else explain_module(program).display or program
