@@ -16,4 +16,6 @@ def test_each_figure_is_a_line_of_multiples_of_the_first_dump() -> None:
     assert plot.count("<circle") == 6
     assert "Bytes &lt;accessed&gt;, dump 3: 40 B, 4.00 times dump 1" in plot
     assert plot.count('class="xr-odd"') == 1
+    assert ">relative to dump 1<" in plot
+    assert ">dump, in the order given<" in plot
     assert "4.00\N{MULTIPLICATION SIGN}" in plot

@@ -6,8 +6,8 @@ from html import escape
 
 from xlareport.pages.charts import svg_chart
 
-_WIDTH, _HEIGHT = 760, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 14, 28
+_WIDTH, _HEIGHT = 760, 264
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 24, 42
 _TICKS = 4
 
 
@@ -67,11 +67,17 @@ def _axes(top: float, count: int) -> str:
         for level in shown
     )
     numbers = "".join(
-        f'<text class="xr-tick" x="{_x(place, count):.1f}" y="{_HEIGHT - 8}" '
+        f'<text class="xr-tick" x="{_x(place, count):.1f}" y="{_HEIGHT - 24}" '
         f'text-anchor="middle">dump {place + 1}</text>'
         for place in range(0, count, max(1, count // 10))
     )
-    return ticks + numbers
+    middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    titles = (
+        '<text class="xr-tick" x="6" y="12">relative to dump 1</text>'
+        f'<text class="xr-tick" x="{middle:.1f}" y="{_HEIGHT - 5}" text-anchor="middle">'
+        "dump, in the order given</text>"
+    )
+    return ticks + numbers + titles
 
 
 def _band(place: int, count: int) -> str:
