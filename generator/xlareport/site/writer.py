@@ -1,5 +1,6 @@
 """Writes the sources of the site: aside first, then all at once, and only what changed."""
 
+import filecmp
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -8,8 +9,9 @@ from pathlib import Path, PurePosixPath
 
 from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError
+from xlareport.storage.payloads import LongText
 
-File = tuple[str, str | bytes]
+File = tuple[str, str | bytes | LongText]
 """A path relative to site_src/ (`m/x.md`) and the content of the file."""
 
 
@@ -64,16 +66,30 @@ def _check(path: str, written: set[str]) -> None:
 
 
 def _write_aside(
-    folder: Folder, fresh: Path, path: str, content: str | bytes, *, ours: bool
+    folder: Folder, fresh: Path, path: str, content: str | bytes | LongText, *, ours: bool
 ) -> None:
     """Write one file aside, unless its place already holds the same bytes."""
-    data = content.encode() if isinstance(content, str) else content
     place = folder.sources / path
-    if _holds(place, data):
+    if isinstance(content, LongText):
+        _write_parts(fresh / path, content)
+        same = place.is_file() and filecmp.cmp(place, fresh / path, shallow=False)
+        data = b""
+    else:
+        data = content.encode() if isinstance(content, str) else content
+        same = _holds(place, data)
+    if same:
+        (fresh / path).unlink(missing_ok=True)
         return
     if place.exists() and not ours:
         raise ForeignFileError(place)
-    _write(fresh / path, data)
+    if not isinstance(content, LongText):
+        _write(fresh / path, data)
+
+
+def _write_parts(path: Path, content: LongText) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(content.parts)
 
 
 def _put_in_place(folder: Folder, fresh: Path, former: set[str], written: set[str]) -> None:

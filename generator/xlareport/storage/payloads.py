@@ -34,6 +34,13 @@ _CALL = re.compile(r'xlareport\.deliver\("([^"]*)", (\'.*\'|"[^"]*")(?:, "(gzip)
 
 
 @dataclass(frozen=True, slots=True)
+class LongText:
+    """The content of a file in parts, of which few are in memory at a time."""
+
+    parts: Iterable[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Payload:
     """A value on its way to the page script."""
 
