@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: locks docs successor installation owner walks help report serve test test-replay check architecture format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: locks docs successor installation owner walks help report serve test test-replay test-dask check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -35,6 +35,9 @@ test: check browser  ## Check and test everything: sources, pages in a browser, 
 
 test-replay: $(VENV)/.ready-replay  ## Test what runs programs of a dump; needs jax, which it installs
 	$(RUN)pytest tests/replay tests/cli/test_replay.py tests/test_captured_block.py
+
+test-dask: $(VENV)/.ready-dask  ## Test reports by a cluster; installs Dask and a server of S3
+	$(RUN)pytest tests/fleet
 
 walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
 	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) --dist loadfile tests/site tests/hostile tests/benchmarks
@@ -129,6 +132,10 @@ $(VENV)/.ready-fuzz: $(ENVIRONMENT)
 
 $(VENV)/.ready-replay: $(ENVIRONMENT)
 	@scripts/environment $(VENV) test,replay
+	@touch $@ $(VENV)/.ready $(VENV)/.ready-test
+
+$(VENV)/.ready-dask: $(ENVIRONMENT)
+	@scripts/environment $(VENV) test,dask,s3,store
 	@touch $@ $(VENV)/.ready $(VENV)/.ready-test
 
 $(VENV)/.ready-test: $(ENVIRONMENT)

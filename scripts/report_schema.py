@@ -11,7 +11,7 @@ import re
 import sys
 import textwrap
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
@@ -186,7 +186,8 @@ def type_schema(hint: Any) -> dict[str, Any]:
     if origin in {Union, UnionType}:
         return nullable(type_schema(next(part for part in arguments if part is not NoneType)))
     items = {"type": "array", "items": type_schema(arguments[0])}
-    return items if arguments[-1] is Ellipsis else items | pair_of(len(arguments))
+    of_any_length = arguments[-1] is Ellipsis or get_origin(hint) is Sequence
+    return items if of_any_length else items | pair_of(len(arguments))
 
 
 def nullable(schema: dict[str, Any]) -> dict[str, Any]:

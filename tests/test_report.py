@@ -22,6 +22,7 @@ from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime import worker_pool
 from xlareport.runtime.resources import PACKAGE
 from xlareport.runtime.worker_pool import InlineExecutor
+from xlareport.storage import spooled_values
 from xlareport.storage.payloads import payload_path, read_payload
 
 DUMPS = (
@@ -290,3 +291,15 @@ def test_altered_entries_and_a_killed_build_change_nothing(
 def _whole(entries: list[Path]) -> list[Path]:
     """Return those of the entries that are there and were not altered."""
     return [each for each in entries if each.exists() and not each.read_bytes().endswith(b"<bad>")]
+
+
+def test_results_in_a_file_give_the_same_site(
+    unpacked: Unpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sites = []
+    for resident in (0, 1_000):
+        monkeypatch.setattr(spooled_values, "RESIDENT", resident)
+        out = tmp_path / str(resident)
+        build(unpacked("jax-cpu-two-runs"), BuildOptions(out=out, html=False))
+        sites.append(files_of(out / "site_src"))
+    assert sites[0] == sites[1]

@@ -72,13 +72,15 @@ def read_partitioner_warnings(
 
 
 def add_logged_facts(
-    modules: list[ModuleAnalysis], others: Sequence[Artifact], limits: Limits
-) -> tuple[list[ModuleAnalysis], tuple[Problem, ...]]:
+    modules: Sequence[ModuleAnalysis], others: Sequence[Artifact], limits: Limits
+) -> tuple[Sequence[ModuleAnalysis], tuple[Problem, ...]]:
     """Return the modules with what compilers warn of, off logs that are read if any applies."""
     problems: tuple[Problem, ...] = ()
+    if not any(artifact.name.kind == "log" for artifact in others):
+        return modules, problems
     if any(module.shardings is not None for module in modules):
         warnings, problems = read_partitioner_warnings(others, limits)
-        modules = list(assign_warnings(modules, warnings))
+        modules = list(assign_warnings(modules, warnings)) if warnings else modules
     if any(module.kernels is not None for module in modules):
         spills, unread = read_logged_spills(others, limits)
         modules = list(assign_spills(modules, spills)) if spills else modules

@@ -9,10 +9,10 @@ import pytest
 
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.dump.source import open_source
+from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.pages.home.answers import summarize_home
 from xlareport.pages.home.page import home_page
 from xlareport.records.build import build_report
-from xlareport.report import BuildOptions, analyze, begin_reading
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
 
@@ -23,7 +23,7 @@ Unpack = Callable[[str], Path]
 def read(unpacked: Unpack) -> Callable[[str], AnalyzedDump]:
     @cache
     def read_dump(name: str) -> AnalyzedDump:
-        options = BuildOptions(pictures="none")
+        options = ReadingOptions(pictures="none")
         with open_source(unpacked(name)) as source, WorkerPool(1) as workers:
             return analyze(begin_reading(source, options, workers, silent, pages=True))
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.runtime import worker_pool
-from xlareport.runtime.worker_pool import Worker, WorkerPool, completed, work_in_processes
+from xlareport.runtime.worker_pool import Worker, WorkerPool, work_in_processes
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
@@ -54,14 +55,33 @@ def test_a_death_costs_its_own_errand_only() -> None:
 def test_a_pool_works_on_after_a_death() -> None:
     with WorkerPool(2) as workers:
         assert workers.submit(WORK, DIE, buried).result() == buried(DIE)
-        again = [workers.submit(WORK, one, buried) for one in ("20", "30")]
-        assert {one.item: one.result() for one in completed(again)} == {"20": 20, "30": 30}
+        assert dict(workers.stream(WORK, ("20", "30"), buried)) == {"20": 20, "30": 30}
 
 
 @pytest.mark.usefixtures("_begun")
 def test_an_exception_reaches_the_caller() -> None:
     with WorkerPool(1) as workers, pytest.raises(ZeroDivisionError):
         workers.submit(WORK, "1 / 0", buried).result()
+
+
+def test_few_tasks_are_begun_ahead_of_their_results() -> None:
+    taken: list[str] = []
+
+    def items() -> Iterator[str]:
+        for number in range(40):
+            taken.append(str(number))
+            yield str(number)
+
+    with WorkerPool(1) as workers:
+        results = workers.stream_in_order(WORK, items(), buried)
+        assert next(results) == 0
+        assert len(taken) < 10
+        assert list(results) == list(range(1, 40))
+        taken.clear()
+        stream = workers.stream(WORK, items(), buried)
+        next(stream)
+        assert len(taken) < 10
+        assert len(list(stream)) == 39
 
 
 READY = partial(WORK, "40 + 2")
@@ -153,8 +173,7 @@ def test_without_semaphores_the_work_is_done_in_this_process(
 
     monkeypatch.setattr("xlareport.runtime.worker_pool.ProcessPoolExecutor", refuse)
     with WorkerPool(2) as workers:
-        tasks = [workers.submit(abs, number, lambda _: 0) for number in (-1, -2)]
-        assert sorted(task.result() for task in completed(tasks)) == [1, 2]
+        assert dict(workers.stream(abs, (-1, -2), lambda _: 0)) == {-1: 1, -2: 2}
         failed = workers.submit(len, 5, lambda _: 0)  # type: ignore[arg-type]
         with pytest.raises(TypeError):
             failed.result()

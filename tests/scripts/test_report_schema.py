@@ -11,7 +11,7 @@ from typing import Any, Literal
 import jsonschema
 import pytest
 
-from xlareport.records.report import report_value
+from xlareport.records.report import report_json
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.resources import PACKAGE
 
@@ -123,7 +123,7 @@ def test_every_key_of_a_report_is_described(
     name: str, unpacked: Callable[[str], Path], tmp_path: Path
 ) -> None:
     options = BuildOptions(out=tmp_path, html=False, pictures="none")
-    value = report_value(build(unpacked(name), options).report)
+    value = json.loads(report_json(build(unpacked(name), options).report))
     assert all(module["expense"] for module in value["modules"])
     jsonschema.validate(json.loads(json.dumps(value)), SCHEMA)
     assert sorted(set(undescribed(value, SCHEMA))) == []

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.module import ModuleAnalysis, outline_of
 from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.links import ModuleLink, link_modules
@@ -22,6 +23,34 @@ from xlareport.dump.modules import Artifact, GroupedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
+from xlareport.storage.spooled_values import SpooledValues
+
+
+class StoredAnalyses(SpooledValues[ModuleAnalysis]):
+    """Analyses of modules: all of each in a file beyond the first, an outline in memory."""
+
+    def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
+        super().__init__(folder, resident)
+        self.outlines: list[ModuleAnalysis] = []
+
+    def append(self, value: ModuleAnalysis) -> None:
+        """Add an analysis at the end."""
+        super().append(value)
+        self.outlines.append(self._outline(value, len(self) - 1))
+
+    def replace(self, place: int, value: ModuleAnalysis) -> None:
+        """Put another analysis in a place."""
+        super().replace(place, value)
+        self.outlines[place] = self._outline(value, place)
+
+    def reorder(self, order: Iterable[int]) -> None:
+        """Put the analyses into another order, given by their places until now."""
+        order = list(order)
+        super().reorder(order)
+        self.outlines = [self.outlines[place] for place in order]
+
+    def _outline(self, value: ModuleAnalysis, place: int) -> ModuleAnalysis:
+        return value if self.is_resident(place) else outline_of(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +61,7 @@ class AnalyzedDump:
     artifacts: tuple[Artifact, ...]
     grouped: GroupedDump
     problems: tuple[Problem, ...]
-    modules: tuple[ModuleAnalysis, ...]
+    modules: Sequence[ModuleAnalysis]
     """In the order of `grouped.modules`."""
     graphs: tuple[FrameworkGraph, ...] = ()
     """Graphs of the framework, where the dump has them."""
@@ -44,9 +73,14 @@ class AnalyzedDump:
     """Where modules differ from that of most ranks, by their keys."""
 
     @property
+    def outlines(self) -> Sequence[ModuleAnalysis]:
+        """The modules, in a large dump of each no more than what relations and lists need."""
+        return self.modules.outlines if isinstance(self.modules, StoredAnalyses) else self.modules
+
+    @property
     def summaries(self) -> tuple[ModuleSummary, ...]:
         """The modules in figures."""
-        return tuple(module.summary for module in self.modules)
+        return tuple(module.summary for module in self.outlines)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -96,7 +130,7 @@ class DumpRelations:
 def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     """Work out what holds between modules; a part that fails is listed and left at its default."""
     summaries, faults = dump.summaries, Faults(dump.name)
-    marked = {module.summary.files.key: module.marker for module in dump.modules if module.marker}
+    marked = {module.summary.files.key: module.marker for module in dump.outlines if module.marker}
     table = faults.attempt(
         "The processes", lambda: list_ranks(summaries, dump.grouped), _unknown_ranks(summaries)
     )
@@ -150,7 +184,7 @@ def _guess_main(
     dump: AnalyzedDump, ranking: Iterable[Ranked], marked: Mapping[str, MarkerHit]
 ) -> MainGuess | None:
     """Guess the main program among modules with the marker where there are any, else among all."""
-    duplicates = {module.summary.files.key for module in dump.modules if module.same_as}
+    duplicates = {module.summary.files.key for module in dump.outlines if module.same_as}
     candidates = [ranked for ranked in ranking if ranked.summary.files.key not in duplicates]
     with_marker = [candidate for candidate in candidates if candidate.summary.files.key in marked]
     return guess_main(tuple(with_marker or candidates))

@@ -101,6 +101,17 @@ class ModuleAnalysis:
     """Whether it repeats that one byte for byte, not but for names, ids and notes."""
 
 
+def outline_of(analysis: ModuleAnalysis) -> ModuleAnalysis:
+    """Return of an analysis what relations between modules and lists of them need."""
+    return ModuleAnalysis(
+        analysis.summary,
+        analysis.marker,
+        analysis.read,
+        same_as=analysis.same_as,
+        is_identical=analysis.is_identical,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class AnalyzedModule(Generic[T]):
     """A module with its analysis and the larger values that stay in the process."""

@@ -20,12 +20,10 @@ def assign_warnings(
     A log names no module. A warning is about a partitioned module of the function in its op_name,
     `jit(step)/add`, or about the only partitioned module of the dump.
     """
-    partitioned = [module for module in modules if module.shardings is not None]
+    partitioned = sum(module.shardings is not None for module in modules)
     for module in modules:
         about = tuple(
-            warning
-            for warning in warnings
-            if _is_about(warning, module, alone=len(partitioned) == 1)
+            warning for warning in warnings if _is_about(warning, module, alone=partitioned == 1)
         )
         yield _with_warnings(module, about) if about else module
 

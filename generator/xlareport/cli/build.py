@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xlareport.site.former_build import FormerBuild
 
 _BREACH = 1
-_NOT_DECIDING = ("cache_bytes", "jobs", "keep", "out")
+_NOT_DECIDING = ("cache_bytes", "jobs", "keep", "out", "scheduler")
 """Options of a build that leave its pages as they are."""
 
 
@@ -130,6 +130,13 @@ class _BuildCommand(click.Command):
     "files still being written are read later.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option(
+    "--scheduler",
+    metavar="WHERE",
+    help="Let a cluster of Dask read the modules: tcp://HOST:PORT, a scheduler file, local:N for "
+    "N processes of this machine, or `dask` for what Dask's configuration names. Needs "
+    "xlareport[dask], here and on every worker.",
+)
 @click.option("--no-html", is_flag=True, help="Write site_src/ and report.json, do not run mkdocs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @limited
@@ -152,6 +159,7 @@ def command(
     cache_size: int,
     watch: bool,
     port: int,
+    scheduler: str | None,
     no_html: bool,
     quiet: bool,
     limits: Limits,
@@ -180,6 +188,7 @@ def command(
         "replays": tuple(map(_replay_result, replays)),
         "cache_bytes": cache_size,
         "html": not no_html,
+        "scheduler": scheduler,
     }
     asked = _Build(settings, ptxas, quiet=quiet)
     if watch:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.passes.overview import Overview
@@ -25,16 +26,16 @@ from xlareport.pages.search.payload import search_front
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.build import with_problems
-from xlareport.records.report import ReportRecord, report_json
+from xlareport.records.report import ReportRecord, report_parts
 from xlareport.records.stored_sketches import dump_file
 from xlareport.runtime.faults import Faults
-from xlareport.runtime.worker_pool import Task, WorkerPool
-from xlareport.storage.payloads import Payload, make_payload_file, together
+from xlareport.runtime.worker_pool import Workers
+from xlareport.storage.payloads import LongText, Payload, make_payload_file, together
 
 _TOGETHER = 50
 """Modules whose pages are made by one process at a time, at most."""
 
-File = tuple[str, str | bytes]
+File = tuple[str, str | bytes | LongText]
 """A path relative to site_src/ and the content."""
 
 
@@ -44,30 +45,27 @@ class SiteInput:
 
     dump: AnalyzedDump
     outputs: Sequence[ModuleOutput]
-    """One for each module of the dump."""
+    """One for each module of the dump, less the files in `made`."""
     report: ReportRecord
-    drawn: Iterable[File]
-    """Files of pictures."""
+    made: Iterable[File]
+    """Payloads of modules, and files of pictures."""
     picture: PictureRequest | None
     """That of the whole program."""
     nightly: Nightly | None = None
 
 
-def site_files(site: SiteInput, workers: WorkerPool, faults: Faults) -> Iterator[File]:
+def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[File]:
     """Yield every generated file of the site.
 
     Half of it are pages of modules, which workers make meanwhile. `faults` lists the pages that
     could not be made; the coverage page and report.json come last, and name these.
     """
     dump, report = site.dump, site.report
-    tasks = _begun(dump, site.outputs, report, workers)
+    modules = _begun(dump, site.outputs, report, workers)
     yield from _front(site, faults)
-    for output in site.outputs:
-        yield from output.payloads
-    yield from site.drawn
+    yield from site.made
     columns: dict[str, Payload] = {}
-    for task in tasks:
-        shown = task.result()
+    for shown in modules:
         faults.problems.extend(shown.problems)
         columns |= shown.columns
         yield from shown.files
@@ -77,7 +75,7 @@ def site_files(site: SiteInput, workers: WorkerPool, faults: Faults) -> Iterator
     covered = partial(_coverage, dump, with_problems(report, faults.problems))
     yield from page_files(faults, navigation.COVERAGE, "Dump contents", covered)
     yield dump_file(with_problems(report, faults.problems))
-    yield "report.json", report_json(with_problems(report, faults.problems))
+    yield "report.json", LongText(report_parts(with_problems(report, faults.problems)))
 
 
 def _search(
@@ -95,26 +93,25 @@ def _trends(nightly: Nightly) -> Iterator[File]:
 
 
 def _begun(
-    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord, workers: WorkerPool
-) -> list[Task[Sequence[ModuleToShow], ModulesShown]]:
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord, workers: Workers
+) -> Iterator[ModulesShown]:
     """Have the pages of modules made, some at a time."""
-    slugs = [None, *(record.slug for record in report.modules), None]
-    main = report.main.module if report.main else None
-    shown = [
-        ModuleToShow(
-            ModuleResult(analysis, _needed(output, is_main=record.key == main)),
-            record,
-            slugs[place],
-            slugs[place + 2],
-        )
-        for place, (analysis, output, record) in enumerate(
-            zip(dump.modules, outputs, report.modules, strict=True)
-        )
-    ]
-    some = max(1, min(_TOGETHER, len(shown) // (4 * workers.jobs)))
-    chunks = [shown[first : first + some] for first in range(0, len(shown), some)]
+    shown = _to_show(dump, outputs, report)
+    some = max(1, min(_TOGETHER, len(report.modules) // (4 * workers.jobs)))
+    chunks = iter(lambda: list(islice(shown, some)), [])
     work = partial(module_files, templates=compiled())
-    return [workers.submit(work, chunk, work) for chunk in chunks]
+    return workers.stream_in_order(work, chunks, work)
+
+
+def _to_show(
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
+) -> Iterator[ModuleToShow]:
+    slugs = [None, *(record.slug for record in report.outlines), None]
+    main = report.main.module if report.main else None
+    every = zip(dump.modules, outputs, report.modules, strict=True)
+    for place, (analysis, output, record) in enumerate(every):
+        result = ModuleResult(analysis, _needed(output, is_main=record.key == main))
+        yield ModuleToShow(result, record, slugs[place], slugs[place + 2])
 
 
 def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:

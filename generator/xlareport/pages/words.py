@@ -16,7 +16,7 @@ FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/X
 
 def lead(report: ReportRecord) -> str:
     """Say in one sentence what was dumped."""
-    if not report.modules:
+    if not report.outlines:
         return without_modules(report)
     frontends = " and ".join(frameworks(report.dump.frontends))
     backends = " and ".join(BACKENDS.get(backend, backend) for backend in report.dump.backends)
@@ -41,7 +41,7 @@ def describe_outcome(report: ReportRecord, warnings: str) -> BuildOutcome:
     """Return what is told at the end of a build, with the warnings of MkDocs."""
     return BuildOutcome(
         warnings=warnings,
-        missing="" if report.modules else without_modules(report),
+        missing="" if report.outlines else without_modules(report),
         problems=tuple(report.problems),
         bytes=report.dump.bytes,
         main=report.main.name if report.main else None,
@@ -51,7 +51,7 @@ def describe_outcome(report: ReportRecord, warnings: str) -> BuildOutcome:
 def extent(report: ReportRecord) -> str:
     """Say how much was dumped."""
     files = units.plural(report.dump.files, "file")
-    modules = units.plural(len(report.modules), "module")
+    modules = units.plural(len(report.outlines), "module")
     return f"{modules} in {files}, {units.byte_size(report.dump.bytes)}"
 
 
@@ -84,10 +84,10 @@ _LONG = 48
 
 def many(report: ReportRecord) -> str:
     """Say why there are so many modules in this dump; empty where there is none."""
-    if not report.modules:
+    if not report.outlines:
         return ""
-    total = units.plural(len(report.modules), "module")
-    counted = Counter(_PART.get(module.role, "helper") for module in report.modules)
+    total = units.plural(len(report.outlines), "module")
+    counted = Counter(_PART.get(module.role, "helper") for module in report.outlines)
     parts = [units.plural(counted[name], *_PARTS[name]) for name in _PARTS if counted[name]]
     sentence = f"{total}: {', '.join([*_programs(report), *parts])}"
     first = next(iter(report.eager_functions), None)
@@ -98,7 +98,7 @@ def many(report: ReportRecord) -> str:
 
 def _programs(report: ReportRecord) -> list[str]:
     """Count the main programs: one that was compiled again, or in several parts, is one program."""
-    mains = [module.key for module in report.modules if module.role == "main"]
+    mains = [module.key for module in report.outlines if module.role == "main"]
     if not mains:
         return []
     groups = [group.modules for group in report.retrace_groups]

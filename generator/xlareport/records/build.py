@@ -1,6 +1,6 @@
 """The records of a report from an analyzed dump: what report.json holds and pages show."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlareport import __version__
@@ -47,23 +47,25 @@ _DECIDED = 0.99
 
 
 def build_report(
-    dump: AnalyzedDump, relations: DumpRelations, marker: str | None = None
+    dump: AnalyzedDump,
+    relations: DumpRelations,
+    marker: str | None = None,
+    keep: Callable[[Iterable[ModuleRecord]], Sequence[ModuleRecord]] = tuple,
 ) -> ReportRecord:
     """Build the records of a report; a marker in only one module decides the main program.
 
-    A part that fails is listed as a problem and left at its default.
+    A part that fails is listed as a problem and left at its default. `keep` returns a sequence of
+    the records of modules.
     """
     faults = Faults(dump.name)
-    modules = tuple(_module_records(dump, relations, faults))
-    main = faults.attempt("The main program", lambda: _main(relations, marker, modules), None)
-    return ReportRecord(
+    report = ReportRecord(
         schema=_SCHEMA,
         generator=GeneratorRecord("xlareport", __version__),
         dump=_dump(dump),
-        main=main,
-        modules=modules,
+        main=None,
+        modules=keep(_module_records(dump, relations, faults)),
         files=_files(dump),
-        problems=_problems(dump, (*relations.problems, *faults.problems)),
+        problems=(),
         links=relations.links,
         retrace_groups=relations.recompilations,
         eager_functions=relations.eager_functions,
@@ -71,6 +73,11 @@ def build_report(
         processes=relations.process_count,
         ranks=relations.ranks.names if len(relations.ranks.names) > 1 else (),
     )
+    main = faults.attempt(
+        "The main program", lambda: _main(relations, marker, report.outlines), None
+    )
+    problems = _problems(dump, (*relations.problems, *faults.problems))
+    return replace(report, main=main, problems=problems)
 
 
 def _module_records(

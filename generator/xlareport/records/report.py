@@ -6,8 +6,9 @@ Pages show the same records, so that they cannot disagree. A figure that is not 
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from xlareport.analysis.code.module import CodeRecord
@@ -28,6 +29,7 @@ from xlareport.records.cost import CostRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
+from xlareport.storage.spooled_values import SpooledValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class ReportRecord:
     generator: GeneratorRecord
     dump: DumpRecord
     main: MainProgramRecord | None
-    modules: tuple[ModuleRecord, ...]
+    modules: Sequence[ModuleRecord]
     files: tuple[FileRecord, ...]
     problems: tuple[Problem, ...]
     links: tuple[ModuleLink, ...] = ()
@@ -246,19 +248,75 @@ class ReportRecord:
     ranks: tuple[str, ...] = ()
     """What tells each of several processes apart, such as its folder; number 1 first."""
 
+    @property
+    def outlines(self) -> Sequence[ModuleRecord]:
+        """The modules, in a large dump without what is large of them: enough for lists."""
+        return self.modules.outlines if isinstance(self.modules, StoredRecords) else self.modules
+
+    @property
+    def main_module(self) -> ModuleRecord | None:
+        """All of the main program; None where there is none."""
+        place = self.main_place
+        return None if place is None else self.modules[place]
+
+    @property
+    def main_place(self) -> int | None:
+        """The place of the main program among the modules; None where there is none."""
+        main = self.main.module if self.main else None
+        keys = (place for place, module in enumerate(self.outlines) if module.key == main)
+        return next(keys, None)
+
+
+class StoredRecords(SpooledValues[ModuleRecord]):
+    """Records of modules: all of each in a file beyond the first, of each an outline in memory."""
+
+    def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
+        super().__init__(folder, resident)
+        self.outlines: list[ModuleRecord] = []
+
+    def append(self, value: ModuleRecord) -> None:
+        """Add a record at the end."""
+        super().append(value)
+        self.outlines.append(value if self.is_resident(-1) else replace(value, **_LARGE))
+
+
+_LARGE: dict[str, Any] = {
+    "passes": (),
+    "shardings": None,
+    "expense": None,
+    "measured": None,
+    "collectives": (),
+    "code": (),
+    "kernels": (),
+    "gemms": None,
+    "xla_estimates": (),
+    "command_buffers": (),
+    "tuning": None,
+    "tpu_programs": (),
+    "tpu": None,
+}
+"""What no list of modules shows."""
+
 
 def report_json(report: ReportRecord) -> str:
     """Return the content of report.json."""
-    return json.dumps(report_value(report), separators=(",", ":")) + "\n"
+    return "".join(report_parts(report))
 
 
-def report_value(report: ReportRecord) -> dict[str, Any]:
-    """Return what report.json holds."""
+def report_parts(report: ReportRecord) -> Iterator[str]:
+    """Yield the content of report.json, a module at a time."""
     kinds = {file.path: file.kind for file in report.files}
-    modules = [_module(module, kinds) for module in report.modules]
-    others = [file.path for file in report.files if file.module is None]
     bare = asdict(replace(report, modules=(), files=()))
-    return bare | {"modules": modules, "files": _files(others, kinds)}
+    head, _, rest = _dumped(bare | {"files": []}).partition('"modules":[],"files":[]')
+    yield f'{head}"modules":['
+    for place, module in enumerate(report.modules):
+        yield f"{',' if place else ''}{_dumped(_module(module, kinds))}"
+    others = [file.path for file in report.files if file.module is None]
+    yield f'],"files":{_dumped(_files(others, kinds))}{rest}\n'
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _module(module: ModuleRecord, kinds: Mapping[str, str]) -> dict[str, Any]:

@@ -4,17 +4,21 @@ import os
 import signal
 import sys
 import threading
+from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
+    FIRST_COMPLETED,
     BrokenExecutor,
     Executor,
     Future,
     ProcessPoolExecutor,
-    as_completed,
+    wait,
 )
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import islice
 from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
@@ -53,16 +57,88 @@ class Task(Generic[T, R]):
             return self.alone()
 
 
-class WorkerPool:
+Effort = Callable[[T], float]
+"""About how many seconds a task takes."""
+_AHEAD = 4
+"""Tasks for each worker that are begun before a result is waited for."""
+
+
+class Workers(ABC):
+    """What does tasks elsewhere: processes of this machine, or of others."""
+
+    is_remote = False
+    """Whether results travel far, so that as much as possible is done where they are made."""
+
+    @property
+    @abstractmethod
+    def jobs(self) -> int:
+        """How many tasks are worked on at once."""
+
+    @abstractmethod
+    def submit(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> Task[T, R]:
+        """Have a worker call `work(item)`; `died(item)` is the result if that kills two processes.
+
+        `work`, `item` and the result have to be picklable.
+        """
+
+    def stream(
+        self,
+        work: Callable[[T], R],
+        items: Iterable[T],
+        died: Callable[[T], R],
+        effort: "Effort[T] | None" = None,
+    ) -> Iterator[tuple[T, R]]:
+        """Yield each item with its result, as they complete.
+
+        Few tasks are begun ahead, and no result is held after it was taken. `effort` tells about
+        how many seconds an item takes, for workers who are given several at once.
+        """
+        del effort
+        ahead = _AHEAD * self.jobs
+        waiting = iter(items)
+        begun = {each.future: each for each in self._some(work, waiting, ahead, died)}
+        while begun:
+            for future in wait(begun, return_when=FIRST_COMPLETED).done:
+                task = begun.pop(future)
+                yield task.item, task.result()
+            for each in self._some(work, waiting, ahead - len(begun), died):
+                begun[each.future] = each
+
+    def stream_in_order(
+        self, work: Callable[[T], R], items: Iterable[T], died: Callable[[T], R]
+    ) -> Iterator[R]:
+        """Return the result of each item, in their order; the first few tasks begin at once."""
+        waiting = iter(items)
+        begun = deque(self._some(work, waiting, _AHEAD * self.jobs, died))
+
+        def results() -> Iterator[R]:
+            while begun:
+                yield begun.popleft().result()
+                begun.extend(self._some(work, waiting, 1, died))
+
+        return results()
+
+    def _some(
+        self, work: Callable[[T], R], items: Iterator[T], number: int, died: Callable[[T], R]
+    ) -> list[Task[T, R]]:
+        return [self.submit(work, item, died) for item in islice(items, number)]
+
+
+class WorkerPool(Workers):
     """Up to `jobs` worker processes that live as long as the `with` block.
 
     Create it early: a forked worker inherits what this process holds at that time, locks included.
     """
 
     def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
+        self._jobs = jobs
         self._pool = _pool(jobs)
         self._spare = _pool(1)
+
+    @property
+    def jobs(self) -> int:
+        """How many processes there are at most."""
+        return self._jobs
 
     def __enter__(self) -> Self:
         self._begun(os.getpid)
@@ -86,7 +162,7 @@ class WorkerPool:
             try:
                 return self._pool.submit(call)
             except BrokenExecutor:
-                self._pool = _pool(self.jobs)
+                self._pool = _pool(self._jobs)
                 return self._pool.submit(call)
 
     def _alone(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> R:
@@ -144,25 +220,12 @@ class Worker(Generic[P, T, R]):
         return result
 
 
-def completed(tasks: Iterable[Task[T, R]]) -> Iterator[Task[T, R]]:
-    """Yield tasks as they complete; those whose worker died come last."""
-    waiting = {task.future: task for task in tasks}
-    lost = []
-    for future in as_completed(waiting):
-        if isinstance(future.exception(), BrokenExecutor):
-            lost.append(waiting[future])
-        else:
-            yield waiting[future]
-    yield from lost
-
-
 def work_in_processes(
     items: Sequence[T], work: Callable[[T], R], jobs: int, died: Callable[[T], R]
 ) -> Iterator[tuple[T, R]]:
     """Yield each item with its result, as they complete, from a pool of its own."""
     with WorkerPool(min(jobs, len(items))) as workers:
-        for task in completed([workers.submit(work, item, died) for item in items]):
-            yield task.item, task.result()
+        yield from workers.stream(work, items, died)
 
 
 class InlineExecutor(Executor):

@@ -11,12 +11,12 @@ from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.module import AnalysisOptions, analyze_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
+from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.knowledge.devices import devices
 from xlareport.pages.kernels.page import KernelsPage, kernels_page
 from xlareport.pages.tables import PartPage
 from xlareport.records.build import build_report
 from xlareport.records.report import ModuleRecord
-from xlareport.report import BuildOptions, analyze, begin_reading
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
@@ -33,7 +33,7 @@ def analyzed(folder: Path, name: str, device: str = "") -> ModuleKernels:
 
 def recorded(folder: Path, name: str) -> ModuleRecord:
     with open_source(folder) as source, WorkerPool(1) as workers:
-        options = BuildOptions(pictures="none")
+        options = ReadingOptions(pictures="none")
         analyzed = analyze(begin_reading(source, options, workers, silent, pages=True))
         report = build_report(analyzed, relate_modules(analyzed))
     return next(each for each in report.modules if name in each.name)

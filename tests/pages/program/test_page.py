@@ -8,11 +8,11 @@ import pytest
 
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.dump.source import open_source
+from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.pages.program.page import ProgramPage, links_table, program_page
 from xlareport.pages.program.picture import program_picture
 from xlareport.records.build import build_report
 from xlareport.records.report import ReportRecord
-from xlareport.report import BuildOptions, analyze, begin_reading
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
 
@@ -22,7 +22,7 @@ Unpack = Callable[[str], Path]
 @pytest.fixture(scope="module")
 def clusters(unpacked: Unpack) -> tuple[AnalyzedDump, ReportRecord]:
     with open_source(unpacked("tf-clusters")) as source, WorkerPool(1) as workers:
-        analysed = analyze(begin_reading(source, BuildOptions(), workers, silent, pages=False))
+        analysed = analyze(begin_reading(source, ReadingOptions(), workers, silent, pages=False))
     return analysed, build_report(analysed, relate_modules(analysed))
 
 
@@ -64,7 +64,7 @@ def test_the_page_counts_the_modules_by_their_part(
 
 def made(unpacked: Unpack, name: str) -> tuple[AnalyzedDump, ReportRecord]:
     with open_source(unpacked(name)) as source, WorkerPool(1) as workers:
-        analysed = analyze(begin_reading(source, BuildOptions(), workers, silent, pages=False))
+        analysed = analyze(begin_reading(source, ReadingOptions(), workers, silent, pages=False))
     return analysed, build_report(analysed, relate_modules(analysed))
 
 

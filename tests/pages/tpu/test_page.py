@@ -10,13 +10,13 @@ from xlareport.analysis.dump import relate_modules
 from xlareport.analysis.module import AnalysisOptions, AnalyzedModule, analyze_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
+from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tpu.cycles import with_cycles
 from xlareport.pages.tpu.page import tpu_page
 from xlareport.pages.tpu.payload import instruction_links, tpu_payloads
 from xlareport.records.build import build_report
 from xlareport.records.report import ModuleRecord
-from xlareport.report import BuildOptions, analyze, begin_reading
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
@@ -33,7 +33,7 @@ def analyzed(unpacked: Callable[[str], Path]) -> AnalyzedModule:
 @pytest.fixture(scope="module")
 def record(unpacked: Callable[[str], Path]) -> ModuleRecord:
     with open_source(unpacked("tpu-v5e-machine")) as source, WorkerPool(1) as workers:
-        options = BuildOptions(pictures="none")
+        options = ReadingOptions(pictures="none")
         analyzed = analyze(begin_reading(source, options, workers, silent, pages=True))
         report = build_report(analyzed, relate_modules(analyzed))
     return next(it for it in report.modules if "layers" in it.name)

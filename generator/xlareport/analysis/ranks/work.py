@@ -10,7 +10,7 @@ from xlareport.analysis.ranks.verdicts import RankDifference
 from xlareport.dump.modules import GroupedDump
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import guard
-from xlareport.runtime.worker_pool import WorkerPool
+from xlareport.runtime.worker_pool import Workers
 
 _MOST_TWINS = 4
 """Modules of a column that are known to be the same program and are yet parsed to be compared."""
@@ -22,7 +22,7 @@ Compared = tuple[Mapping[str, RankDifference], tuple[Problem, ...]]
 def compare_ranks(
     summaries: Sequence[ModuleSummary],
     grouped: GroupedDump,
-    workers: WorkerPool,
+    workers: Workers,
     originals: Mapping[str, str],
 ) -> Compared:
     """Return, by its key, where each module differs from that of most ranks, and what failed.
@@ -30,8 +30,7 @@ def compare_ranks(
     `originals` are, by the key of a module that repeats another one but for names, that one's.
     """
     pairs = list(_pairs(summaries, grouped, originals))
-    tasks = [workers.submit(_compared, pair, _died) for pair in pairs[:_MOST]]
-    results = [task.result() for task in tasks]
+    results = list(workers.stream_in_order(_compared, pairs[:_MOST], _died))
     compared = [result for result in results if isinstance(result, RankDifference)]
     problems = [result for result in results if isinstance(result, Problem)]
     if len(pairs) > _MOST:

@@ -189,7 +189,7 @@ def files_table(
     artifacts: Sequence[Artifact], report: ReportRecord, uses: Mapping[str, str]
 ) -> Table:
     """Return the table of every file."""
-    modules = {module.key: module for module in report.modules}
+    modules = {module.key: module for module in report.outlines}
     owner = {file.path: file.module for file in report.files}
     columns = (
         Column("File", "name", "hover over a part for its meaning"),
@@ -267,7 +267,7 @@ def _used(files: Sequence[Artifact], uses: Mapping[str, str]) -> str:
 
 
 def _advice(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
-    if not report.modules:
+    if not report.outlines:
         words = (
             "No file here belongs to a module. Check that this is the xla_dump_to "
             "directory and that `XLA_FLAGS` was set before the program started. The flag is"
@@ -311,7 +311,7 @@ _OWN_FLAGS = {"cpu": "xla_cpu_", "gpu": "xla_gpu_", "tpu": "xla_tpu_"}
 
 def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
     """Say what keeps the snapshots from telling all."""
-    snapshots = [stage for module in report.modules for stage in module.stages]
+    snapshots = [stage for module in report.outlines for stage in module.stages]
     if snapshots and not any(stage.pipeline for stage in snapshots):
         words = "No module has snapshots between passes. For the changes of each pass, set"
         yield Advice(prose(words), "--xla_dump_hlo_pass_re=.*")
@@ -325,7 +325,7 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
 
 def _about_modules(report: ReportRecord) -> Iterable[Advice]:
     """Say of how many modules the beginning or the end is missing, and what that may mean."""
-    repeated = _repeated_ids(report.modules)
+    repeated = _repeated_ids(report.outlines)
     if repeated:
         ids = units.plural(repeated, "module id belongs", "module ids belong")
         words = (
@@ -334,13 +334,13 @@ def _about_modules(report: ReportRecord) -> Iterable[Advice]:
             "names. Use a separate directory for each, or set"
         )
         yield Advice(prose(words), "--xla_dump_include_timestamp")
-    bare = sum(not module.stages for module in report.modules)
+    bare = sum(not module.stages for module in report.outlines)
     if bare > 0:
         has = units.plural(bare, "module has", "modules have")
         words = f"{has} no HLO in the dump. If the dump was limited to some modules, set"
         yield Advice(prose(words), "--xla_dump_max_hlo_modules=-1")
     for name in ("before_optimizations", "after_optimizations"):
-        lacking = sum(_lacks(module, name) for module in report.modules)
+        lacking = sum(_lacks(module, name) for module in report.outlines)
         known = stages.find(name)
         if lacking and known and known.absent:
             has = units.plural(lacking, "module has", "modules have")

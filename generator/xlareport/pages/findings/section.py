@@ -77,15 +77,14 @@ def module_findings(
 
 def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | None:
     """Return what stands out in the main program and in the dump; None without a main program."""
-    main = report.main.module if report.main else None
-    pairs = zip(dump.modules, report.modules, strict=True)
-    pair = next((both for both in pairs if both[1].key == main), None)
-    if pair is None:
+    place = report.main_place
+    if place is None:
         return None
+    main = report.modules[place]
     own = replace(
-        pair[1], findings=tuple(finding for finding in pair[1].findings if not _is_again(finding))
+        main, findings=tuple(finding for finding in main.findings if not _is_again(finding))
     )
-    findings = module_findings(pair[0], own, navigation.HOME)
+    findings = module_findings(dump.modules[place], own, navigation.HOME)
     shown = (*findings.shown, *_compiled_again(report)[:_RECOMPILED])
     ranked = sorted(shown, key=lambda view: SEVERITIES.index(view.severity))
     return replace(findings, shown=tuple(ranked))
@@ -97,10 +96,10 @@ def _is_again(finding: FindingRecord) -> bool:
 
 def _compiled_again(report: ReportRecord) -> list[FindingView]:
     """Return one finding for each function that was compiled several times."""
-    modules = {module.key: module for module in report.modules}
+    modules = {module.key: module for module in report.outlines}
     findings = {
         finding.places: finding
-        for module in report.modules
+        for module in report.outlines
         for finding in module.findings
         if _is_again(finding)
     }

@@ -53,11 +53,10 @@ class HomeSummary:
 
 def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
     """Tell what was dumped, and what is known of the main program."""
-    main = report.main.module if report.main else None
-    pairs = zip(report.modules, dump.modules, strict=True)
-    result = next((pair for pair in pairs if pair[0].key == main), None)
-    if result is None:
+    place = report.main_place
+    if place is None:
         return HomeSummary(words.lead(report))
+    result = report.modules[place], dump.modules[place]
     answers = tuple(_answers(report, *result))
     return HomeSummary(_lead(report, *result), answers, time_view(result[1].cost))
 
@@ -241,7 +240,7 @@ def _largest(memory: MemoryRecord) -> str:
 
 def _modules(report: ReportRecord) -> Answer:
     """Say what else was compiled, and what was compiled more than once."""
-    if len(report.modules) == 1:
+    if len(report.outlines) == 1:
         return Answer("Other modules", prose("None."), "", "")
     ranks = [rank_words(report)] if len(report.ranks) > 1 else []
     message = " ".join([words.many(report), *_again(report), *_programs(report), *ranks])
@@ -251,7 +250,7 @@ def _modules(report: ReportRecord) -> Answer:
 
 def _again(report: ReportRecord) -> Iterator[str]:
     """Name the functions that were compiled more than once, but for the framework's helpers."""
-    roles = {module.key: module.role for module in report.modules}
+    roles = {module.key: module.role for module in report.outlines}
     own = [group for group in report.retrace_groups if roles[group.modules[0]] not in HELPERS]
     for group in own[:_AGAIN]:
         yield f"`{words.short_name(group.name)}` was compiled {len(group.modules)} times."

@@ -149,14 +149,12 @@ def home_page(
     tpu_flags: TpuFlags | None = None,
 ) -> HomePage:
     """Make the home page from the report's records; `summary` is what it says first."""
-    ranked = sorted(report.modules, key=lambda module: module.rank)
-    main = next(
-        (module for module in ranked if report.main and module.key == report.main.module), None
-    )
+    ranked = sorted(report.outlines, key=lambda module: module.rank)
+    main = report.main_module
     return HomePage(
         title=f"XLA report: {report.dump.path.rstrip('/').rpartition('/')[2] or report.dump.path}",
         lead=summary.lead if summary else words.lead(report),
-        main=_main_card(report.main, main, report.modules) if report.main and main else None,
+        main=_main_card(report.main, main, report.outlines) if report.main and main else None,
         answers=summary.answers if summary else (),
         findings=findings,
         time=summary.time if summary else None,
@@ -189,7 +187,7 @@ def row(module: ModuleRecord) -> ModuleRow:
 
 
 def _main_card(
-    main: MainProgramRecord, module: ModuleRecord, modules: tuple[ModuleRecord, ...]
+    main: MainProgramRecord, module: ModuleRecord, modules: Sequence[ModuleRecord]
 ) -> MainCard:
     others = {module.key: row(module) for module in modules}
     is_open = main.sureness not in ("clear", "marker")
@@ -345,7 +343,7 @@ _AUTHORS = {
 
 
 def _many(report: ReportRecord) -> str:
-    if len(report.modules) < 2:
+    if len(report.outlines) < 2:
         return ""
     result = (_MANY[frontend] for frontend in report.dump.frontends if frontend in _MANY)
     return " ".join(result) or "A program is compiled as one or more modules."
@@ -375,7 +373,7 @@ def _facts(report: ReportRecord) -> tuple[Fact, ...]:
         Fact("Read from", dump.path),
         Fact("Framework", frontends or "not known"),
         Fact("Backend", backends or "not known"),
-        Fact("Modules", units.count(len(report.modules))),
+        Fact("Modules", units.count(len(report.outlines))),
         Fact("Files", f"{units.count(dump.files)}, {units.byte_size(dump.bytes)}"),
         Fact("Report by", f"{report.generator.name} {report.generator.version}"),
     )

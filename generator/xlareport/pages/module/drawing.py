@@ -1,20 +1,94 @@
 """Which pictures of modules are drawn when, and which of them show less than they should."""
 
+import atexit
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
+from xlareport.pages.module.kept import KeptModules, keep_all_pictures
 from xlareport.pages.module.work import ModuleOutput, ModuleResult
-from xlareport.pages.pictures.requests import PictureChoice
-from xlareport.pictures.draw import PictureRequest, PictureResult, Place
+from xlareport.pages.pictures.requests import PictureChoice, picture_files
+from xlareport.pictures.draw import PictureRequest, PictureResult, Place, Renderer
+from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.records.report import ReportRecord
+from xlareport.runtime.progress import silent
+from xlareport.storage.payloads import File
+
+_ENOUGH = 32
+"""Pictures that keep all workers busy."""
+_MOST = 20
+"""Modules whose files are held in memory together."""
 
 
-def early_requests(
-    results: Iterable[ModuleResult], choice: PictureChoice
-) -> Iterator[PictureRequest]:
-    """Yield what can be drawn while modules are read: all, unless it hangs on their roles."""
-    if choice != "main":
+@dataclass(frozen=True, slots=True)
+class ModuleDrawing:
+    """Draws the pictures of modules as these are read, and keeps them for the next build."""
+
+    renderer: Renderer
+    choice: PictureChoice
+    kept: KeptModules | None
+    """Where results are kept from build to build; None where they are not."""
+
+    def files(self, results: Iterable[ModuleResult]) -> Iterator[tuple[File, ...]]:
+        """Yield the files of some modules at a time: their payloads and pictures.
+
+        Pictures of the main program alone hang on the roles of modules, and are drawn later.
+        """
+        for some in self._some(results):
+            faulty: set[Place] = set()
+            requests = [request for result in some for request in result.output.requests]
+            drawn: dict[str, str] = {}
+            if self.choice != "main":
+                pictures = note_faulty(self.renderer.draw(requests), faulty)
+                drawn = dict(picture_files(pictures))
+            if self.kept is not None:
+                keep_all_pictures(self.kept, some, drawn, faulty)
+            of_modules = (
+                file
+                for result in some
+                for file in (*result.output.payloads, *(result.output.drawn or ()))
+            )
+            yield *of_modules, *drawn.items()
+
+    def _some(self, results: Iterable[ModuleResult]) -> Iterator[list[ModuleResult]]:
+        """Yield modules whose pictures are drawn together."""
+        some: list[ModuleResult] = []
         for result in results:
-            yield from result.output.requests
+            some.append(result)
+            if len(some) >= _MOST or sum(len(each.output.requests) for each in some) >= _ENOUGH:
+                yield some
+                some = []
+        if some:
+            yield some
+
+
+def draw_module(
+    result: ModuleResult, choice: PictureChoice | None, kept: KeptModules | None
+) -> ModuleResult:
+    """Return the result with the files of its pictures, drawn where the module was read.
+
+    Those of the main program alone hang on the roles of modules, and are drawn later.
+    """
+    output = result.output
+    if choice in (None, "main") or output.drawn is not None:
+        return result
+    cache = kept.store.folder.parent if kept else Path(tempfile.gettempdir()) / "xlareport-layouts"
+    faulty: set[Place] = set()
+    renderer = Renderer(_own_pool(), cache, silent)
+    drawn = dict(picture_files(note_faulty(renderer.draw(output.requests), faulty)))
+    if kept is not None:
+        keep_all_pictures(kept, [result], drawn, faulty)
+    return replace(result, output=replace(output, drawn=tuple(drawn.items()), requests=()))
+
+
+@cache
+def _own_pool() -> LayoutPool:
+    """Return the processes that lay out the pictures of this process, as long as it lives."""
+    pool = LayoutPool(1)
+    atexit.register(pool.__exit__)
+    return pool
 
 
 def part_requests(
@@ -24,7 +98,7 @@ def part_requests(
     main = report.main.module if report.main else None
     wanted: list[PictureRequest] = []
     others: list[PictureRequest] = []
-    for output, record in zip(outputs, report.modules, strict=True):
+    for output, record in zip(outputs, report.outlines, strict=True):
         chosen = choice != "main" or record.key == main
         (wanted if chosen else others).extend(output.requests)
     drawn = {request.place for request in wanted}
@@ -34,11 +108,10 @@ def part_requests(
 
 def main_requests(
     outputs: Sequence[ModuleOutput], report: ReportRecord
-) -> Iterator[PictureRequest]:
-    """Yield what the page of the main program shows first; its layouts are kept by now."""
-    for output, record in zip(outputs, report.modules, strict=True):
-        if report.main and record.key == report.main.module:
-            yield from output.plain
+) -> Sequence[PictureRequest]:
+    """Return what the page of the main program shows first; its layouts are kept by now."""
+    place = report.main_place
+    return () if place is None else outputs[place].plain
 
 
 def note_faulty(results: Iterable[PictureResult], faulty: set[Place]) -> Iterator[PictureResult]:

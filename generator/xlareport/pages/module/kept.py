@@ -168,4 +168,3 @@ def keep_all_pictures(
         is_whole = not any(request.place in faulty for request in result.output.requests)
         if result.output.drawn is None and is_whole:
             kept.keep_pictures(result, drawn)
-    kept.store.prune()

@@ -41,7 +41,7 @@ def modules_table(report: ReportRecord, sizes: dict[str, int]) -> Table:
         Column("Size", "bytes"),
         Column("Rank", "int", "1 is the most likely main program"),
     )
-    rows = [_row(module, sizes.get(module.key, 0)) for module in report.modules]
+    rows = [_row(module, sizes.get(module.key, 0)) for module in report.outlines]
     return Table(columns, rows, sort=(len(columns) - 1, "asc"), empty="No modules in this dump.")
 
 

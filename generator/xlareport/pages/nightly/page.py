@@ -93,9 +93,11 @@ class TrendsPage:
 
 def tonight(report: ReportRecord, when: str, address: str) -> Night:
     """Return the figures of a report; modules of one name are told apart by their order."""
-    named = dict(zip(labels(module.name for module in report.modules), report.modules, strict=True))
+    named = dict(
+        zip(labels(module.name for module in report.outlines), report.outlines, strict=True)
+    )
     wanted = report.main.module if report.main else None
-    figures = {name: _figures(module) for name, module in named.items()}
+    figures = {name: _figures(module) for name, module in zip(named, report.modules, strict=True)}
     main = next((name for name, module in named.items() if module.key == wanted), None)
     slugs = {name: module.slug for name, module in named.items()}
     return Night(when, report.dump.path, address, main, figures, slugs)

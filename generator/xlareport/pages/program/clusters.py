@@ -89,7 +89,7 @@ def _modules(unit: str, report: ReportRecord) -> tuple[str, ...]:
     """Return the modules of a cluster; TensorFlow appends to its name."""
     return tuple(
         module.key
-        for module in report.modules
+        for module in report.outlines
         if module.name.startswith(unit) and not module.name[len(unit) : len(unit) + 1].isalnum()
     )
 

@@ -132,13 +132,13 @@ def _named(report: ReportRecord) -> dict[str, Link]:
         module.key: Link(
             words.label(module), navigation.address(navigation.module_page(module.slug))
         )
-        for module in report.modules
+        for module in report.outlines
     }
 
 
 def _links_words(report: ReportRecord) -> str:
     links = report.links
-    if not links and report.processes is None and report.modules:
+    if not links and report.processes is None and report.outlines:
         return "Not checked: the processes of the modules are not known."
     if not links:
         return (
@@ -176,7 +176,7 @@ def _chain_words(report: ReportRecord) -> str:
 
 def _retraced(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     """Return the tables of functions that were compiled several times; helpers are only counted."""
-    named, roles = _named(report), {module.key: module.role for module in report.modules}
+    named, roles = _named(report), {module.key: module.role for module in report.outlines}
     recompilations = [
         group for group in report.retrace_groups if roles[group.modules[0]] not in HELPERS
     ]
@@ -207,7 +207,7 @@ def _cut(differences: Sequence[Difference]) -> tuple[Difference, ...]:
 
 
 def _repeated(report: ReportRecord) -> str:
-    roles = {module.key: module.role for module in report.modules}
+    roles = {module.key: module.role for module in report.outlines}
     recompilations = [
         group for group in report.retrace_groups if roles[group.modules[0]] in HELPERS
     ]
@@ -222,13 +222,13 @@ def _repeated(report: ReportRecord) -> str:
 
 def _not_retraced(report: ReportRecord) -> str:
     """Say that no function was compiled again, or why that was not checked."""
-    unread = sum(module.final.instructions is None for module in report.modules)
-    if report.processes is None and report.modules:
+    unread = sum(module.final.instructions is None for module in report.outlines)
+    if report.processes is None and report.outlines:
         return (
             "Not checked: several processes wrote into one folder, and the process of each "
             "module is not known."
         )
-    if unread and unread == len(report.modules):
+    if unread and unread == len(report.outlines):
         return "Not checked: no module could be read."
     text = "No recompilations found."
     if unread:
@@ -242,7 +242,7 @@ def _processes(report: ReportRecord) -> str:
 
 def _overwritten(report: ReportRecord) -> str:
     """Say in how many modules files of several runs or ranks stand mixed."""
-    mixed = sum(any(stage.left_out for stage in module.stages) for module in report.modules)
+    mixed = sum(any(stage.left_out for stage in module.stages) for module in report.outlines)
     if not mixed:
         return ""
     holds = "holds" if mixed == 1 else "hold"
@@ -254,7 +254,7 @@ def _overwritten(report: ReportRecord) -> str:
 
 
 def _known_processes(report: ReportRecord) -> str:
-    if report.processes is None and report.modules:
+    if report.processes is None and report.outlines:
         return _unknown_processes(report)
     if report.processes is None or report.processes < _SEVERAL:
         return ""
@@ -326,7 +326,7 @@ def _folders(report: ReportRecord) -> dict[str, str]:
     """Return the folder of each module, with `/` at its end, less what all have in common."""
     highest = {
         module.key: min(module.files, key=lambda path: path.count("/"), default="")
-        for module in report.modules
+        for module in report.outlines
     }
     folders = {key: path.rpartition("/")[0] for key, path in highest.items()}
     shared = commonpath(folders.values()) if folders else ""

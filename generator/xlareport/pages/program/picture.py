@@ -29,13 +29,13 @@ def program_picture(report: ReportRecord) -> PictureRequest | None:
     """Draw what somebody wrote, and the helpers that are linked; None without two modules."""
     linked = {key for link in report.links for key in (link.source, link.target)}
     drawn = _first(
-        [module for module in report.modules if module.key in linked or module.role not in HELPERS]
+        [module for module in report.outlines if module.key in linked or module.role not in HELPERS]
     )
     keys = {module.key for module in drawn}
     links = [link for link in report.links if link.source in keys and link.target in keys]
     if len(drawn) < _LEAST:
         return None
-    left_out = len(report.modules) - len(drawn)
+    left_out = len(report.outlines) - len(drawn)
     notes = (_left_out(left_out),) if left_out else ()
     nodes = tuple(_node(module) for module in drawn)
     drawing = Drawing(

@@ -67,7 +67,7 @@ def ranks_section(report: ReportRecord) -> RanksSection | None:
         if difference is not None
     ]
     shown.sort(key=lambda row: list(_WORDS).index(row[1].verdict))
-    modules = {module.key: module for module in report.modules}
+    modules = {module.key: module for module in report.outlines}
     more = len(shown) - _SHOWN
     return RanksSection(
         lead=prose(rank_words(report)),
@@ -83,7 +83,7 @@ def rank_words(report: ReportRecord) -> str:
     different = [group for group in groups if group.verdict is not RankVerdict.SAME]
     missing = [group for group in groups if group.missing]
     everywhere = sum(_is_everywhere(group, report) for group in groups)
-    lone = len(report.modules) - len({key for group in groups for key in group.modules})
+    lone = len(report.outlines) - len({key for group in groups for key in group.modules})
     if not different and not missing and not lone and everywhere == len(groups):
         modules = "module" if len(groups) == 1 else f"{len(groups):,} modules"
         return f"All {total} compiled the same {modules}: no difference."
@@ -191,7 +191,7 @@ def ranks_table(report: ReportRecord) -> Table:
 
     Letters tell the modules of one row apart: `A` is that of most ranks.
     """
-    modules = {module.key: module for module in report.modules}
+    modules = {module.key: module for module in report.outlines}
     rows = list(_matrix_rows(report))
     patterns: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number in range(1, len(report.ranks) + 1):
@@ -237,7 +237,7 @@ def _matrix_rows(report: ReportRecord) -> Iterator[_MatrixRow]:
     ]
     lone = [
         _MatrixRow((module.key,), (_members(module.ranks),), RankVerdict.SAME)
-        for module in report.modules
+        for module in report.outlines
         if module.key not in grouped and module.ranks
     ]
     order = list(_WORDS)

@@ -299,10 +299,10 @@ def search_front(
     """Return the small index: modules, the main program first, and which has which opcodes."""
     main = report.main.module if report.main else None
     order = sorted(
-        range(len(report.modules)),
-        key=lambda place: (report.modules[place].key != main, report.modules[place].rank, place),
+        range(len(report.outlines)),
+        key=lambda place: (report.outlines[place].key != main, report.outlines[place].rank, place),
     )
-    views = [report.modules[place] for place in order]
+    views = [report.outlines[place] for place in order]
     own = [
         [] if module.same_as else _opcodes(summaries[place])
         for module, place in zip(views, order, strict=True)
@@ -328,7 +328,7 @@ def search_front(
             for finding in module.findings
         ],
         "files": len(report.files),
-        "topics": list(search_topics(views[0])) if views else [],
+        "topics": list(search_topics(report.modules[order[0]])) if views else [],
     }
 
 

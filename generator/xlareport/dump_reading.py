@@ -1,0 +1,315 @@
+"""The first half of the pipeline: modules read and analyzed by workers, results kept on disk.
+
+Few results are in memory at a time, whatever the number of modules.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses
+from xlareport.analysis.fitted_profiles import assign_profiles
+from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadable_module
+from xlareport.analysis.modules.marker import compile_marker
+from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.ranks.work import compare_ranks
+from xlareport.dump.duplicates import find_duplicates
+from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
+from xlareport.dump.rank_modules import group_source
+from xlareport.dump.rank_twins import find_rank_twins
+from xlareport.dump.source import Source
+from xlareport.pages.module.drawing import draw_module
+from xlareport.pages.module.duplicate import duplicate_result, duplicate_texts
+from xlareport.pages.module.kept import KeptModules, keep_in
+from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
+from xlareport.pages.pictures.requests import PictureChoice
+from xlareport.ptxas import Ptxas
+from xlareport.readers.replay_result import ReplayResult
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.forked_parts import share_processes
+from xlareport.runtime.limits import CACHE_BYTES, LIMITS, Limits
+from xlareport.runtime.progress import ProgressCallback
+from xlareport.runtime.worker_pool import Workers
+from xlareport.side_files import (
+    ProfiledModules,
+    add_logged_facts,
+    list_unjoined,
+    read_graphs,
+    read_profiles,
+    read_reasons,
+)
+from xlareport.site.folder import Folder
+from xlareport.site.nights import keep_slugs
+from xlareport.storage.spooled_values import SpooledValues
+
+_READING = "reading modules"
+_LEAST_SECONDS = 0.03
+_BYTES_A_SECOND = 1_000_000
+"""Of the files of modules, for a first guess of how long they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """What the caller wants to be read, and how."""
+
+    out: Path = Path()
+    marker: str | None = None
+    """A regular expression that only the main program contains."""
+    pictures: PictureChoice = "changed"
+    cost_options: CostOptions = field(default_factory=CostOptions)
+    """Which device to reckon with, and whether to show sources."""
+    name: str | None = None
+    """What the report calls the dump; None for the path that was given."""
+    history: Path | None = None
+    """The folder of nightly figures, to which this night is added."""
+    limits: Limits = LIMITS
+    """How much of the dump is taken."""
+    profiles: tuple[str, ...] = ()
+    """Folders, archives or files with what profilers wrote, beside those in the dump."""
+    replays: tuple[ReplayResult, ...] = ()
+    """What `replay --bisect` found for modules of the dump."""
+    ptxas: Ptxas | None = None
+    """Compiles the PTX of the dump to know registers and spills; never without being asked."""
+    cache_bytes: int = CACHE_BYTES
+    """What may be kept in the output folder for the next build; 0 keeps no results."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleTask:
+    """A module to be read by a worker."""
+
+    files: ModuleFiles
+    options: AnalysisOptions
+    processes: int = 1
+    """How many processes may work on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleWork:
+    """What a worker does with each module."""
+
+    pictures: PictureChoice | None
+    """None where no pages are made."""
+    kept: KeptModules | None = None
+    """Where results are kept from build to build; None where they are not."""
+    draws: bool = False
+    """Whether the worker draws the pictures of the module as well."""
+
+    def __call__(self, task: ModuleTask) -> ModuleResult:
+        """Return what is known of a module, and what its pages load."""
+        kept = self.kept
+        if self.draws and kept is not None and not kept.store.folder.parent.is_dir():
+            kept = None  # on a machine that does not share the output folder
+        work = kept.process if kept else process_module
+        result = work(task.files, task.options, self.pictures, task.processes)
+        return draw_module(result, self.pictures, kept) if self.draws else result
+
+
+@dataclass(slots=True)
+class DumpReading:
+    """A dump whose modules are read by workers."""
+
+    source: Source
+    name: str
+    artifacts: Sequence[Artifact]
+    grouped: GroupedDump
+    tasks: Sequence[ModuleTask]
+    """The largest modules first."""
+    same: Mapping[str, ModuleFiles]
+    """By its key, of each module that repeats another one that one."""
+    twins: frozenset[str]
+    """Keys of modules of ranks that repeat another one but for names, ids and notes."""
+    watched: ProfiledModules
+    """What profilers saw."""
+    progress: ProgressCallback
+    workers: Workers
+    work: ModuleWork
+    folder: Path | None = None
+    """Where results that do not fit into memory lie; None for the temporary folder."""
+    analyses: StoredAnalyses = field(init=False)
+    outputs: SpooledValues[ModuleOutput] = field(init=False)
+    """What pages need beside the analyses, without the files of each module."""
+    _places: dict[str, int] = field(default_factory=dict)
+    """Where the results of a module lie, by its key."""
+    _done: bool = False
+
+    def __post_init__(self) -> None:
+        self.analyses = StoredAnalyses(self.folder)
+        self.outputs = SpooledValues(self.folder)
+
+    def results(self) -> Iterator[ModuleResult]:
+        """Yield the result of each module once, as they come."""
+        for task, result in self.workers.stream(
+            self.work, self.tasks, _process_died, _expected_seconds
+        ):
+            shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
+            self._keep(task.files.key, shared)
+            self.progress(_READING, len(self._places), len(self.tasks))
+            yield shared
+        for result in self._repeated():
+            self._keep(result.analysis.summary.files.key, result)
+            yield result
+        order = [self._places[module.key] for module in self.grouped.modules]
+        self.analyses.reorder(order)
+        self.outputs.reorder(order)
+        self._done = True
+
+    def finish(self) -> None:
+        """Read what is not read yet."""
+        if not self._done:
+            for _ in self.results():
+                pass
+
+    def _keep(self, key: str, result: ModuleResult) -> None:
+        self._places[key] = len(self.analyses)
+        self.analyses.append(result.analysis)
+        output = replace(result.output, payloads=(), drawn=None)
+        if self.work.pictures != "main":
+            output = replace(output, requests=())
+        self.outputs.append(output)
+
+    def _repeated(self) -> Iterator[ModuleResult]:
+        """Yield the results of modules that repeat others, with copies of their own texts."""
+        repeated = [module for module in self.grouped.modules if module.key in self.same]
+        texts = (
+            iter([()] * len(repeated))
+            if self.work.pictures is None
+            else self.workers.stream_in_order(duplicate_texts, repeated, duplicate_texts)
+        )
+        for module, copies in zip(repeated, texts, strict=True):
+            original = self.analyses[self._places[self.same[module.key].key]]
+            identical = module.key not in self.twins
+            yield duplicate_result(ModuleResult(original), module, copies, identical=identical)
+
+
+def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAnalysis:
+    """Return the analysis with the files of this process in place of equal copies of them."""
+    summary = analysis.summary
+    known = {stage.key: stage for stage in files.stages}
+    stages = []
+    for each in summary.stages:
+        own = known.get(each.stage.key)
+        stages.append(replace(each, stage=own) if own == each.stage and own else each)
+    final = next((each.stage for each in stages if each.stage == summary.final_stage), None)
+    shared = replace(
+        summary,
+        files=files if files == summary.files else summary.files,
+        stages=tuple(stages),
+        final_stage=final or summary.final_stage,
+    )
+    return replace(analysis, summary=shared)
+
+
+def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
+    """Wait for all modules and read the files that belong to none of them."""
+    reading.finish()
+    modules: Sequence[ModuleAnalysis] = reading.analyses
+    summaries = [module.summary for module in reading.analyses.outlines]
+    originals = {key: reading.same[key].key for key in reading.twins}
+    differences, uncompared = compare_ranks(summaries, reading.grouped, reading.workers, originals)
+    others, watched = reading.grouped.others, reading.watched
+    graphs, problems = read_graphs(others, limits)
+    reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
+    modules, unreadable = add_logged_facts(modules, others, limits)
+    if watched.modules:
+        modules = list(assign_profiles(modules, watched.modules))
+    unjoined = list_unjoined(watched, {module.name for module in reading.grouped.modules})
+    side_files = {graph.path: "read: clusters and links come from it" for graph in graphs}
+    side_files |= dict.fromkeys(watched.read, "read: measured times come from it")
+    return AnalyzedDump(
+        name=reading.name,
+        artifacts=tuple(reading.artifacts),
+        grouped=reading.grouped,
+        problems=(
+            *(*reading.source.problems, *problems, *watched.problems),
+            *(*unjoined, *unread, *unreadable, *uncompared),
+        ),
+        modules=modules,
+        graphs=graphs,
+        reasons=reasons,
+        side_files=side_files,
+        rank_differences=differences,
+    )
+
+
+def _expected_seconds(task: ModuleTask) -> float:
+    return _LEAST_SECONDS + task.files.bytes / _BYTES_A_SECOND
+
+
+def _process_died(task: ModuleTask) -> ModuleResult:
+    reason = "the process that read it died, perhaps out of memory"
+    return ModuleResult(unreadable_module(task.files, reason))
+
+
+def begin_reading(
+    source: Source,
+    options: ReadingOptions,
+    workers: Workers,
+    progress: ProgressCallback,
+    *,
+    pages: bool,
+) -> DumpReading:
+    """Return the modules of a dump, to be read; `pages` makes payloads and drawings as well."""
+    artifacts, grouped = group_source(source)
+    grouped = keep_slugs(grouped, options.history)
+    watched = read_profiles(source, options.profiles, options.limits, progress)
+    repeated = find_duplicates(grouped.modules)
+    twins = dict(find_rank_twins([each for each in grouped.modules if each.key not in repeated]))
+    twins |= {key: twins[each.key] for key, each in repeated.items() if each.key in twins}
+    same = {**repeated, **twins}
+    own = [module for module in grouped.modules if module.key not in same]
+    replays = _replays(options.replays, grouped, same)
+    progress(_READING, 0, len(own))
+    folder = Folder(options.out).cache.absolute() if pages else None
+    kept = keep_in(folder, options.cache_bytes) if folder else None
+    total = sum(module.bytes for module in own)
+    tasks = [
+        ModuleTask(
+            module,
+            _analysis_options(
+                options, watched.modules.get(module.name), replays.get(module.key), pages=pages
+            ),
+            1 if workers.is_remote else share_processes(module.bytes, total, workers.jobs),
+        )
+        for module in sorted(own, key=lambda module: module.bytes, reverse=True)
+    ]
+    return DumpReading(
+        *(source, options.name or source.name, artifacts, grouped, tasks, same),
+        *(frozenset(twins), watched, progress, workers),
+        ModuleWork(options.pictures if pages else None, kept, pages and workers.is_remote),
+        folder,
+    )
+
+
+def _replays(
+    results: Sequence[ReplayResult], grouped: GroupedDump, same: Mapping[str, ModuleFiles]
+) -> dict[str, ReplayResult]:
+    """Return the results by the keys of their modules; raises UnreadableInputError."""
+    known = {module.key for module in grouped.modules}
+    replays: dict[str, ReplayResult] = {}
+    for result in results:
+        if result.module not in known:
+            raise UnreadableInputError(f"--replay names {result.module}, which the dump has not.")
+        original = same.get(result.module)
+        replays[original.key if original is not None else result.module] = result
+    return replays
+
+
+def _analysis_options(
+    options: ReadingOptions, times: ModuleTimes | None, replay: ReplayResult | None, *, pages: bool
+) -> AnalysisOptions:
+    return AnalysisOptions(
+        marker=compile_marker(options.marker) if options.marker else None,
+        cost_options=options.cost_options,
+        times=times,
+        replay=replay,
+        ptxas=_kept_ptxas(options, pages=pages),
+    )
+
+
+def _kept_ptxas(options: ReadingOptions, *, pages: bool) -> Ptxas | None:
+    """Return the assembler; a build keeps its messages for the next one, a mere reading nothing."""
+    if options.ptxas is None or not pages:
+        return options.ptxas
+    return replace(options.ptxas, cache=Folder(options.out).cache / "ptxas")

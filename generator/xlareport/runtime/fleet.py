@@ -1,0 +1,379 @@
+"""Workers on other machines: a cluster of Dask distributed, which is an extra.
+
+Small tasks travel together, a result stays with its worker until it is asked for, and what is asked
+for is bytes. Workers have to be of this very program: the same sources, Python and libraries.
+"""
+
+import logging
+import os
+import pickle
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+import zstandard
+
+from xlareport import __version__
+from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.garbage_collection import collect_rarely
+from xlareport.runtime.program_digest import digest_program
+from xlareport.runtime.worker_pool import Effort, Task, Workers
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_TARGET = 2.0
+"""Seconds that the tasks of one batch take together."""
+_MOST = 500
+"""Tasks of one batch."""
+_AHEAD = 2
+"""Batches for each thread of a worker that are begun before a result is asked for."""
+_RETRIES = 2
+"""How often a batch is begun again after an error of the worker itself."""
+_PATIENCE = 60.0
+"""Seconds without any worker after which a build gives up."""
+_TIMEOUT = "20s"
+"""How long a scheduler may take to answer."""
+_GLANCE = 5.0
+"""Seconds between looks at whether there are workers."""
+_LEARNED = 0.3
+"""Weight of the latest batch in what is known of the speed of workers."""
+_LOCAL = "local:"
+_CONFIGURED = "dask"
+_LEVEL = 1
+
+
+class FleetError(XlareportError):
+    """The cluster cannot be used, or was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Tasks that travel together, with the program that they have to be done by."""
+
+    program: str
+    written: bytes
+    """The work and the items, pickled."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What came of a batch."""
+
+    results: tuple[bytes, ...]
+    """Pickled and packed, one by one: few are unpacked at a time."""
+    seconds: float
+
+
+@dataclass(slots=True)
+class _Begun:
+    """A batch on its way."""
+
+    items: Sequence[Any]
+    effort: float
+
+
+@contextmanager
+def open_fleet(scheduler: str, seen: Path | None = None) -> Iterator["Fleet"]:
+    """Connect to a cluster, and check that all of its workers can do the work.
+
+    `scheduler` is an address, the path of a scheduler file, `local:N` for N processes of this
+    machine, or `dask` for what the configuration of Dask names. `seen` is a path that workers
+    have to see. Raises FleetError.
+    """
+    if find_spec("distributed") is None:
+        raise FleetError("--scheduler needs Dask: pip install 'xlareport[dask]'.")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with _client(scheduler) as client:
+        _check_workers(client, seen)
+        yield Fleet(client)
+
+
+@contextmanager
+def _client(scheduler: str) -> Iterator[Any]:
+    """Connect to a scheduler; raises FleetError."""
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra, slow to import
+
+    if scheduler.startswith(_LOCAL):
+        number = scheduler.removeprefix(_LOCAL)
+        if not number.isdecimal() or not 0 < int(number) <= 1_000:
+            raise FleetError(f"--scheduler {scheduler} names no number of processes: local:4.")
+        options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+        with (
+            LocalCluster(int(number), silence_logs=logging.CRITICAL, **options) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(**_address(scheduler), timeout=_TIMEOUT)
+    except (OSError, ValueError, TypeError) as error:
+        raise FleetError(f"No scheduler of Dask answers at {scheduler}: {error}.") from error
+    with client:
+        yield client
+
+
+def _address(scheduler: str) -> dict[str, Any]:
+    """Return how Dask is told of a scheduler; raises FleetError."""
+    if scheduler == _CONFIGURED:
+        import dask  # noqa: PLC0415 - an extra
+
+        known = dask.config.get("scheduler-address", None)
+        if not known:
+            raise FleetError(
+                "The configuration of Dask names no scheduler: set DASK_SCHEDULER_ADDRESS."
+            )
+        return {"address": known}
+    if "://" in scheduler:
+        return {"address": scheduler}
+    if Path(scheduler).is_file():
+        return {"scheduler_file": scheduler}
+    raise FleetError(
+        f"--scheduler {scheduler} is no address such as tcp://host:8786, no scheduler file, "
+        "no local:N and not `dask`."
+    )
+
+
+def _check_workers(client: Any, seen: Path | None) -> None:
+    """Raise FleetError unless there are workers, all of this program, that see a path."""
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError as error:
+        raise FleetError("The scheduler has no worker.") from error
+    # functions that every worker has, whatever its version of xlareport
+    others = client.run(version, "xlareport", on_error="return")
+    for worker, other in others.items():
+        if other != version("xlareport"):
+            found = f"xlareport {other}" if isinstance(other, str) else "no xlareport"
+            raise FleetError(_foreign(worker, found))
+    digests = client.run(digest_program, on_error="return")
+    for worker, digest in digests.items():
+        if digest != digest_program():
+            raise FleetError(_foreign(worker, f"other sources of xlareport {others[worker]}"))
+    if seen is None:
+        return
+    for worker, is_there in client.run(os.path.exists, str(seen)).items():
+        if not is_there:
+            raise FleetError(
+                f"The worker {worker} does not see {seen}. Put the dump where all workers see it "
+                "under the same path, or name it by a URL such as s3://."
+            )
+
+
+def _foreign(worker: str, found: str) -> str:
+    return (
+        f"The worker {worker} has {found}, or another Python or other libraries; here is "
+        f"xlareport {__version__}. A report is made by one program: install the same everywhere."
+    )
+
+
+class Fleet(Workers):
+    """The workers of a cluster."""
+
+    is_remote = True
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.batches = 0
+        """Batches done."""
+        self.busy_seconds = 0.0
+        """Seconds that workers worked."""
+        self._slowness = 1.0
+        """Measured seconds for each expected second."""
+
+    @property
+    def jobs(self) -> int:
+        """How many threads all workers have now."""
+        threads: dict[str, int] = self.client.nthreads()
+        return max(1, sum(threads.values()))
+
+    def submit(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> Task[T, R]:
+        """Have a worker call `work(item)`; `died(item)` is the result if that kills workers."""
+        result: Future[R] = Future()
+        (pair,) = self.stream(work, [item], died)
+        result.set_result(pair[1])
+        return Task(item, result, partial(died, item))
+
+    def stream(
+        self,
+        work: Callable[[T], R],
+        items: Iterable[T],
+        died: Callable[[T], R],
+        effort: Effort[T] | None = None,
+    ) -> Iterator[tuple[T, R]]:
+        """Yield each item with its result, as they complete; raises FleetError."""
+        waiting = iter(items)
+        effort = effort or _equal_effort
+        begun: dict[Any, _Begun] = {}
+        try:
+            self._begin(begun, work, waiting, effort)
+            while begun:
+                for future in self._completed(begun):
+                    batch = begun.pop(future)
+                    yield from self._results(future, batch, work, died)
+                    del future
+                self._begin(begun, work, waiting, effort)
+        finally:
+            if begun:
+                self.client.cancel(list(begun), force=True)
+
+    def stream_in_order(
+        self, work: Callable[[T], R], items: Iterable[T], died: Callable[[T], R]
+    ) -> Iterator[R]:
+        """Yield the result of each item, in their order."""
+        early: dict[int, R] = {}
+        following = 0
+        numbered = partial(_numbered, work)
+        for (number, _), result in self.stream(
+            numbered, enumerate(items), partial(_numbered, died)
+        ):
+            early[number] = result
+            while following in early:
+                yield early.pop(following)
+                following += 1
+
+    def _begin(
+        self,
+        begun: dict[Any, _Begun],
+        work: Callable[[T], R],
+        waiting: Iterator[T],
+        effort: Effort[T],
+    ) -> None:
+        """Send batches until all workers have enough to do."""
+        wanted = _AHEAD * self.jobs
+        while len(begun) < wanted:
+            batch = self._batch(waiting, effort)
+            if not batch.items:
+                return
+            begun[self._send(work, batch.items)] = batch
+
+    def _batch(self, waiting: Iterator[T], effort: Effort[T]) -> _Begun:
+        batch, items = _Begun([], 0.0), []
+        for item in waiting:
+            items.append(item)
+            batch.effort += effort(item)
+            if batch.effort * self._slowness >= _TARGET or len(items) >= _MOST:
+                break
+        batch.items = items
+        return batch
+
+    def _send(self, work: Callable[[T], R], items: Sequence[T]) -> Any:
+        written = zstandard.ZstdCompressor(level=_LEVEL).compress(pickle.dumps((work, items), 5))
+        batch = _Batch(_program(), written)
+        return self.client.submit(_run, batch, pure=False, retries=_RETRIES, key=None)
+
+    def _completed(self, begun: dict[Any, _Begun]) -> list[Any]:
+        """Wait until some batch is done; raises FleetError where nobody can do any."""
+        from distributed import wait  # noqa: PLC0415 - an extra
+
+        alone_since: float | None = None
+        while True:
+            try:
+                return list(wait(list(begun), _GLANCE, return_when="FIRST_COMPLETED").done)
+            except TimeoutError:
+                pass
+            except Exception as error:
+                raise FleetError(_lost(error)) from error
+            if self.client.status not in ("running", "connecting"):
+                raise FleetError(_lost("the connection was closed"))
+            now = time.monotonic()
+            alone_since = None if self.client.nthreads() else alone_since or now
+            if alone_since is not None and now - alone_since > _PATIENCE:
+                raise FleetError(f"The cluster has had no worker for {_PATIENCE:.0f} s. {_AGAIN}")
+
+    def _results(
+        self, future: Any, batch: _Begun, work: Callable[[T], R], died: Callable[[T], R]
+    ) -> Iterator[tuple[T, R]]:
+        """Yield what came of a batch; where it killed workers, of each of its items alone."""
+        try:
+            done = self._result(future)
+        except BrokenExecutor:
+            for item in batch.items:
+                yield item, self._alone(work, item, died)
+            return
+        self.batches += 1
+        self.busy_seconds += done.seconds
+        if batch.effort:
+            measured = done.seconds / batch.effort
+            self._slowness += _LEARNED * (measured - self._slowness)
+        for item, written in zip(batch.items, done.results, strict=True):
+            yield item, _unpacked(written)
+
+    def _alone(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> R:
+        future = self._send(work, [item])
+        self._completed({future: _Begun([item], 0.0)})
+        try:
+            result: R = _unpacked(self._result(future).results[0])
+        except BrokenExecutor:
+            return died(item)
+        return result
+
+    def _result(self, future: Any) -> _Done:
+        """Return what came of a batch; raises BrokenExecutor where it killed workers."""
+        from distributed import KilledWorker  # noqa: PLC0415 - an extra
+
+        try:
+            done: _Done = future.result()
+        except KilledWorker as error:
+            raise BrokenExecutor from error
+        except XlareportError:
+            raise
+        except Exception as error:
+            if future.cancelled():
+                raise FleetError(_lost(error)) from error
+            words = f"{type(error).__name__}: {error}"
+            raise FleetError(f"A worker failed: {words}. {_AGAIN}") from error
+        return done
+
+
+_AGAIN = "The same command again goes on with what is kept in OUT/.cache, where workers see it."
+
+
+def _lost(error: object) -> str:
+    return f"The scheduler was lost ({error}). {_AGAIN}"
+
+
+def _run(batch: _Batch) -> _Done:
+    """Do the tasks of a batch, in a worker."""
+    if batch.program != _program():
+        raise FleetError(_foreign("that joined later", "another version of xlareport"))
+    _prepare_worker()
+    started = time.perf_counter()
+    work, items = pickle.loads(zstandard.ZstdDecompressor().decompress(batch.written))  # noqa: S301 - Dask unpickles whatever its client sends
+    results = tuple(_packed(work(item)) for item in items)
+    return _Done(results, time.perf_counter() - started)
+
+
+def _equal_effort(_: object) -> float:
+    """Return what is expected of a task of which nothing is known."""
+    return 0.02
+
+
+def _packed(value: Any) -> bytes:
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(pickle.dumps(value, 5))
+
+
+def _unpacked(written: bytes) -> Any:
+    return pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - of a worker, whose objects Dask unpickles as well
+
+
+def _numbered(work: Callable[[T], R], pair: tuple[int, T]) -> R:
+    return work(pair[1])
+
+
+@cache
+def _program() -> str:
+    return digest_program()
+
+
+@cache
+def _prepare_worker() -> None:
+    """Look for dead cycles seldom: a worker does nothing else."""
+    collect_rarely()

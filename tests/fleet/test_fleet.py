@@ -1,0 +1,200 @@
+"""Reports by a cluster of Dask: the same bytes, whatever happens to its workers.
+
+Needs `xlareport[dask]`: `make test-dask` runs these with it, `make test` skips them.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.test_report import Unpack, files_of
+
+from xlareport.report import BuildOptions, build
+from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.fleet import FleetError, open_fleet
+from xlareport.runtime.resources import PACKAGE
+
+distributed = pytest.importorskip("distributed", reason="Dask is an extra: make test-dask")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+SMALL = "jax-cpu-two-runs"
+KILLS = int(os.environ.get("XLAREPORT_KILLS", "3"))
+"""How many workers are killed; 50 were tried by hand."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Return a scheduler with two worker processes."""
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def local(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the files of a site that processes of this machine made."""
+    out = tmp_path_factory.mktemp("local")
+    build(unpacked(SMALL), BuildOptions(out=out, html=False))
+    return files_of(out / "site_src")
+
+
+def dying(_: object) -> str:
+    os._exit(1)
+
+
+def died(item: object) -> str:
+    return f"{item} died"
+
+
+def test_results_come_in_order_and_in_batches(cluster: Any) -> None:
+    with open_fleet(cluster.scheduler_address) as fleet:
+        items = range(-300, 0)
+        assert list(fleet.stream_in_order(abs, items, abs)) == [abs(item) for item in items]
+        assert fleet.batches < 100
+        assert sorted(fleet.stream(abs, [-1, 2], abs)) == [(-1, 1), (2, 2)]
+
+
+def test_what_a_task_raises_is_told(cluster: Any) -> None:
+    with (
+        open_fleet(cluster.scheduler_address) as fleet,
+        pytest.raises(FleetError, match="A worker failed: TypeError"),
+    ):
+        list(fleet.stream(len, [5], len))
+
+
+def test_a_task_that_kills_its_workers_costs_itself_alone(cluster: Any) -> None:
+    with open_fleet(cluster.scheduler_address) as fleet:
+        work = "__import__('os')._exit(1)"
+        found = dict(fleet.stream(eval, ["1 + 1", work], died))
+        assert found == {"1 + 1": 2, work: f"{work} died"}
+
+
+def test_a_cluster_makes_the_same_site(
+    cluster: Any, local: dict[str, bytes], unpacked: Unpack, tmp_path: Path
+) -> None:
+    options = BuildOptions(out=tmp_path, html=False, scheduler=cluster.scheduler_address)
+    told: list[tuple[str, int, int]] = []
+    build(unpacked(SMALL), options, lambda *step: told.append(step))
+    assert files_of(tmp_path / "site_src") == local
+    reading = [step for step in told if step[0] == "reading modules"]
+    assert reading[-1][1] == reading[-1][2] > 1
+
+
+def test_killed_workers_cost_time_only(
+    local: dict[str, bytes], unpacked: Unpack, tmp_path: Path
+) -> None:
+    """Kill workers at random moments, again and again, until so many have died."""
+    killed, number = 0, 0
+    chance = random.Random(27)  # noqa: S311 - which worker, and when
+    config = {"distributed.scheduler.allowed-failures": 20}
+    with (
+        distributed.config.set(config),
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+    ):
+        while killed < KILLS:
+            ended = threading.Event()
+            victim = threading.Thread(target=_kill_later, args=(cluster, chance, ended))
+            victim.start()
+            out = tmp_path / str(number)
+            options = BuildOptions(out=out, html=False, scheduler=cluster.scheduler_address)
+            build(unpacked(SMALL), options)
+            ended.set()
+            victim.join()
+            assert files_of(out / "site_src") == local
+            killed, number = killed + 1, number + 1
+
+
+def _kill_later(cluster: Any, chance: random.Random, ended: threading.Event) -> None:
+    """Kill one worker at some moment of the build."""
+    ended.wait(chance.uniform(0.2, 3))
+    processes = [each.pid for each in cluster.workers.values() if each.pid]
+    if processes and not ended.is_set():
+        os.kill(chance.choice(processes), signal.SIGKILL)
+
+
+def test_a_worker_of_another_version_is_refused(cluster: Any, tmp_path: Path) -> None:
+    del cluster
+    edited = tmp_path / "edited"
+    shutil.copytree(PACKAGE, edited / "xlareport")
+    for name in ("templates", "site_src"):
+        shutil.copytree(PACKAGE.parent.parent / name, edited / "xlareport" / name)
+    with (edited / "xlareport/report.py").open("a", encoding="utf-8") as file:
+        file.write("# edited\n")
+    with (
+        distributed.LocalCluster(0, dashboard_address=None) as own,
+        _worker(own, edited),
+        pytest.raises(FleetError, match="other sources of xlareport"),
+    ):
+        open_fleet(own.scheduler_address).__enter__()
+
+
+class _worker:  # noqa: N801 - a context
+    """A worker process with packages of its own."""
+
+    def __init__(self, cluster: Any, packages: Path) -> None:
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard"]
+        self._process = subprocess.Popen(
+            [*command, "--nthreads", "1", cluster.scheduler_address],
+            env={**os.environ, "PYTHONPATH": str(packages)},
+            stderr=subprocess.DEVNULL,
+        )
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+
+def test_a_dump_that_workers_do_not_see_is_refused(cluster: Any, tmp_path: Path) -> None:
+    with pytest.raises(FleetError, match="does not see"):
+        open_fleet(cluster.scheduler_address, tmp_path / "nothing").__enter__()
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "message"),
+    [
+        ("tcp://127.0.0.1:1", "No scheduler of Dask answers at tcp://127.0.0.1:1"),
+        ("local:none", "names no number of processes"),
+        ("nowhere", "is no address"),
+        ("dask", "names no scheduler"),
+    ],
+)
+def test_what_is_no_scheduler_is_said(
+    scheduler: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xlareport.runtime.fleet._TIMEOUT", "1s")
+    with pytest.raises(XlareportError, match=message):
+        open_fleet(scheduler).__enter__()
+
+
+def test_a_killed_client_goes_on_with_what_is_kept(
+    cluster: Any, local: dict[str, bytes], unpacked: Unpack, tmp_path: Path
+) -> None:
+    dump = unpacked(SMALL)
+    command = [sys.executable, "-m", "xlareport", "build", str(dump), "--out", str(tmp_path)]
+    command += ["--no-html", "--quiet", "--scheduler", cluster.scheduler_address]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as client:
+        kept = tmp_path / ".cache/xlareport/modules"
+        while client.poll() is None and len(list(kept.glob("*/*.kept"))) < 2:
+            time.sleep(0.02)
+        client.kill()
+    assert not (tmp_path / "site_src").exists()
+    before = {path: path.stat().st_ino for path in kept.glob("*/*.kept")}
+    assert before
+    build(dump, BuildOptions(out=tmp_path, html=False, scheduler=cluster.scheduler_address))
+    assert files_of(tmp_path / "site_src") == local
+    again = [path for path, number in before.items() if path.stat().st_ino != number]
+    assert not again, "what was kept is not read again"
