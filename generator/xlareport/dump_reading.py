@@ -3,9 +3,10 @@
 Few results are in memory at a time, whatever the number of modules.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses
@@ -15,7 +16,7 @@ from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.ranks.work import compare_ranks
 from xlareport.dump.duplicates import find_duplicates
-from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
+from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, SnapshotFiles, module_here
 from xlareport.dump.rank_modules import group_source
 from xlareport.dump.rank_twins import find_rank_twins
 from xlareport.dump.source import Source
@@ -42,6 +43,9 @@ from xlareport.side_files import (
 from xlareport.site.folder import Folder
 from xlareport.site.nights import keep_slugs
 from xlareport.storage.spooled_values import SpooledValues
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _READING = "reading modules"
 _LEAST_SECONDS = 0.03
@@ -102,7 +106,8 @@ class ModuleWork:
         if self.draws and kept is not None and not kept.store.folder.parent.is_dir():
             kept = None  # on a machine that does not share the output folder
         work = kept.process if kept else process_module
-        result = work(task.files, task.options, self.pictures, task.processes)
+        with module_here(task.files) as files:
+            result = work(files, task.options, self.pictures, task.processes)
         return draw_module(result, self.pictures, kept) if self.draws else result
 
 
@@ -184,19 +189,29 @@ class DumpReading:
 
 
 def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAnalysis:
-    """Return the analysis with the files of this process in place of equal copies of them."""
+    """Return the analysis with the files of this process in place of copies of them."""
     summary = analysis.summary
     known = {stage.key: stage for stage in files.stages}
-    stages = []
-    for each in summary.stages:
-        own = known.get(each.stage.key)
-        stages.append(replace(each, stage=own) if own == each.stage and own else each)
-    final = next((each.stage for each in stages if each.stage == summary.final_stage), None)
+
+    def own(stage: SnapshotFiles) -> SnapshotFiles:
+        mine = known.get(stage.key, stage)
+        if [each.path for each in mine.artifacts] != [each.path for each in stage.artifacts]:
+            return stage
+        shared = replace(stage, artifacts=mine.artifacts)
+        return mine if mine == shared else shared
+
+    copy = replace(
+        summary.files,
+        artifacts=files.artifacts,
+        stages=tuple(map(own, summary.files.stages)),
+        nameless=files.nameless,
+        llo=files.llo,
+    )
     shared = replace(
         summary,
-        files=files if files == summary.files else summary.files,
-        stages=tuple(stages),
-        final_stage=final or summary.final_stage,
+        files=files if copy == files else copy,
+        stages=tuple(replace(each, stage=own(each.stage)) for each in summary.stages),
+        final_stage=own(summary.final_stage) if summary.final_stage else None,
     )
     return replace(analysis, summary=shared)
 
@@ -251,11 +266,16 @@ def begin_reading(
     pages: bool,
 ) -> DumpReading:
     """Return the modules of a dump, to be read; `pages` makes payloads and drawings as well."""
-    artifacts, grouped = group_source(source)
+
+    def run(work: Callable[[T], R], each: Iterable[T], /) -> Iterable[R]:
+        return workers.stream_in_order(work, each, work) if workers.is_remote else map(work, each)
+
+    artifacts, grouped = group_source(source, run)
     grouped = keep_slugs(grouped, options.history)
     watched = read_profiles(source, options.profiles, options.limits, progress)
-    repeated = find_duplicates(grouped.modules)
-    twins = dict(find_rank_twins([each for each in grouped.modules if each.key not in repeated]))
+    repeated = find_duplicates(grouped.modules, run)
+    first = [module for module in grouped.modules if module.key not in repeated]
+    twins = dict(find_rank_twins(first, run))
     twins |= {key: twins[each.key] for key, each in repeated.items() if each.key in twins}
     same = {**repeated, **twins}
     own = [module for module in grouped.modules if module.key not in same]

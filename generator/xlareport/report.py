@@ -114,7 +114,8 @@ def _build(
     progress: ProgressCallback,
 ) -> Built:
     workers, readers = both
-    with open_source(dump, options.limits) as source, LayoutPool(options.jobs) as pool:
+    opened = open_source(dump, options.limits, in_place=readers.is_remote)
+    with opened as source, LayoutPool(options.jobs) as pool:
         renderer = Renderer(pool, Folder(options.out).cache, progress)
         reading = begin_reading(source, options, readers, progress, pages=True)
         made = _read_and_draw(reading, renderer, options.pictures)

@@ -155,7 +155,7 @@ def _of_file(
         reading.problems.append(Problem(entry.path, None, f"Not read: {why}."))
         return
     try:
-        with entry.location.open("rb") as file:
+        with entry.open() as file:
             for event in _events(file, entry.path, reading, progress):
                 event.thread = (number, *event.thread)
                 yield event

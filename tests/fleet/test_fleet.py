@@ -23,6 +23,7 @@ from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.fleet import FleetError, open_fleet
 from xlareport.runtime.resources import PACKAGE
 
+dask = pytest.importorskip("dask", reason="Dask is an extra: make test-dask")
 distributed = pytest.importorskip("distributed", reason="Dask is an extra: make test-dask")
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -99,7 +100,7 @@ def test_killed_workers_cost_time_only(
     chance = random.Random(27)  # noqa: S311 - which worker, and when
     config = {"distributed.scheduler.allowed-failures": 20}
     with (
-        distributed.config.set(config),
+        dask.config.set(config),
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
     ):
         while killed < KILLS:

@@ -1,14 +1,26 @@
 """What the contents of a file are, as a digest, less what each process writes differently."""
 
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
+from typing import Protocol, TypeVar
 
 from xlareport.dump.source import Entry
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _OF_DUMPING = b"xla_dump_"
 """Options that say where to dump: each rank names a folder of its own."""
 _TIMES = (".metadata.textproto",)
 """Ends of names of files that hold times of passes and nothing else that differs."""
 _OPTIONS = (".debug_options",)
+
+
+class RunEach(Protocol):
+    """What calls a function with each of some items, as `map` does, here or elsewhere."""
+
+    def __call__(self, work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+        """Return the results in the order of the items."""
 
 
 def is_volatile(path: str) -> bool:
@@ -25,3 +37,11 @@ def content_digest(entry: Entry) -> bytes:
         lines = content.split(b"\n")
         content = b"\n".join(line for line in lines if not line.startswith(_OF_DUMPING))
     return blake2b(content, digest_size=20).digest()
+
+
+def known_digest(entry: Entry) -> bytes | None:
+    """Return the digest of a file; None where it cannot be read."""
+    try:
+        return content_digest(entry)
+    except OSError:
+        return None

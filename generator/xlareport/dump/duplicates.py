@@ -1,9 +1,10 @@
 """Modules that are the same, byte for byte, as an earlier one: they are read once."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
+from xlareport.dump.contents import RunEach
 from xlareport.dump.modules import ModuleFiles
 
 MANY = 200
@@ -12,10 +13,11 @@ _LARGEST = 1_000_000
 """Bytes of a module that is a helper in all likelihood."""
 
 
-def find_duplicates(modules: Sequence[ModuleFiles]) -> dict[str, ModuleFiles]:
+def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[str, ModuleFiles]:
     """Return, by the key of each module that repeats an earlier one, that earlier one.
 
-    Their files have the same contents, and the same names but for the number of the module.
+    Their files have the same contents, and the same names but for the number of the module. `run`
+    reads files.
     """
     if len(modules) < MANY:
         return {}
@@ -23,7 +25,16 @@ def find_duplicates(modules: Sequence[ModuleFiles]) -> dict[str, ModuleFiles]:
     for module in modules:
         if module.bytes <= _LARGEST:
             alike[module.name, _endings(module)].append(module)
-    return dict(pair for some in alike.values() if len(some) > 1 for pair in _pairs(some))
+    compared = [module for some in alike.values() if len(some) > 1 for module in some]
+    first: dict[object, ModuleFiles] = {}
+    repeated: dict[str, ModuleFiles] = {}
+    for module, digest in zip(compared, run(_digest, compared), strict=True):
+        if digest is None:  # reading the module says why
+            continue
+        original = first.setdefault((module.name, digest), module)
+        if original is not module:
+            repeated[module.key] = original
+    return repeated
 
 
 def map_duplicate_paths(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str, str]:
@@ -32,23 +43,16 @@ def map_duplicate_paths(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str
     return {text: other for (_, _, text), (_, _, other) in pairs}
 
 
-def _pairs(modules: Iterable[ModuleFiles]) -> Iterable[tuple[str, ModuleFiles]]:
-    first: dict[bytes, ModuleFiles] = {}
-    for module in modules:
-        try:
-            original = first.setdefault(_digest(module), module)
-        except OSError:  # reading the module says so
-            continue
-        if original is not module:
-            yield module.key, original
-
-
-def _digest(module: ModuleFiles) -> bytes:
-    """Return a digest of all contents; the sizes are known to be the same."""
+def _digest(module: ModuleFiles) -> bytes | None:
+    """Return a digest of all names, sizes and contents; None where a file cannot be read."""
     result = blake2b(digest_size=20)
     entries = {artifact.path: artifact.entry for artifact in module.artifacts}
-    for _, _, path in _by_ending(module):
-        result.update(entries[path].read())
+    try:
+        for ending, size, path in _by_ending(module):
+            result.update(f"{ending}\n{size}\n".encode())
+            result.update(entries[path].read())
+    except OSError:
+        return None
     return result.digest()
 
 

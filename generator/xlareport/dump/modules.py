@@ -1,12 +1,13 @@
 """A module of a dump by its files, and its snapshots in order; `grouping` makes them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from xlareport.dump import order
 from xlareport.dump.filename import DumpName
-from xlareport.dump.source import Entry
+from xlareport.dump.source import Entry, files_here
 from xlareport.runtime.errors import Problem, UnknownNameError
 from xlareport.runtime.fast_pickle import FastPickle
 
@@ -119,6 +120,34 @@ class ModuleFiles:
     def bytes(self) -> int:
         """Bytes of all its files together."""
         return sum(artifact.entry.size for artifact in self.artifacts)
+
+
+@contextmanager
+def module_here(module: ModuleFiles) -> Iterator[ModuleFiles]:
+    """Yield a module with its files copied to this machine, each once, if they are on another."""
+    of_stages = (artifact for stage in module.stages for artifact in stage.artifacts)
+    every = (*module.artifacts, *module.nameless, *module.llo, *of_stages)
+    far = {each.path: each.entry for each in every if each.entry.stored is not None}
+    if not far:
+        yield module
+        return
+    with files_here(far.values()) as here:
+        yield _with_entries(module, here)
+
+
+def _with_entries(module: ModuleFiles, here: Mapping[str, Entry]) -> ModuleFiles:
+    """Return a module with other entries for its files, by their paths."""
+
+    def own(files: Sequence[Artifact]) -> tuple[Artifact, ...]:
+        return tuple(replace(each, entry=here.get(each.path, each.entry)) for each in files)
+
+    return replace(
+        module,
+        stages=tuple(replace(each, artifacts=own(each.artifacts)) for each in module.stages),
+        artifacts=own(module.artifacts),
+        nameless=own(module.nameless),
+        llo=own(module.llo),
+    )
 
 
 @dataclass(frozen=True, slots=True)

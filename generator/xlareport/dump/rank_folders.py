@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.dump.contents import content_digest, is_volatile
+from xlareport.dump.contents import RunEach, is_volatile, known_digest
 from xlareport.dump.modules import FolderCopy
 from xlareport.dump.source import Entry
 
@@ -24,17 +24,21 @@ class FoldedEntries:
     copies: tuple[FolderCopy, ...] = ()
 
 
-def fold_rank_folders(entries: Sequence[Entry]) -> FoldedEntries:
-    """Take out the folders of ranks whose files are the same as those of an earlier one."""
+def fold_rank_folders(entries: Sequence[Entry], run: RunEach = map) -> FoldedEntries:
+    """Take out the folders of ranks whose files are the same as those of an earlier one.
+
+    `run` reads files.
+    """
     members = _by_folder(entries)
     if len(members) < 2:
         return FoldedEntries(tuple(entries))
     alike: dict[object, list[str]] = defaultdict(list)
     for folder in sorted(members, key=natural_order):
         alike[_outline(folder, members[folder])].append(folder)
-    copies = [
-        copy for folders in alike.values() if len(folders) > 1 for copy in _copies(folders, members)
-    ]
+    several = [folders for folders in alike.values() if len(folders) > 1]
+    compared = [entry for folders in several for each in folders for entry in members[each]]
+    digests = dict(zip(map(id, compared), run(known_digest, compared), strict=True))
+    copies = [copy for folders in several for copy in _copies(folders, members, digests)]
     gone = {id(entry) for copy in copies for entry in members[copy.folder]}
     kept = tuple(entry for entry in entries if id(entry) not in gone)
     return FoldedEntries(kept, tuple(copies))
@@ -78,14 +82,19 @@ def _outline(folder: str, entries: Iterable[Entry]) -> tuple[tuple[str, int], ..
     )
 
 
-def _copies(folders: Sequence[str], members: Mapping[str, list[Entry]]) -> Iterator[FolderCopy]:
-    first: dict[tuple[bytes, ...], str] = {}
+def _copies(
+    folders: Sequence[str],
+    members: Mapping[str, list[Entry]],
+    digests: Mapping[int, bytes | None],
+) -> Iterator[FolderCopy]:
+    first: dict[tuple[bytes | None, ...], str] = {}
     for folder in folders:
         entries = members[folder]
-        try:
-            digests = tuple(map(content_digest, sorted(entries, key=lambda entry: entry.path)))
-        except OSError:  # reading its modules says so
+        contents = tuple(
+            digests[id(entry)] for entry in sorted(entries, key=lambda entry: entry.path)
+        )
+        if None in contents:  # a file cannot be read: reading its module says so
             continue
-        original = first.setdefault(digests, folder)
+        original = first.setdefault(contents, folder)
         if original is not folder:
             yield FolderCopy(folder, original, len(entries), sum(entry.size for entry in entries))

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from xlareport.dump.contents import content_digest, is_volatile
+from xlareport.dump.contents import RunEach, content_digest, is_volatile
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
 from xlareport.dump.rank_folders import fold_rank_folders
@@ -18,15 +18,18 @@ _PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
 _Outline = tuple[str, tuple[tuple[str, int], ...]]
 
 
-def group_source(source: Source) -> tuple[list[Artifact], GroupedDump]:
-    """Return the files of a dump that may be read, and its modules; of equal ones of ranks one."""
-    folded = fold_rank_folders(source.entries)
+def group_source(source: Source, run: RunEach = map) -> tuple[list[Artifact], GroupedDump]:
+    """Return the files of a dump that may be read, and its modules; of equal ones of ranks one.
+
+    `run` reads files, as far as they have to be compared.
+    """
+    folded = fold_rank_folders(source.entries, run)
     artifacts = name_files(replace(source, entries=folded.entries))
-    grouped = merge_rank_modules(group(artifacts))
+    grouped = merge_rank_modules(group(artifacts), run)
     return artifacts, replace(grouped, folder_copies=folded.copies)
 
 
-def merge_rank_modules(grouped: GroupedDump) -> GroupedDump:
+def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
     """Take out modules that repeat one of another process: its copies name them.
 
     Files of the TPU's low-level compiler are not compared; modules that have some stay apart.
@@ -35,10 +38,17 @@ def merge_rank_modules(grouped: GroupedDump) -> GroupedDump:
     for module in grouped.modules:
         if module.stages and not module.llo:
             alike[module.name, _outline(module)].append(module)
-    copies: dict[str, list[ModuleFiles]] = {}
-    for modules in alike.values():
-        if any(may_be_ranks(modules[0], other) for other in modules[1:]):
-            copies |= _copies(modules)
+    several = [
+        modules
+        for modules in alike.values()
+        if any(may_be_ranks(modules[0], other) for other in modules[1:])
+    ]
+    known = {module.key: module for module in grouped.modules}
+    copies = {
+        key: [known[each] for each in repeated]
+        for keys in run(_copies, several)
+        for key, repeated in keys.items()
+    }
     gone = {module.key for repeated in copies.values() for module in repeated}
     return replace(
         grouped,
@@ -47,8 +57,11 @@ def merge_rank_modules(grouped: GroupedDump) -> GroupedDump:
     )
 
 
-def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[ModuleFiles]]:
-    """Return the modules of other processes with the contents of each; each process has one."""
+def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[str]]:
+    """Return the keys of modules of other processes with the contents of each, by its key.
+
+    Each process has one.
+    """
     originals: dict[tuple[bytes, ...], list[ModuleFiles]] = defaultdict(list)
     copies: dict[str, list[ModuleFiles]] = {}
     for module in modules:
@@ -64,7 +77,7 @@ def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[ModuleFiles]]:
         else:
             originals[digests].append(module)
             copies[module.key] = []
-    return copies
+    return {key: [module.key for module in repeated] for key, repeated in copies.items()}
 
 
 def may_be_ranks(module: ModuleFiles, other: ModuleFiles) -> bool:

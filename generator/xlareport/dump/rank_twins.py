@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from xlareport.dump.contents import content_digest
+from xlareport.dump.contents import RunEach, content_digest
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.rank_modules import by_ending, may_be_ranks
 
@@ -35,15 +35,25 @@ _PARAMETER = re.compile(rb"[\w.\-]{1,1000}+: ")
 _NUMBER = re.compile(rb"\b\d{1,20}\b")
 
 
-def find_rank_twins(modules: Sequence[ModuleFiles]) -> Mapping[str, ModuleFiles]:
-    """Return, by the key of each module that repeats one of another process, that one."""
+def find_rank_twins(
+    modules: Sequence[ModuleFiles], run: RunEach = map
+) -> Mapping[str, ModuleFiles]:
+    """Return, by the key of each module that repeats one of another process, that one.
+
+    `run` reads files.
+    """
     alike: dict[object, list[ModuleFiles]] = defaultdict(list)
     for module in modules:
         if module.stages and not module.llo:
             endings = tuple(ending for ending, _, _ in by_ending(module))
             alike[module.name, endings].append(module)
-    groups = (some for some in alike.values() if len(some) > 1)
-    return {module.key: original for some in groups for module, original in _pairs(some)}
+    groups = [some for some in alike.values() if len(some) > 1]
+    known = {module.key: module for module in modules}
+    return {key: known[original] for pairs in run(_keys, groups) for key, original in pairs}
+
+
+def _keys(modules: Sequence[ModuleFiles]) -> list[tuple[str, str]]:
+    return [(module.key, original.key) for module, original in _pairs(modules)]
 
 
 def _pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, ModuleFiles]]:

@@ -3,6 +3,7 @@
 fsspec and what it needs for each kind of address are extras; without them a message says which.
 """
 
+import errno
 import importlib.util
 import os
 import re
@@ -18,7 +19,12 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from xlareport.dump.archive import inside
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import Problem, UnreadableInputError
-from xlareport.runtime.limits import FileTooLargeError, LimitPassedError, too_many_files
+from xlareport.runtime.limits import (
+    FileTooLargeError,
+    LimitPassedError,
+    too_large,
+    too_many_files,
+)
 
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.", re.IGNORECASE)
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}
@@ -49,6 +55,34 @@ class _Remote:
     modified: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file that stays on another machine until it is read."""
+
+    address: str
+    path: str
+    """Inside the dump."""
+    size: int
+    modified: float | None
+
+    def read(self, most: int) -> bytes:
+        """Return the whole content; raises OSError, also where it is larger than `most` bytes."""
+        if self.size > most:
+            raise OSError(errno.EFBIG, too_large(most, "--max-file-size"))
+        return self._part(None)
+
+    def head(self, length: int) -> bytes:
+        """Return how the content begins; raises OSError."""
+        return self._part(length)
+
+    def _part(self, end: int | None) -> bytes:
+        system, path = _system(self.address)
+        content = _attempt(lambda: system.cat_file(path, start=0 if end else None, end=end))
+        if isinstance(content, Exception):
+            raise OSError(errno.EIO, _message(content)) from content
+        return bytes(content)
+
+
 def is_url(place: str) -> bool:
     """Say whether a place is on another machine."""
     return _URL.match(place) is not None
@@ -59,6 +93,29 @@ def shown(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list["RemoteFile"] | None:
+    """Return the files of a folder at a URL, which stay there; None where it is one file.
+
+    Raises UnreadableInputError where nothing is there.
+    """
+    system, root = _system(url)
+    if urlsplit(url).scheme.lower() in ("http", "https") or not _attempt(
+        lambda: system.isdir(root)
+    ):
+        return None
+    listed = _attempt(lambda: list(_listed(system, root, url, spool, problems)))
+    if isinstance(listed, LimitPassedError):
+        raise listed
+    if isinstance(listed, Exception):
+        raise _unreadable(url, listed) from listed
+    files = []
+    for each in listed:
+        spool.count()
+        address = str(system.unstrip_protocol(each.address))
+        files.append(RemoteFile(address, each.path, each.size, each.modified))
+    return files
 
 
 def fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Member]:

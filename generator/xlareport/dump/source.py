@@ -12,8 +12,10 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -28,6 +30,8 @@ _STANDARD_INPUT = "-"
 """What stands on the command line for standard input."""
 _INPUT_NAME = "standard-input"
 _HEAD = 64
+_BEGINNING = 4096
+"""Bytes by which a file is known."""
 
 
 def _take_standard_input(spool: Spool) -> tuple[str, Path]:
@@ -72,9 +76,13 @@ class Entry:
     location: Path
     most: int = LIMITS.file_bytes
     """Bytes; a larger file is not read."""
+    stored: remote.RemoteFile | None = None
+    """Where it is read from, where it is on another machine."""
 
     def read(self) -> bytes:
         """Return the whole content as it is now; raises OSError, also where it is too large."""
+        if self.stored is not None:
+            return self.stored.read(self.most)
         with self._opened() as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
@@ -86,10 +94,16 @@ class Entry:
     def head(self) -> bytes:
         """Return how the content begins, up to 4 KiB; empty where it cannot be read."""
         try:
+            if self.stored is not None:
+                return self.stored.head(_BEGINNING)
             with self._opened() as file:
-                return file.read(4096) or b""
+                return file.read(_BEGINNING) or b""
         except OSError:
             return b""
+
+    def open(self) -> IO[bytes]:
+        """Open the file; one of another machine is read whole. Raises OSError."""
+        return self.location.open("rb") if self.stored is None else BytesIO(self.read())
 
     def _opened(self) -> IO[bytes]:
         return open(self.location, "rb", opener=_at_once)
@@ -156,7 +170,9 @@ class OpenedFiles:
 
 
 @contextmanager
-def open_files(place: str | Path, limits: Limits = LIMITS) -> Iterator[OpenedFiles]:
+def open_files(
+    place: str | Path, limits: Limits = LIMITS, *, in_place: bool = False
+) -> Iterator[OpenedFiles]:
     """Open what `open_source` opens, and restore nothing of a report. Raises UnreadableInputError.
 
     What is spooled lives as long as the context.
@@ -166,18 +182,64 @@ def open_files(place: str | Path, limits: Limits = LIMITS) -> Iterator[OpenedFil
         problems: list[Problem] = []
         name = _shown(place)
         with _readable(name):
-            entries = tuple(_up_to_limit(_entries(place, spool, problems), name, problems))
+            listed = _listed_in_place(place, spool, problems) if in_place else None
+            every = _entries(place, spool, problems) if listed is None else iter(listed)
+            entries = tuple(_up_to_limit(every, name, problems))
         yield OpenedFiles(name, entries, tuple(problems), local_path(place), spool)
 
 
 @contextmanager
-def open_source(place: str | Path, limits: Limits = LIMITS) -> Iterator[Source]:
+def open_source(
+    place: str | Path, limits: Limits = LIMITS, *, in_place: bool = False
+) -> Iterator[Source]:
     """Open a dump at a path or URL, or `-` for standard input. Raises UnreadableInputError.
 
-    What is spooled lives as long as the context.
+    What is spooled lives as long as the context. `in_place` leaves the files of a folder of
+    another machine there until somebody reads them, who may be on a third machine.
     """
-    with open_files(place, limits) as opened:
+    with open_files(place, limits, in_place=in_place) as opened:
         yield opened.restored()
+
+
+def _listed_in_place(
+    place: str | Path, spool: Spool, problems: list[Problem]
+) -> list[Entry] | None:
+    """Return the files of a folder of another machine; None for anything else, and for a report."""
+    if local_path(place) is not None or place == _STANDARD_INPUT:
+        return None
+    files = remote.list_remote(str(place), spool, problems)
+    if files is None or built_site.index_scripts([each.path for each in files]):
+        return None
+    entries = [Entry(each.path, each.size, each.modified, Path(), stored=each) for each in files]
+    framed = [entry for entry in entries if log.may_hold_frames(entry.path)]
+    return entries + [each for entry in framed for each in _remote_frames(entry, spool, problems)]
+
+
+def _remote_frames(entry: Entry, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
+    try:
+        location = spool.keep([entry.read()])
+    except OSError:  # whoever reads the log says so
+        return
+    yield from _spooled(log.frames(location, entry.path, spool, problems))
+
+
+@contextmanager
+def files_here(entries: Iterable[Entry]) -> Iterator[Mapping[str, Entry]]:
+    """Yield the entries by their paths, copied to this machine; what cannot be fetched stays."""
+    with tempfile.TemporaryDirectory(prefix="xlareport-") as folder, ThreadPoolExecutor(8) as pool:
+        numbered = [(Path(folder) / f"{number:06d}", each) for number, each in enumerate(entries)]
+        yield {each.path: each for each in pool.map(_copied_here, numbered)}
+
+
+def _copied_here(pair: tuple[Path, Entry]) -> Entry:
+    location, entry = pair
+    if entry.stored is None:
+        return entry
+    try:
+        location.write_bytes(entry.read())
+    except OSError:
+        return entry
+    return replace(entry, location=location, stored=None)
 
 
 @contextmanager
