@@ -118,7 +118,7 @@ def _build(
     with opened as source, LayoutPool(options.jobs) as pool:
         renderer = Renderer(pool, Folder(options.out).cache, progress)
         reading = begin_reading(source, options, readers, progress, pages=True)
-        made = _read_and_draw(reading, renderer, options.pictures)
+        drawn = _read_and_draw(reading, renderer, options.pictures)
         analyzed = analyze(reading, options.limits)
         keep = StoredRecords(reading.folder).extend
         report = build_report(analyzed, relate_modules(analyzed), options.marker, keep)
@@ -128,10 +128,10 @@ def _build(
             picture = faults.attempt(
                 "The picture of the program", partial(program_picture, report), None
             )
-        made.extend(_late_pictures(reading, report, renderer, picture, options.pictures))
+        drawn.extend(_late_pictures(reading, report, renderer, picture, options.pictures))
         take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
         nightly = read_nightly(report, options.history, options.out) if options.history else None
-        payloads = chain.from_iterable(made)
+        payloads = chain.from_iterable(drawn)
         site = SiteInput(analyzed, reading.outputs, report, payloads, picture, nightly)
         files = site_files(site, workers, faults)
         write_sources(options.out, files, title=options.title)
@@ -152,11 +152,11 @@ def _read_and_draw(
 ) -> SpooledValues[tuple[File, ...]]:
     """Read all modules and return their payloads and pictures, those of some at a time."""
     kept = reading.work.kept
-    made = SpooledValues[tuple[File, ...]](reading.folder)
-    made.extend(ModuleDrawing(renderer, choice, kept).files(reading.results()))
+    drawn = SpooledValues[tuple[File, ...]](reading.folder)
+    drawn.extend(ModuleDrawing(renderer, choice, kept).files(reading.results()))
     if kept is not None:
         kept.store.prune()
-    return made
+    return drawn
 
 
 def _late_pictures(

@@ -38,7 +38,7 @@ KILLS = int(os.environ.get("XLAREPORT_KILLS", "3"))
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Return a scheduler with two worker processes."""
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -101,7 +101,7 @@ def test_killed_workers_cost_time_only(
     config = {"distributed.scheduler.allowed-failures": 20}
     with (
         dask.config.set(config),
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
     ):
         while killed < KILLS:
             ended = threading.Event()
@@ -133,7 +133,7 @@ def test_a_worker_of_another_version_is_refused(cluster: Any, tmp_path: Path) ->
     with (edited / "xlareport/report.py").open("a", encoding="utf-8") as file:
         file.write("# edited\n")
     with (
-        distributed.LocalCluster(0, dashboard_address=None) as own,
+        distributed.LocalCluster(0, dashboard_address=":0") as own,
         _worker(own, edited),
         pytest.raises(FleetError, match="other sources of xlareport"),
     ):

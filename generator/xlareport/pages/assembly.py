@@ -45,9 +45,9 @@ class SiteInput:
 
     dump: AnalyzedDump
     outputs: Sequence[ModuleOutput]
-    """One for each module of the dump, less the files in `made`."""
+    """One for each module of the dump, less the files in `payloads`."""
     report: ReportRecord
-    made: Iterable[File]
+    payloads: Iterable[File]
     """Payloads of modules, and files of pictures."""
     picture: PictureRequest | None
     """That of the whole program."""
@@ -63,7 +63,7 @@ def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[Fi
     dump, report = site.dump, site.report
     modules = _begun(dump, site.outputs, report, workers)
     yield from _front(site, faults)
-    yield from site.made
+    yield from site.payloads
     columns: dict[str, Payload] = {}
     for shown in modules:
         faults.problems.extend(shown.problems)

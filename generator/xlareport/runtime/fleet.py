@@ -105,7 +105,7 @@ def _client(scheduler: str) -> Iterator[Any]:
         number = scheduler.removeprefix(_LOCAL)
         if not number.isdecimal() or not 0 < int(number) <= 1_000:
             raise FleetError(f"--scheduler {scheduler} names no number of processes: local:4.")
-        options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+        options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
         with (
             LocalCluster(int(number), silence_logs=logging.CRITICAL, **options) as cluster,
             Client(cluster) as client,
@@ -151,8 +151,8 @@ def _check_workers(client: Any, seen: Path | None) -> None:
     others = client.run(version, "xlareport", on_error="return")
     for worker, other in others.items():
         if other != version("xlareport"):
-            found = f"xlareport {other}" if isinstance(other, str) else "no xlareport"
-            raise FleetError(_foreign(worker, found))
+            what_it_has = f"xlareport {other}" if isinstance(other, str) else "no xlareport"
+            raise FleetError(_foreign(worker, what_it_has))
     digests = client.run(digest_program, on_error="return")
     for worker, digest in digests.items():
         if digest != digest_program():
@@ -167,9 +167,9 @@ def _check_workers(client: Any, seen: Path | None) -> None:
             )
 
 
-def _foreign(worker: str, found: str) -> str:
+def _foreign(worker: str, what_it_has: str) -> str:
     return (
-        f"The worker {worker} has {found}, or another Python or other libraries; here is "
+        f"The worker {worker} has {what_it_has}, or another Python or other libraries; here is "
         f"xlareport {__version__}. A report is made by one program: install the same everywhere."
     )
 
