@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -124,39 +125,37 @@ def _kill_later(cluster: Any, chance: random.Random, ended: threading.Event) -> 
         os.kill(chance.choice(processes), signal.SIGKILL)
 
 
-def test_a_worker_of_another_version_is_refused(cluster: Any, tmp_path: Path) -> None:
-    del cluster
-    edited = tmp_path / "edited"
+def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
+    edited, known = tmp_path / "edited", tmp_path / "scheduler.json"
     shutil.copytree(PACKAGE, edited / "xlareport")
     for name in ("templates", "site_src"):
         shutil.copytree(PACKAGE.parent.parent / name, edited / "xlareport" / name)
     with (edited / "xlareport/report.py").open("a", encoding="utf-8") as file:
         file.write("# edited\n")
-    with (
-        distributed.LocalCluster(0, dashboard_address=":0") as own,
-        _worker(own, edited),
-        pytest.raises(FleetError, match="other sources of xlareport"),
-    ):
-        open_fleet(own.scheduler_address).__enter__()
+    with _started("scheduler", known, edited):
+        while not known.exists():
+            time.sleep(0.1)
+        with (
+            _started("worker", known, edited, "--nthreads", "1"),
+            pytest.raises(FleetError, match="other sources of xlareport"),
+        ):
+            open_fleet(str(known)).__enter__()
 
 
-class _worker:  # noqa: N801 - a context
-    """A worker process with packages of its own."""
-
-    def __init__(self, cluster: Any, packages: Path) -> None:
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard"]
-        self._process = subprocess.Popen(
-            [*command, "--nthreads", "1", cluster.scheduler_address],
-            env={**os.environ, "PYTHONPATH": str(packages)},
-            stderr=subprocess.DEVNULL,
-        )
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait()
+@contextmanager
+def _started(what: str, known: Path, packages: Path, *more: str) -> Iterator[None]:
+    """Run a scheduler or a worker of Dask with packages of its own."""
+    command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--no-dashboard"]
+    process = subprocess.Popen(
+        [*command, "--scheduler-file", str(known), *more],
+        env={**os.environ, "PYTHONPATH": str(packages)},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def test_a_dump_that_workers_do_not_see_is_refused(cluster: Any, tmp_path: Path) -> None:

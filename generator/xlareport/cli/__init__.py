@@ -57,6 +57,10 @@ _COMMANDS = {
         "xlareport.cli.nightly",
         "Run PROGRAM with JAX's compilation cache off, report, and compare with the baseline.",
     ),
+    "nights": (
+        "xlareport.cli.nights",
+        "Write ROOT/index.html: every nightly job below ROOT, with outcomes, steps and trends.",
+    ),
     "pack": (
         "xlareport.cli.pack",
         "Put the report in SITE, the current folder by default, into one file to share.",

@@ -1,0 +1,179 @@
+"""The first page of many jobs: what exceeded its budgets, what stepped, the trend of each."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from markupsafe import Markup
+
+from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.trends import Night, Step, find_steps
+from xlareport.pages import words
+from xlareport.pages.charts import Spot, spot_curve
+from xlareport.pages.compare.figures import written
+from xlareport.pages.nightly.index import NightOutcome, Outcome
+from xlareport.pages.rendering.environment import environment
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.resources import find_resource
+
+_FIGURES = {
+    ESTIMATE: "Estimated time",
+    "occupied_peak_bytes": "Peak memory",
+    "flops": "FLOPs",
+    "bytes_accessed": "Bytes accessed",
+}
+_NIGHTS = 90
+"""Nights that a curve shows."""
+_CURVES = 100
+"""Jobs that have curves; those of all others are on their own pages."""
+_STEPS = 50
+"""Steps that the page lists, the latest first."""
+_GRAVEST = (
+    *(Outcome.EXCEEDED, Outcome.CRASHED, Outcome.UNCHECKED),
+    *(Outcome.KEPT, Outcome.BASELINE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NightlyJob:
+    """One job with its nights, as its folder has them."""
+
+    name: str
+    """Its folder, below that of all jobs."""
+    outcomes: tuple[NightOutcome, ...]
+    nights: tuple[Night, ...]
+    """The history of its figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureCell:
+    """A figure of the last night, with its change since the night before."""
+
+    text: str
+    change: str
+    curve: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job in the table."""
+
+    name: str
+    address: str
+    night: str
+    outcome: str
+    sentence: str
+    report: str
+    """The address of the last report; empty where there is none."""
+    comparison: str
+    main: str
+    figures: tuple[FigureCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """A figure of a job that came to another level."""
+
+    when: str
+    name: str
+    address: str
+    what: str
+    words: str
+
+
+def jobs_page(jobs: Sequence[NightlyJob], problems: Sequence[Problem]) -> str:
+    """Return the page: jobs that exceeded a budget first, then the others by name."""
+    ended = [job for job in jobs if job.outcomes]
+    ended.sort(key=lambda job: (_GRAVEST.index(job.outcomes[-1].outcome), job.name))
+    rows = [_row(job, has_curves=place < _CURVES) for place, job in enumerate(ended)]
+    steps = sorted((step for job in ended for step in _steps(job)), key=lambda step: step.when)
+    template = environment(find_resource("templates")).get_template("jobs.html.jinja")
+    return template.render(
+        lead=_lead(ended),
+        titles=tuple(_FIGURES.values()),
+        rows=rows,
+        steps=steps[::-1][:_STEPS],
+        more_steps=max(0, len(steps) - _STEPS),
+        problems=[str(problem) for problem in problems],
+    )
+
+
+def _lead(jobs: Sequence[NightlyJob]) -> str:
+    last = [job.outcomes[-1].outcome for job in jobs]
+    counts = [f"{last.count(outcome):,} {outcome}" for outcome in _GRAVEST if outcome in last]
+    return f"{units.plural(len(jobs), 'job')}: {', '.join(counts)}." if jobs else "No job yet."
+
+
+def _row(job: NightlyJob, *, has_curves: bool) -> JobRow:
+    last = job.outcomes[-1]
+    site = f"{job.name}/site"
+    main = next((night.main for night in reversed(job.nights) if night.main), None)
+    return JobRow(
+        name=job.name,
+        address=f"{site}/index.html",
+        night=last.night,
+        outcome=last.outcome,
+        sentence=last.sentence,
+        report=f"{site}/{last.night}/site/index.html" if last.has_report else "",
+        comparison=f"{site}/{last.night}-compared/site/index.html" if last.is_compared else "",
+        main=words.short_name(main) if main else "",
+        figures=tuple(_cells(job, has_curves=has_curves)),
+    )
+
+
+def _cells(job: NightlyJob, *, has_curves: bool) -> Iterator[FigureCell]:
+    """Yield the figures of the main program."""
+    nights = job.nights[-_NIGHTS:]
+    for figure, title in _FIGURES.items():
+        values = _values(nights, figure)
+        known = [value for value in values if value is not None]
+        if not known or values[-1] is None:
+            yield FigureCell("not known", "", Markup())
+            continue
+        curve = _curve(nights, values, figure, title) if has_curves else ""
+        change = _change(known[-2], known[-1]) if len(known) > 1 else ""
+        yield FigureCell(
+            written(figure, known[-1]),
+            change,
+            Markup(curve),  # noqa: S704 - made by us, escaped there
+        )
+
+
+def _values(nights: Sequence[Night], figure: str) -> list[int | None]:
+    return [night.figures.get(night.main or "", {}).get(figure) for night in nights]
+
+
+def _curve(nights: Sequence[Night], values: Sequence[int | None], figure: str, title: str) -> str:
+    steps = {step.night for step in find_steps(values)}
+    spots = [
+        Spot(value, f"{night.when}: {written(figure, value)}", place in steps)
+        for place, (night, value) in enumerate(zip(nights, values, strict=True))
+        if value is not None
+    ]
+    return spot_curve(spots, title, partial(written, figure), across="night")
+
+
+def _change(before: float, after: float) -> str:
+    if before == after:
+        return "no change"
+    return f"{after / before - 1:+.1%}".replace("-", "\N{MINUS SIGN}") if before else "new"
+
+
+def _steps(job: NightlyJob) -> Iterator[StepRow]:
+    """Yield the nights on which a figure of the main program came to another level."""
+    nights = job.nights[-_NIGHTS:]
+    for figure, title in _FIGURES.items():
+        for step in find_steps(_values(nights, figure)):
+            yield _step(job, nights[step.night], title, figure, step)
+
+
+def _step(job: NightlyJob, night: Night, title: str, figure: str, step: Step) -> StepRow:
+    before, after = written(figure, round(step.before)), written(figure, step.after)
+    return StepRow(
+        when=night.when,
+        name=job.name,
+        address=f"{job.name}/site/index.html",
+        what=title,
+        words=f"{before} to {after} ({_change(step.before, step.after)})",
+    )
