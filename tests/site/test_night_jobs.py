@@ -71,4 +71,4 @@ def test_the_command_names_the_page(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, [str(tmp_path)])
     assert result.exit_code == 0
     assert "index.html (0 jobs)" in result.output
-    assert "No job yet." in (tmp_path / "index.html").read_text()
+    assert "No job yet." in unescape((tmp_path / "index.html").read_text())

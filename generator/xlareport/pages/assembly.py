@@ -32,7 +32,7 @@ from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Workers
 from xlareport.storage.payloads import LongText, Payload, make_payload_file, together
 
-_TOGETHER = 50
+_TOGETHER = 20
 """Modules whose pages are made by one process at a time, at most."""
 
 File = tuple[str, str | bytes | LongText]
