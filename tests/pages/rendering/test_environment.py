@@ -148,7 +148,7 @@ def test_figures_keep_their_exact_number(env: Environment) -> None:
     printed = env.from_string("{{ x | bytes }} {{ x | flops }}").render(x=1_395_864_371)
 
     assert 'title="1,395,864,371 bytes">1.3 GiB<' in printed
-    assert 'title="1,395,864,371 flops">1.40 GFLOP<' in printed
+    assert 'title="1,395,864,371 FLOP">1.40 GFLOP<' in printed
 
 
 @pytest.mark.parametrize("name", ["bytes", "flops", "count", "signed", "share", "known"])

@@ -80,7 +80,7 @@ def byte_size(value: float | None) -> Markup:
 
 def flops(value: float | None) -> Markup:
     """Return a number of floating-point operations for people, the exact number on pointing."""
-    return _figure(value, lambda number: units.quantity(number, "FLOP"), "flops")
+    return _figure(value, lambda number: units.quantity(number, "FLOP"), "FLOP")
 
 
 def count(value: int | None) -> Markup:
