@@ -148,23 +148,30 @@ def _check_workers(client: Any, seen: Path | None) -> None:
     except TimeoutError as error:
         raise FleetError("The scheduler has no worker.") from error
     # functions that every worker has, whatever its version of xlareport
-    others = client.run(version, "xlareport", on_error="return")
-    for worker, other in others.items():
+    versions = _asked(client, version, "xlareport")
+    for worker, other in versions.items():
         if other != version("xlareport"):
-            what_it_has = f"xlareport {other}" if isinstance(other, str) else "no xlareport"
-            raise FleetError(_foreign(worker, what_it_has))
-    digests = client.run(digest_program, on_error="return")
-    for worker, digest in digests.items():
+            raise FleetError(
+                _foreign(worker, f"xlareport {other}" if isinstance(other, str) else "no xlareport")
+            )
+    for worker, digest in _asked(client, digest_program).items():
         if digest != digest_program():
-            raise FleetError(_foreign(worker, f"other sources of xlareport {others[worker]}"))
-    if seen is None:
-        return
-    for worker, is_there in client.run(os.path.exists, str(seen)).items():
-        if not is_there:
+            raise FleetError(_foreign(worker, f"other sources of xlareport {__version__}"))
+    for worker, is_there in _asked(client, os.path.exists, str(seen or os.curdir)).items():
+        if is_there is False:
             raise FleetError(
                 f"The worker {worker} does not see {seen}. Put the dump where all workers see it "
                 "under the same path, or name it by a URL such as s3://."
             )
+
+
+def _asked(client: Any, function: Callable[..., Any], *arguments: str) -> dict[str, Any]:
+    """Return what a function returns or raises in each worker that lives on.
+
+    One that died meanwhile is not asked: each batch asks its worker for the program once more.
+    """
+    answers = client.run(function, *arguments, on_error="return")
+    return {worker: each for worker, each in answers.items() if not isinstance(each, OSError)}
 
 
 def _foreign(worker: str, what_it_has: str) -> str:
