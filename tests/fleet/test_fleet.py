@@ -93,10 +93,10 @@ def test_a_cluster_makes_the_same_site(
     assert reading[-1][1] == reading[-1][2] > 1
 
 
-def test_killed_workers_cost_time_only(
-    local: dict[str, bytes], unpacked: Unpack, tmp_path: Path
-) -> None:
-    """Kill workers at random moments, again and again, until so many have died."""
+def test_killed_workers_cost_time_only(unpacked: Unpack, tmp_path: Path) -> None:
+    """Kill workers at random moments, again and again, until so many builds had a victim."""
+    build(unpacked(SMALL), BuildOptions(out=tmp_path / "local", html=False, pictures="none"))
+    local = files_of(tmp_path / "local/site_src")
     killed, number = 0, 0
     chance = random.Random(27)  # noqa: S311 - which worker, and when
     config = {"distributed.scheduler.allowed-failures": 20}
@@ -109,7 +109,8 @@ def test_killed_workers_cost_time_only(
             victim = threading.Thread(target=_kill_later, args=(cluster, chance, ended))
             victim.start()
             out = tmp_path / str(number)
-            options = BuildOptions(out=out, html=False, scheduler=cluster.scheduler_address)
+            address = cluster.scheduler_address
+            options = BuildOptions(out=out, html=False, pictures="none", scheduler=address)
             build(unpacked(SMALL), options)
             ended.set()
             victim.join()

@@ -20,7 +20,7 @@ from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.rules import RULES, find_findings
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.modules.processes import assign_processes
-from xlareport.analysis.modules.recompilations import group_recompilations
+from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.shardings.partitioning import find_partitioning
 from xlareport.analysis.shardings.rematerializations import find_rematerializations
@@ -440,6 +440,13 @@ def test_a_function_compiled_again_is_found(
     ]
     assert len(found) == number
     assert all("compiled" in one.evidence and len(one.places) > 1 for one in found)
+
+
+def test_a_function_compiled_thousands_of_times_names_few_modules() -> None:
+    keys = tuple(f"module_{number:04d}.jit_f" for number in range(1_000))
+    finding = report_recompilation(RecompilationGroup("f", keys, (), "their names", 0))
+    assert len(finding.places) == 50
+    assert "f was compiled 1,000 times" in finding.evidence
 
 
 def test_pieces_for_tuning_are_no_modules_of_the_users(unpacked: Callable[[str], Path]) -> None:

@@ -7,6 +7,8 @@ from xlareport.analysis.modules.recompilations import Difference, RecompilationG
 from xlareport.runtime import units
 
 _SHOWN = 2
+_MOST_PLACES = 50
+"""Modules that a finding names: each of thousands has it, and the group lists all."""
 _LONGEST = 60
 
 
@@ -15,7 +17,7 @@ def report_recompilation(group: RecompilationGroup) -> Finding:
     return Finding(
         rule="recompilations",
         title="Recompilation",
-        places=tuple((key, "") for key in group.modules),
+        places=tuple((key, "") for key in group.modules[:_MOST_PLACES]),
         evidence=(
             f"{group.name} was compiled {units.plural(len(group.modules), 'time')}: "
             f"{_differences(group.differences)} Guessed to be one function: "
