@@ -97,33 +97,43 @@ def test_killed_workers_cost_time_only(unpacked: Unpack, tmp_path: Path) -> None
     """Kill workers at random moments, again and again, until so many builds had a victim."""
     build(unpacked(SMALL), BuildOptions(out=tmp_path / "local", html=False, pictures="none"))
     local = files_of(tmp_path / "local/site_src")
-    killed, number = 0, 0
+    killed: list[int] = []
     chance = random.Random(27)  # noqa: S311 - which worker, and when
     config = {"distributed.scheduler.allowed-failures": 20}
     with (
         dask.config.set(config),
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
     ):
-        while killed < KILLS:
+        for number in range(4 * KILLS):
             ended = threading.Event()
-            victim = threading.Thread(target=_kill_later, args=(cluster, chance, ended))
+            victim = threading.Thread(target=_kill_later, args=(cluster, chance, ended, killed))
             victim.start()
-            out = tmp_path / str(number)
-            address = cluster.scheduler_address
+            out, address = tmp_path / str(number), cluster.scheduler_address
             options = BuildOptions(out=out, html=False, pictures="none", scheduler=address)
             build(unpacked(SMALL), options)
             ended.set()
             victim.join()
             assert files_of(out / "site_src") == local
-            killed, number = killed + 1, number + 1
+            shutil.rmtree(out)
+            if len(killed) >= KILLS:
+                break
+    assert len(killed) == KILLS
 
 
-def _kill_later(cluster: Any, chance: random.Random, ended: threading.Event) -> None:
-    """Kill one worker at some moment of the build."""
-    ended.wait(chance.uniform(0.2, 3))
-    processes = [each.pid for each in cluster.workers.values() if each.pid]
-    if processes and not ended.is_set():
-        os.kill(chance.choice(processes), signal.SIGKILL)
+def _kill_later(
+    cluster: Any, chance: random.Random, ended: threading.Event, killed: list[int]
+) -> None:
+    """Kill one worker at some moment of the build; not one that only starts, which Dask gives up.
+
+    The last one that runs is left, so that there is always somebody to go on.
+    """
+    ended.wait(chance.uniform(0.1, 1.5))
+    running = [each for each in cluster.workers.values() if each.worker_address]
+    running = [each for each in running if each.worker_address in cluster.scheduler.workers]
+    if len(running) > 1 and not ended.is_set():
+        victim = chance.choice(running).pid
+        os.kill(victim, signal.SIGKILL)
+        killed.append(victim)
 
 
 def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
