@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlareport.analysis.code.decisions import LinkedDecisions, Where, group_decisions
+from xlareport.analysis.code.equal_fusions import link_equal_fusions
 from xlareport.analysis.code.files import CodeFile, CodeLink, group_by_place, link_files
 from xlareport.analysis.code.links import (
     CodeOrigin,
@@ -32,6 +33,8 @@ _CHOICES = (
 )
 """Settings of `backend_config` that say how, and not what, is computed."""
 _DEEPEST = 8
+_YNNPACK = '"kind":"__ynn_fusion"'
+"""Of fusions on CPU: EmitYnnFusionThunk in xla/service/cpu/thunk_emitter.cc."""
 _LIBRARIES = ("__cublas$", "__cudnn$")
 """How targets of calls into NVIDIA's libraries begin."""
 _LAUNCHING = ("fusion", "custom-call")
@@ -114,7 +117,7 @@ def join_code(
     `kernels` are linked already: those of Mosaic, see `mosaic_links`.
     """
     index = KernelIndex(module, noted_kernels(notes.thunks, notes.notes))
-    links = (*link_files(files, index), *kernels)
+    links = (*link_equal_fusions(link_files(files, index), module), *kernels)
     thunks = tuple(_run_thunks(index, notes))
     decisions, gone = group_decisions(notes.decisions, module)
     units = _units(module, links, thunks, decisions)
@@ -171,6 +174,8 @@ def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
     target = name_target(instruction) if instruction and instruction.opcode == "custom-call" else ""
     if not thunks and target.startswith(_LIBRARIES):
         return f"It calls a library ({target[:60]}), whose code no dump holds."
+    if not thunks and instruction and _YNNPACK in instruction.attributes_text:
+        return "It calls a library (YNNPACK), whose code no dump holds."
     if not thunks:
         return "No file of code and no thunk has its name."
     kernels = [thunk.name for thunk in thunks if "Kernel" in thunk.kind and thunk.name]

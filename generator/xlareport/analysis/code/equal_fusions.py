@@ -1,0 +1,94 @@
+"""Fusions that share a kernel because they are equal.
+
+XLA keeps kernels by a fingerprint of the fused computation and names no file after the fusions that
+come later: EmitFusionKernelThunk in xla/service/cpu/thunk_emitter.cc, KernelReuseCache on GPUs.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from xlareport.analysis.code.files import CodeLink, group_by_place
+from xlareport.analysis.code.links import CodeOrigin
+from xlareport.hlo.graph import find_fused_computations
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+_Where = tuple[str, str]
+_WITHOUT_EFFECT = frozenset({"metadata", "sharding", "frontend_attributes", "origin"})
+"""Attributes that are in no kernel."""
+_DEEPEST = 8
+"""Computations that call one another; those of a reduction in a fusion are two deep."""
+
+
+def link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[CodeLink, ...]:
+    """Return the links, with the fusions that have no file and are equal to one that has."""
+    linked = group_by_place(links)
+    if not linked:
+        return tuple(links)
+    equal: dict[Hashable, list[_Where]] = defaultdict(list)
+    for place, fusion in _fusions(module):
+        equal[_fusion_key(fusion, module)].append(place)
+    more: dict[_Where, list[CodeOrigin]] = defaultdict(list)
+    for places in equal.values():
+        owners = [place for place in places if place in linked]
+        for place in places if owners else ():
+            if place not in linked:
+                more[owners[0]].append(_shared(place, owners))
+    return tuple(_with_more(link, more) for link in links)
+
+
+def _with_more(link: CodeLink, more: Mapping[_Where, Iterable[CodeOrigin]]) -> CodeLink:
+    added = [
+        replace(other, kernel=own.kernel)
+        for own in link.places
+        for other in more.get((own.computation, own.instruction), ())
+    ]
+    return replace(link, places=(*link.places, *added)) if added else link
+
+
+def _shared(place: _Where, owners: Sequence[_Where]) -> CodeOrigin:
+    grade = "matched" if len(owners) == 1 else "guessed"
+    others = "" if len(owners) == 1 else f" and {len(owners) - 1} more"
+    reason = f"XLA compiles equal fusions once: it is equal to {owners[0][1]}{others}."
+    return CodeOrigin("", *place, grade, reason)
+
+
+def _fusions(module: HloModule) -> Iterator[tuple[_Where, Instruction]]:
+    fused = find_fused_computations(module)
+    for computation in module.computations:
+        if computation.name not in fused:
+            for instruction in computation.instructions:
+                if instruction.opcode == "fusion":
+                    yield (computation.name, instruction.name), instruction
+
+
+def _fusion_key(fusion: Instruction, module: HloModule) -> Hashable:
+    return (fusion.shape.text, *_attributes(fusion, module, _DEEPEST))
+
+
+def _attributes(instruction: Instruction, module: HloModule, depth: int) -> tuple[Hashable, ...]:
+    """Return what the attributes say, computations by their contents."""
+    called = dict(instruction.called)
+    return tuple(
+        (name, _computation_key(module.by_name.get(called[name]), module, depth - 1))
+        if name in called
+        else (name, value)
+        for name, value in instruction.attributes.items()
+        if name not in _WITHOUT_EFFECT
+    )
+
+
+def _computation_key(computation: Computation | None, module: HloModule, depth: int) -> Hashable:
+    if computation is None or depth == 0:
+        return None
+    places = {instruction.name: at for at, instruction in enumerate(computation.instructions)}
+    return tuple(
+        (
+            instruction.opcode,
+            instruction.shape.text,
+            instruction.argument,
+            tuple(places.get(name, -1) for name in instruction.operand_names),
+            _attributes(instruction, module, depth),
+        )
+        for instruction in computation.instructions
+    )
