@@ -1,5 +1,6 @@
 """Dumps at URLs: fsspec's memory, and a web server of our own on this machine."""
 
+import errno
 import gzip
 import http.server
 import importlib.util
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from xlareport.dump import remote
-from xlareport.dump.source import Source, local_path, open_source
+from xlareport.dump.source import Source, files_here, local_path, open_source
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
 
@@ -206,3 +207,49 @@ def test_a_store_that_cannot_be_reached_is_said_at_once(monkeypatch: pytest.Monk
     with pytest.raises(UnreadableInputError, match=r"googleapis\.com cannot be reached.*no route"):
         open_source("gs://bucket/dump").__enter__()
     assert asked == [(("storage.googleapis.com", 443), 5.0)]
+
+
+@pytest.mark.usefixtures("memory")
+def test_files_of_a_folder_stay_there_until_they_are_read() -> None:
+    with open_source("memory://dump", in_place=True) as source:
+        assert contents(source) == FILES
+        assert all(one.stored is not None for one in source.entries)
+        assert [one.head() for one in source.entries] == [one.read() for one in source.entries]
+        assert all(one.open().read() == FILES[one.path] for one in source.entries)
+        with files_here(source.entries) as here:
+            assert {path: one.location.read_bytes() for path, one in here.items()} == FILES
+            assert all(one.stored is None for one in here.values())
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_full_disk_leaves_files_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with (
+        open_source("memory://dump", in_place=True) as source,
+        files_here(source.entries) as here,
+    ):
+        assert {path: one.read() for path, one in here.items()} == FILES
+
+
+def test_a_file_that_went_is_an_error_of_its_own(memory: Any) -> None:
+    with open_source("memory://dump", Limits(file_bytes=14), in_place=True) as source:
+        by_path = {one.path: one for one in source.entries}
+        memory.rm("/dump/a b")
+        with pytest.raises(OSError, match="a b"):
+            by_path["a b"].read()
+        assert by_path["a b"].head() == b""
+        with pytest.raises(OSError, match="--max-file-size"):
+            by_path[NAME].read()
+
+
+def test_an_archive_is_fetched_though_files_may_stay(memory: Any) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in FILES.items():
+            archive.writestr(name, content)
+    memory.pipe("/dump.zip", packed.getvalue())
+    with open_source("memory://dump.zip", in_place=True) as source:
+        assert contents(source) == FILES
