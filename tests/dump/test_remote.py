@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from xlareport.dump import remote
-from xlareport.dump.source import Source, files_here, local_path, open_source
+from xlareport.dump.fetched_files import files_here
+from xlareport.dump.source import Source, local_path, open_source
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
 
@@ -221,17 +222,21 @@ def test_files_of_a_folder_stay_there_until_they_are_read() -> None:
             assert all(one.stored is None for one in here.values())
 
 
+@pytest.mark.parametrize("place", ["pathlib.Path.write_bytes", "tempfile.mkdtemp"])
 @pytest.mark.usefixtures("memory")
-def test_a_full_disk_leaves_files_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> int:
+def test_a_full_disk_leaves_files_where_they_are(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
     with (
         open_source("memory://dump", in_place=True) as source,
-        files_here(source.entries) as here,
+        monkeypatch.context() as patch,
     ):
-        assert {path: one.read() for path, one in here.items()} == FILES
+        patch.setattr(place, full)
+        with files_here(source.entries) as here:
+            assert {path: one.read() for path, one in here.items()} == FILES
 
 
 def test_a_file_that_went_is_an_error_of_its_own(memory: Any) -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from xlareport.dump import order
+from xlareport.dump.fetched_files import files_here
 from xlareport.dump.filename import DumpName
-from xlareport.dump.source import Entry, files_here
+from xlareport.dump.source import Entry
 from xlareport.runtime.errors import Problem, UnknownNameError
 from xlareport.runtime.fast_pickle import FastPickle
 

@@ -12,7 +12,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -221,25 +220,6 @@ def _remote_frames(entry: Entry, spool: Spool, problems: list[Problem]) -> Itera
     except OSError:  # whoever reads the log says so
         return
     yield from _spooled(log.frames(location, entry.path, spool, problems))
-
-
-@contextmanager
-def files_here(entries: Iterable[Entry]) -> Iterator[Mapping[str, Entry]]:
-    """Yield the entries by their paths, copied to this machine; what cannot be fetched stays."""
-    with tempfile.TemporaryDirectory(prefix="xlareport-") as folder, ThreadPoolExecutor(8) as pool:
-        numbered = [(Path(folder) / f"{number:06d}", each) for number, each in enumerate(entries)]
-        yield {each.path: each for each in pool.map(_copied_here, numbered)}
-
-
-def _copied_here(pair: tuple[Path, Entry]) -> Entry:
-    location, entry = pair
-    if entry.stored is None:
-        return entry
-    try:
-        location.write_bytes(entry.read())
-    except OSError:
-        return entry
-    return replace(entry, location=location, stored=None)
 
 
 @contextmanager
