@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.captures.run import Plan, find_dump, plan_capture, run_program
+from xlareport.captures.run import Plan, find_dump, levels, plan_capture, run_program
 from xlareport.runtime.errors import UnwritableFileError
 
 ROOT = Path(__file__).parents[1]
@@ -153,6 +153,15 @@ def test_only_flags_that_the_xla_knows_are_set(tmp_path: Path) -> None:
     new = plan_capture("full", tmp_path / "new", {}, era="2026-10")
     assert not any("emitter" in one for one in flags(old))
     assert any("emitter" in one for one in flags(new))
+
+
+@pytest.mark.parametrize("level", levels())
+def test_programs_of_pytorch_xla_name_their_source_lines(level: str, tmp_path: Path) -> None:
+    own = plan_capture(level, tmp_path / "dump", {}).environment
+    assert (own["XLA_IR_DEBUG"], own["XLA_HLO_DEBUG"]) == ("1", "1")
+    mine = plan_capture(level, tmp_path / "kept", {"XLA_HLO_DEBUG": "0"})
+    assert mine.environment["XLA_HLO_DEBUG"] == "0"
+    assert "XLA_HLO_DEBUG stays 0, as you set it." in mine.notes
 
 
 def test_a_folder_that_is_in_use_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import pytest
@@ -194,9 +195,16 @@ def test_paths_and_addresses_are_told_apart(tmp_path: Path) -> None:
     assert local_path((tmp_path / "a b").as_uri()) == tmp_path / "a b"
 
 
-def test_a_store_that_cannot_be_reached_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing of this environment stand between a store and who asks it."""
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "STORAGE_EMULATOR_HOST"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(fsspec, "get_filesystem_class", lambda _scheme: object)
+
+
+@pytest.mark.usefixtures("no_proxy")
+def test_a_store_that_cannot_be_reached_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
     def unreachable(place: tuple[str, int], timeout: float) -> None:
@@ -204,7 +212,6 @@ def test_a_store_that_cannot_be_reached_is_said_at_once(monkeypatch: pytest.Monk
         raise OSError("no route")
 
     monkeypatch.setattr(socket, "create_connection", unreachable)
-    monkeypatch.setattr(fsspec, "get_filesystem_class", lambda _scheme: object)
     with pytest.raises(UnreadableInputError, match=r"googleapis\.com cannot be reached.*no route"):
         open_source("gs://bucket/dump").__enter__()
     assert asked == [(("storage.googleapis.com", 443), 5.0)]
@@ -258,3 +265,24 @@ def test_an_archive_is_fetched_though_files_may_stay(memory: Any) -> None:
     memory.pipe("/dump.zip", packed.getvalue())
     with open_source("memory://dump.zip", in_place=True) as source:
         assert contents(source) == FILES
+
+
+@pytest.mark.usefixtures("no_proxy")
+def test_a_store_that_never_answers_is_left_after_ten_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of its addresses may be silent for seconds, and so may what looks up its name."""
+    limits: list[float] = []
+
+    class Unanswered:
+        def put(self, _answer: object) -> None: ...
+
+        def get(self, timeout: float) -> None:
+            limits.append(timeout)
+            raise Empty
+
+    monkeypatch.setattr(remote, "SimpleQueue", Unanswered)
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: socket.socket())
+    with pytest.raises(UnreadableInputError, match=r"googleapis\.com cannot .*no answer in 10 s"):
+        open_source("gs://bucket/dump").__enter__()
+    assert limits == [10.0]

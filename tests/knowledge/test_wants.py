@@ -21,3 +21,15 @@ def test_each_want_gives_something_somewhere_today() -> None:
             for frontend in frontends()
         ]
         assert any(found), name
+
+
+def test_the_flags_of_a_frontend_say_what_they_give() -> None:
+    assert all(frontend.gives for frontend in frontends().values() if frontend.flags)
+
+
+def test_the_debug_variables_of_pytorch_xla_give_source_lines() -> None:
+    settings = settings_for(["passes"], backend="tpu", frontend="pytorch_xla", era="", folder="d")
+    own = {setting.variable: setting for setting in settings if setting.flag.set_in is None}
+    texts = {name: (setting.text, setting.gives) for name, setting in own.items()}
+    source = ("1", "Python source lines in the HLO metadata")
+    assert texts == {"XLA_IR_DEBUG": source, "XLA_HLO_DEBUG": source}

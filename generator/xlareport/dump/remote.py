@@ -8,11 +8,13 @@ import importlib.util
 import os
 import re
 import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -33,7 +35,9 @@ _STORES = dict.fromkeys(("gs", "gcs"), ("STORAGE_EMULATOR_HOST", "https://storag
 """The variable that names the address of a store, and its usual address."""
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 _PATIENCE = 5.0
-"""Seconds that a store has to answer."""
+"""Seconds that one address of a store has to answer; a store has up to twenty."""
+_LONGEST = 10.0
+"""Seconds that the name and all addresses of a store have together."""
 _DEEPEST = 20
 """Folders in a row; a hostile server lists folders without end."""
 _AT_ONCE = 8
@@ -171,11 +175,35 @@ def _check_reachable(url: str, scheme: str) -> None:
     parts = urlsplit(place if "://" in place else f"http://{place}")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
-        socket.create_connection((parts.hostname or "", port), timeout=_PATIENCE).close()
+        _connect(parts.hostname or "", port)
     except OSError as error:
         raise UnreadableInputError(
             f"{shown(url)} cannot be read: {parts.hostname} cannot be reached from here ({error})."
         ) from error
+
+
+def _connect(host: str, port: int) -> None:
+    """Raise OSError where a host does not answer within `_LONGEST` seconds, its name included.
+
+    In a thread that nobody waits for at the end: looking up a name takes no limit.
+    """
+    answers: SimpleQueue[OSError | None] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            socket.create_connection((host, port), timeout=_PATIENCE).close()
+        except OSError as error:
+            answers.put(error)
+        else:
+            answers.put(None)
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        error = answers.get(timeout=_LONGEST)
+    except Empty:
+        raise TimeoutError(f"no answer in {_LONGEST:g} s") from None
+    if error is not None:
+        raise error
 
 
 def _attempt(request: Callable[[], T]) -> T | Exception:

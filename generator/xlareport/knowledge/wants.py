@@ -34,6 +34,8 @@ class Frontend:
     name: str
     flags: tuple[str, ...]
     notes: tuple[str, ...]
+    gives: str = ""
+    """What the flags are set for; empty only without flags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def settings_for(
             for flag in want.flags:
                 written.setdefault(flag, want.words)
     for flag in frontends()[frontend].flags:
-        written.setdefault(flag, "what is compiled is dumped")
+        written.setdefault(flag, frontends()[frontend].gives)
     settings = (_setting(flag, gives, folder) for flag, gives in written.items())
     return tuple(
         setting
