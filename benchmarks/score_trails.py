@@ -3,12 +3,15 @@
 Usage: `python benchmarks/score_trails.py [--show N] [--only TEXT] [--shown shared|none] [--ends]
 [--check] [DUMP...]`, by default the tagged dumps of the test data, which are recorded, and then,
 recorded apart, those in the folder that XLAREPORT_UNSEEN names: of programs for which no rule was
-made (`tests/data/programs/tagged_unseen.py`). A row counts
+made (`tests/data/programs/tagged_unseen.py`).
+A row counts
 the trails that end right, wrong, or are not known: back from the optimized module to
 `before_optimizations`, and forward from there; with op_names that all instructions of an opcode
-share, and with none. `--ends` adds the first and the last snapshot alone, which the record has too;
-`--show` prints failures and the steps at which they left the truth. With `--check` nothing is
-recorded, and the exit status is 1 if fewer trails end right than was recorded.
+share, and with none. A trail has the grade of its weakest step, and the line below a row counts
+each grade apart; what is graded exact and ends wrong is recorded. `--ends` adds the first and the
+last snapshot alone, which the record has too; `--show` prints failures and the steps at which they
+left the truth. With `--check` nothing is recorded, and the exit status is 1 if fewer trails end
+right than was recorded, or if one that is graded exact ends wrong.
 """
 
 import argparse
@@ -22,9 +25,12 @@ from record import Row, record, recorded
 from tagged import Series, Shown, series
 from trails import Direction, Result, Trails, Verdict, listed
 
+from xlareport.analysis.matching.pairing import Grade
+
 _DATA = Path(__file__).resolve().parent.parent / "tests/data"
 _Row = tuple[str, str, Direction]
 """What the matcher sees, the backend, the direction."""
+_Ending = tuple[Result, Grade]
 
 
 def main() -> None:
@@ -45,7 +51,7 @@ def main() -> None:
 
 def _scored(dumps: Sequence[Path], options: argparse.Namespace) -> list[Row]:
     """Print the trails of each dump and of all; return the counts."""
-    total: dict[_Row, Counter[Result]] = defaultdict(Counter)
+    total: dict[_Row, Counter[_Ending]] = defaultdict(Counter)
     for dump in dumps:
         for seen, variant in _variants(dump, options):
             trails = Trails(variant)
@@ -55,9 +61,10 @@ def _scored(dumps: Sequence[Path], options: argparse.Namespace) -> list[Row]:
             _print_failures(verdicts, options)
             for verdict in verdicts:
                 for backend in (variant.backend, "all"):
-                    total[seen, backend, verdict.direction][verdict.result] += 1
+                    total[seen, backend, verdict.direction][verdict.result, verdict.grade] += 1
     for row in sorted(total):
-        print(_row(", ".join(row), total[row]))
+        print(_row(", ".join(row), _results(total[row])))
+        print(_grades(total[row]))
     return [_recorded(row, total[row]) for row in sorted(total)]
 
 
@@ -65,18 +72,33 @@ def _reaches(rows: Sequence[Row], known: Sequence[Row]) -> bool:
     """Whether as many trails as recorded, or more, end right, all backends together."""
     right = {(row["seen"], row["direction"]): row["right"] for row in _of_all(rows)}
     least = {(row["seen"], row["direction"]): row["right"] for row in _of_all(known)}
-    return all(int(right.get(key, -1)) >= int(count) for key, count in least.items())
+    enough = all(int(right.get(key, -1)) >= int(count) for key, count in least.items())
+    return enough and not any(row["exact_wrong"] for row in rows)
 
 
 def _of_all(rows: Sequence[Row]) -> Iterator[Row]:
     return (row for row in rows if row["backend"] == "all")
 
 
-def _recorded(row: _Row, counts: Counter[Result]) -> Row:
-    right, wrong, lost = (counts[result] for result in Result)
+def _recorded(row: _Row, counts: Counter[_Ending]) -> Row:
+    right, wrong, lost = (_results(counts)[result] for result in Result)
     seen, backend, direction = row
     names = {"seen": seen, "backend": backend, "direction": str(direction)}
-    return {**names, "right": right, "wrong": wrong, "lost": lost}
+    exact_wrong = counts[Result.WRONG, Grade.EXACT]
+    return {**names, "right": right, "wrong": wrong, "lost": lost, "exact_wrong": exact_wrong}
+
+
+def _results(counts: Counter[_Ending]) -> Counter[Result]:
+    return Counter(result for result, _ in counts.elements())
+
+
+def _grades(counts: Counter[_Ending]) -> str:
+    """Return how many trails of each grade end right, wrong and not at all."""
+    cells = (
+        f"{grade} {', '.join(f'{counts[result, grade]} {result}' for result in Result)}"
+        for grade in Grade
+    )
+    return f"    {'; '.join(cells)}"
 
 
 def _options() -> argparse.Namespace:
@@ -122,7 +144,8 @@ def _print_failures(verdicts: list[Verdict], options: argparse.Namespace) -> Non
 
 
 def _words(verdict: Verdict) -> str:
-    start = f"{verdict.result.upper()} {verdict.direction} {verdict.heavy.opcode} {verdict.place}"
+    result = f"{verdict.result.upper()}, {verdict.grade},"
+    start = f"{result} {verdict.direction} {verdict.heavy.opcode} {verdict.place}"
     wanted = (
         f"[{verdict.heavy.tag}] wanted {listed(verdict.wanted)}, ended at {listed(verdict.ended)}"
     )

@@ -9,7 +9,7 @@ from heavy import can_become, kind
 from tagged import Series, tag
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation, Instruction
 
@@ -62,6 +62,8 @@ class Verdict:
     """Where it ended; empty where it broke off."""
     broken: str
     """The step at which it left the truth, in words; empty where it did not."""
+    grade: Grade
+    """Of its weakest step."""
 
     @property
     def result(self) -> Result:
@@ -104,12 +106,13 @@ class Trails:
     ) -> Verdict:
         back = direction is Direction.BACK
         origins = wanted if back else frozenset({start})
-        here, broken = frozenset({start}), ""
+        here, broken, grades = frozenset({start}), "", [Grade.EXACT]
         for stage, there in way(self._chain, self._last, start, direction):
             if not broken and self._strays(stage - back, there, origins):
                 broken = self._step(stage, here, there, direction)
+            grades += [pairing.grade for pairing in self._pairings(stage, here, direction)]
             here = there
-        return Verdict(direction, start, heavy, wanted, here, broken)
+        return Verdict(direction, start, heavy, wanted, here, broken, max(grades, key=_order))
 
     def _strays(self, stage: int, places: frozenset[Place], origins: frozenset[Place]) -> bool:
         """Whether a snapshot holds the work of the origins, but at none of the places."""
@@ -120,17 +123,21 @@ class Trails:
     def _step(
         self, stage: int, here: frozenset[Place], there: frozenset[Place], direction: Direction
     ) -> str:
-        matching = self._chain.into(stage)
-        pairings = (
-            [_pairing(matching, place, direction) for place in sorted(here)] if matching else []
-        )
-        reasons = [
-            f"{pairing.relation}, {pairing.grade}: {pairing.reason}"
-            for pairing in pairings
-            if pairing is not None
-        ]
+        pairings = self._pairings(stage, here, direction)
+        reasons = [f"{pairing.relation}, {pairing.grade}: {pairing.reason}" for pairing in pairings]
         stages = f"{self._series.stages[stage - 1]} -> {self._series.stages[stage]}"
         return f"step {stage} ({stages}): {listed(here)} to {listed(there)}; {'; '.join(reasons)}"
+
+    def _pairings(self, stage: int, here: frozenset[Place], direction: Direction) -> list[Pairing]:
+        matching = self._chain.into(stage)
+        if matching is None:
+            return []
+        pairings = (_pairing(matching, place, direction) for place in sorted(here))
+        return [pairing for pairing in pairings if pairing is not None]
+
+
+def _order(grade: Grade) -> int:
+    return [*Grade].index(grade)
 
 
 class _Origins:
