@@ -2,6 +2,11 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from tests.pages.records_of_modules import module
 
 from xlareport.analysis.module import unreadable_module
 from xlareport.analysis.modules.settings import OptionOrigin
@@ -10,7 +15,13 @@ from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry
-from xlareport.pages.coverage.page import coverage_page, file_uses, passes_words, use_of
+from xlareport.pages.coverage.page import (
+    _about_source_lines,
+    coverage_page,
+    file_uses,
+    passes_words,
+    use_of,
+)
 from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import DumpRecord, GeneratorRecord, ReportRecord
 
@@ -79,3 +90,17 @@ def test_small_modules_tell_together_how_passes_were_dumped() -> None:
     modules = [summary(*(f"module_000{i}.jit_f.{one}.txt" for one in names)) for i in range(4)]
     assert "too few to tell" in passes_words(modules[:1])
     assert "`--xla_dump_hlo_pass_re=.*`" in passes_words(modules)
+
+
+@pytest.mark.parametrize(
+    ("frontend", "lines", "flags"),
+    [("pytorch_xla", (), ["XLA_HLO_DEBUG=1"]), ("pytorch_xla", ("a.py:3",), []), ("jax", (), [])],
+)
+def test_source_lines_of_pytorch_are_asked_for_where_there_are_none(
+    frontend: str, lines: tuple[str, ...], flags: list[str]
+) -> None:
+    cost = cast("Any", SimpleNamespace(lines=lines))
+    advice = list(_about_source_lines(replace(module("main"), frontend=frontend, expense=cost)))
+    assert [each.flag for each in advice] == flags
+    assert all("XLA_IR_DEBUG=1" in each.words.striptags() for each in advice)
+    assert list(_about_source_lines(None)) == []

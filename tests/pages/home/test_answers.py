@@ -1,16 +1,24 @@
 """What the home page answers at once, on dumps of several frameworks and devices."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.pages.records_of_modules import module, report
 
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
+from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.dump.source import open_source
 from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
-from xlareport.pages.home.answers import HomeSummary, summarize_home
+from xlareport.pages.home.answers import HomeSummary, _again, _programs, summarize_home
 from xlareport.records.build import build_report
+from xlareport.records.report import (
+    CandidateRecord,
+    MainProgramRecord,
+    ReportRecord,
+)
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
 
@@ -96,3 +104,28 @@ def test_one_module_has_no_others(told: Teller) -> None:
     _, said = told("labelled-alone")
 
     assert said["Other modules"] == "None."
+
+
+_OF_TENSORFLOW = "a_inference_{}__XlaMustCompile_true_config_proto_13561319589895757934_.7"
+
+
+def compiled(*functions: str) -> ReportRecord:
+    """Return a report of modules with names as TensorFlow gives them; the first is the main one."""
+    names = [_OF_TENSORFLOW.format(name) for name in functions]
+    modules = [
+        replace(module("main"), key=f"m{i}.{name}", name=name) for i, name in enumerate(names)
+    ]
+    programs = tuple(CandidateRecord(record.key, record.name) for record in modules)
+    main = MainProgramRecord(modules[0].key, names[0], 1.0, (), (), programs)
+    return replace(report(*modules), main=main)
+
+
+def test_a_function_of_tensorflow_has_one_name_however_often_it_was_compiled() -> None:
+    two = compiled("conv_step_321", "train_step_133", "train_step_224")
+    keys = tuple(record.key for record in two.modules[1:])
+    group = RecompilationGroup("a_inference_train_step", keys, (), "the same name", 1)
+    again = replace(two, retrace_groups=(group,))
+    assert list(_again(again)) == ["`train_step` was compiled 2 times."]
+    assert list(_programs(again)) == ["`train_step` may be a main program too."]
+    three = compiled("conv_step_321", "train_step_133", "report_148")
+    assert list(_programs(three)) == ["`train_step` and `report` may be main programs too."]

@@ -279,6 +279,7 @@ def _advice(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
         words = "There is no buffer assignment, which shows memory use. It is written with"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
     yield from _about_modules(report)
+    yield from _about_source_lines(report.main_module)
     timed = set(report.dump.backends) & {"gpu", "tpu"}
     if timed and "pass-metadata" not in present:
         words = "For the time of each pass and no-op passes, set"
@@ -321,6 +322,17 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
     elif not present & {"hlo-text", "hlo-proto"}:
         words = "There is no HLO text, the most useful kind of file. Set"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
+
+
+def _about_source_lines(main: ModuleRecord | None) -> Iterable[Advice]:
+    """Say what gives the source lines that PyTorch/XLA leaves out unless it is asked for them."""
+    cost = main.expense if main is not None and main.frontend == "pytorch_xla" else None
+    if cost is not None and not cost.lines:
+        words = (
+            "No instruction of the main program has a source line. For Python source lines in "
+            "the HLO metadata, set `XLA_IR_DEBUG=1` and"
+        )
+        yield Advice(prose(words), "XLA_HLO_DEBUG=1")
 
 
 def _about_modules(report: ReportRecord) -> Iterable[Advice]:

@@ -252,8 +252,11 @@ def _again(report: ReportRecord) -> Iterator[str]:
     """Name the functions that were compiled more than once, but for the framework's helpers."""
     roles = {module.key: module.role for module in report.outlines}
     own = [group for group in report.retrace_groups if roles[group.modules[0]] not in HELPERS]
+    names = {module.key: words.short_name(module.name) for module in report.outlines}
     for group in own[:_AGAIN]:
-        yield f"`{words.short_name(group.name)}` was compiled {len(group.modules)} times."
+        shared = {names[key] for key in group.modules}
+        name = shared.pop() if len(shared) == 1 else words.short_name(group.name)
+        yield f"`{name}` was compiled {len(group.modules)} times."
 
 
 def _programs(report: ReportRecord) -> Iterator[str]:
@@ -264,11 +267,12 @@ def _programs(report: ReportRecord) -> Iterator[str]:
     groups = [group.modules for group in report.retrace_groups]
     groups += [group.modules for group in report.rank_groups]
     same = {key for keys in groups if main.module in keys for key in keys} | {main.module}
-    others = dict.fromkeys(program.name for program in main.programs if program.module not in same)
-    named = [f"`{words.short_name(name)}`" for name in others][:_MOST_NAMES]
+    programs = [program.name for program in main.programs if program.module not in same]
+    others = dict.fromkeys(f"`{words.short_name(name)}`" for name in programs)
     more = ["others"] if len(others) > _MOST_NAMES else []
-    if named:
-        yield f"{listing([*named, *more])} may be main programs too."
+    if others:
+        what = "a main program" if len(others) == 1 else "main programs"
+        yield f"{listing([*list(others)[:_MOST_NAMES], *more])} may be {what} too."
 
 
 def _histories(module: ModuleRecord, names: Sequence[str]) -> Mapping[str, str]:

@@ -48,7 +48,7 @@ def _missing(cost: CostReport) -> str:
     """Say why a division is not shown, and how the phases are known."""
     words = _PHASES if cost.phases else ""
     if not any(part.name for part in cost.layers):
-        words += " No layers: no op_name has a named scope (jax.named_scope) or a scanned loop."
+        words += " No layers: no op_name has a named scope or a scanned loop."
     unnamed = sum(part.seconds for part in cost.layers if not part.name)
     whole = sum(part.seconds for part in cost.layers)
     if whole and 0 < unnamed < whole:
