@@ -104,6 +104,7 @@ def test_killed_workers_cost_time_only(unpacked: Unpack, tmp_path: Path) -> None
         dask.config.set(config),
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
     ):
+        cluster.adapt(minimum=2, maximum=2, interval="1s")  # replaces those that Dask gives up
         for number in range(4 * KILLS):
             ended = threading.Event()
             victim = threading.Thread(target=_kill_later, args=(cluster, chance, ended, killed))
