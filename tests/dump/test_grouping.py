@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
-from xlareport.dump.modules import Artifact, GroupedDump, SnapshotFiles
+from xlareport.dump.modules import Artifact, GroupedDump, SnapshotFiles, find_module
 from xlareport.dump.source import Entry
+from xlareport.runtime.errors import UnknownNameError
 
 
 def grouped(*paths: str) -> GroupedDump:
@@ -225,3 +228,19 @@ def test_a_sentence_names_a_text_by_its_key_and_a_step_by_its_label() -> None:
     assert step.place == step.label == "0017 simplification: after algsimp"
     text = SnapshotFiles("after_optimizations", None, None, None, None, ())
     assert text.place == "the text after_optimizations"
+
+
+def test_a_module_is_found_by_its_function() -> None:
+    name = "a_inference_{}__XlaMustCompile_true_config_proto_1_executor_type_2_.7"
+    functions = ("conv_step_321", "train_step_133", "train_step_224")
+    paths = [
+        f"module_000{number}.{name.format(function)}.before_optimizations.txt"
+        for number, function in enumerate(functions)
+    ]
+    modules = grouped(*paths, "module_0009.conv_step.before_optimizations.txt").modules
+    assert find_module(modules[:3], "conv_step", "d").id == 0
+    assert find_module(modules, "conv_step", "d").id == 9, "a name goes before a function"
+    with pytest.raises(UnknownNameError, match="d holds 2 modules 'train_step'"):
+        find_module(modules, "train_step", "d")
+    with pytest.raises(UnknownNameError, match="d holds no module 'step'"):
+        find_module(modules, "step", "d")

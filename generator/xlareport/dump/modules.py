@@ -8,6 +8,7 @@ from typing import Literal
 from xlareport.dump import order
 from xlareport.dump.fetched_files import files_here
 from xlareport.dump.filename import DumpName
+from xlareport.dump.module_names import explain_module
 from xlareport.dump.source import Entry
 from xlareport.runtime.errors import Problem, UnknownNameError
 from xlareport.runtime.fast_pickle import FastPickle
@@ -176,9 +177,10 @@ class GroupedDump:
 
 
 def find_module(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> ModuleFiles:
-    """Return the one module of a key, slug or name; raises UnknownNameError."""
+    """Return the one module of a key, slug, name or function; raises UnknownNameError."""
     same = [module for module in modules if wanted in (module.key, module.slug)]
     same = same or [module for module in modules if wanted == module.name]
+    same = same or [module for module in modules if wanted == explain_module(module.name).display]
     if len(same) == 1:
         return same[0]
     how_many = f"{len(same)} modules" if same else "no module"
