@@ -47,6 +47,49 @@ ENTRY %main.9_spmd (param: f32[8,64], param.1: f32[16,128], param.2: f32[32,64])
 }
 """  # noqa: E501 - as XLA prints it
 
+SIBLINGS = """
+HloModule step
+ENTRY %main.9 (x: f32[32,64], w: f32[64,128], v: f32[64,64], u: f32[64,64]) -> f32[32,64] {
+  %x = f32[32,64]{1,0} parameter(0)
+  %w = f32[64,128]{1,0} parameter(1)
+  %v = f32[64,64]{1,0} parameter(2)
+  %u = f32[64,64]{1,0} parameter(3)
+  %both = f32[32,128]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %low = f32[32,64]{1,0} slice(%both), slice={[0:32], [0:64]}
+  %high = f32[32,64]{1,0} slice(%both), slice={[0:32], [64:128]}
+  %left = f32[32,64]{1,0} dot(%low, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %right = f32[32,64]{1,0} dot(%high, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %tanh = f32[32,64]{1,0} tanh(%left)
+  %exp = f32[32,64]{1,0} exponential(%right)
+  %further = f32[32,64]{1,0} dot(%tanh, %u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %last = f32[32,64]{1,0} dot(%exp, %u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %sum = f32[32,64]{1,0} add(%further, %last)
+}
+"""
+
+DIVIDED_SIBLINGS = """
+HloModule step, num_partitions=4
+ENTRY %main.9_spmd (p: f32[8,64], p.1: f32[16,128], p.2: f32[16,64], p.3: f32[16,64]) -> f32[8,64] {
+  %p = f32[8,64]{1,0} parameter(0)
+  %p.1 = f32[16,128]{1,0} parameter(1)
+  %p.2 = f32[16,64]{1,0} parameter(2)
+  %p.3 = f32[16,64]{1,0} parameter(3)
+  %all-gather = f32[64,128]{1,0} all-gather(%p.1), dimensions={0}
+  %all-gather.1 = f32[64,64]{1,0} all-gather(%p.2), dimensions={0}
+  %all-gather.2 = f32[64,64]{1,0} all-gather(%p.3), dimensions={0}
+  %dot = f32[8,128]{1,0} dot(%p, %all-gather), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %slice.1 = f32[8,64]{1,0} slice(%dot), slice={[0:8], [0:64]}
+  %slice.2 = f32[8,64]{1,0} slice(%dot), slice={[0:8], [64:128]}
+  %dot.1 = f32[8,64]{1,0} dot(%slice.1, %all-gather.1), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %dot.2 = f32[8,64]{1,0} dot(%slice.2, %all-gather.1), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %tanh.1 = f32[8,64]{1,0} tanh(%dot.1)
+  %exp.1 = f32[8,64]{1,0} exponential(%dot.2)
+  %dot.3 = f32[8,64]{1,0} dot(%tanh.1, %all-gather.2), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %dot.4 = f32[8,64]{1,0} dot(%exp.1, %all-gather.2), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %sum.1 = f32[8,64]{1,0} add(%dot.3, %dot.4)
+}
+"""  # noqa: E501 - as XLA prints it
+
 LIBRARY_CALLS = """
 HloModule step
 ENTRY %main.9 (x: f32[32,64], w: f32[64,128], v: f32[128,64]) -> (f32[32,64], f32[64,128]) {
@@ -149,3 +192,10 @@ def test_a_dot_of_a_called_computation_is_found_as_two_library_calls(read: Read)
     found = match(read(CALLED), read(INLINED))
     claim = pairing(found, "dot_general.1", "f")
     assert set(claim.after) == {Place("main", "gemm.1"), Place("main", "gemm.2")}
+
+
+def test_what_only_guessed_landmarks_tell_apart_is_a_guess_too(read: Read) -> None:
+    found = match(read(SIBLINGS), read(DIVIDED_SIBLINGS))
+    assert pairing(found, "both").grade is Grade.MATCHED
+    for name in ("left", "right", "further", "last"):
+        assert pairing(found, name).grade is Grade.GUESSED

@@ -10,6 +10,7 @@ from xlareport.analysis.matching.depths import greatest
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import name_in_computation, origin
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.surroundings import Neighbor, Surroundings
@@ -130,22 +131,50 @@ class Likeness:
     def __init__(self, search: Search, before: Sequence[Node], after: Sequence[Node]) -> None:
         self._before = _Index(search, search.before, before)
         self._after = _Index(search, search.after, after)
+        links = (link for link in search.links if link.grade is Grade.GUESSED)
+        self._guessed = {link.before.token for link in links}
+        self._taken: tuple[dict[Node, _Features], dict[Node, _Features]] = ({}, {})
+        """What guesses paired, before and after, and the features that it had."""
 
-    def candidates(self, node: Node) -> dict[Node, float]:
-        """Return what a node of either side may be on the other, and how alike they are, 0 to 1."""
+    def candidates(self, node: Node, *, without_guesses: bool = False) -> dict[Node, float]:
+        """Return what a node of either side may be on the other, and how alike they are, 0 to 1.
+
+        Guesses may be left out: as landmarks, and as what takes a candidate away.
+        """
         is_before = node in self._before.features
         here, there = (self._before, self._after) if is_before else (self._after, self._before)
-        features = here.features[node]
+        features = self._counting(here.features[node], without_guesses)
         family = family_of(node.instruction)
         others = dict.fromkeys(self._rare(features, here, there))
         weight = self._weight(features)
-        return {
-            other: 2
-            * self._shared(features, there.features[other])
-            / (weight + self._weight(there.features[other]))
-            for other in others
-            if family_of(other.instruction) == family
-        }
+        taken = self._taken[is_before] if without_guesses else {}
+        likeness: dict[Node, float] = {}
+        for other in (*others, *taken):
+            if family_of(other.instruction) == family:
+                known = there.features[other] if other in others else taken[other]
+                theirs = self._counting(known, without_guesses)
+                shared = self._shared(features, theirs)
+                likeness[other] = 2 * shared / (weight + self._weight(theirs))
+        return likeness
+
+    def sees_guesses(self, node: Node) -> bool:
+        """Whether a node has a landmark that was guessed."""
+        index = self._before if node in self._before.features else self._after
+        return any(self._is_guess(feature) for feature in index.features[node])
+
+    def guess(self, before: Node, after: Node) -> None:
+        """Take what a node before becomes for a guess; to be told before the pair is."""
+        self._guessed.add(before.token)
+        self._taken[False][before] = self._before.features[before]
+        self._taken[True][after] = self._after.features[after]
+
+    def _counting(self, features: _Features, without_guesses: bool) -> _Features:  # noqa: FBT001 - passed on
+        if not without_guesses:
+            return features
+        return {key: weight for key, weight in features.items() if not self._is_guess(key)}
+
+    def _is_guess(self, feature: Hashable) -> bool:
+        return isinstance(feature, tuple) and feature[1] in self._guessed
 
     def _rare(self, features: _Features, here: _Index, there: _Index) -> Iterator[Node]:
         """Yield what has a feature in common that few have."""

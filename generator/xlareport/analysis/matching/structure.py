@@ -97,13 +97,24 @@ class _Structure:
                 back = self._best(best.nodes[0])
                 if back is not None and back.nodes == (node,) and self._is_clear(back):
                     reason = "the same surroundings, which no other has"
-                    self._link(node, best.nodes[0], Grade.MATCHED, reason)
+                    self._link(node, best.nodes[0], self._grade(node, best.nodes[0]), reason)
+
+    def _grade(self, node: Node, other: Node) -> Grade:
+        """Return the grade of a clear pair: a guess where it is not clear without other guesses."""
+        if not (self._likeness.sees_guesses(node) or self._likeness.sees_guesses(other)):
+            return Grade.MATCHED
+        for start, end in ((node, other), (other, node)):
+            best = self._best(start, without_guesses=True)
+            if best is None or best.nodes != (end,) or not self._is_clear(best):
+                return Grade.GUESSED
+        return Grade.MATCHED
 
     def _is_clear(self, best: _Best) -> bool:
         return best.likeness - best.next_likeness >= _CLEAR
 
-    def _best(self, node: Node) -> _Best | None:
-        ranked = sorted(self._likeness.candidates(node).items(), key=lambda pair: -pair[1])
+    def _best(self, node: Node, *, without_guesses: bool = False) -> _Best | None:
+        candidates = self._likeness.candidates(node, without_guesses=without_guesses)
+        ranked = sorted(candidates.items(), key=lambda pair: -pair[1])
         if not ranked or ranked[0][1] < _ENOUGH:
             return None
         likeness = ranked[0][1]
@@ -168,5 +179,7 @@ class _Structure:
         if not link_wrapped(self._search, node, other, grade, reason):
             self._search.link(node, other, grade, reason)
         del self._open[node]
+        if grade is Grade.GUESSED:
+            self._likeness.guess(node, other)
         touched = self._likeness.pair(node, other)
         self._waiting |= dict.fromkeys(near for near in touched if near in self._open)
