@@ -1,5 +1,7 @@
 """The files that the sites of two and of many dumps share."""
 
+import re
+
 from xlareport.pages.compare.files import frame_files
 
 
@@ -7,7 +9,17 @@ def test_the_frame_holds_settings_first_page_and_glossary() -> None:
     files = dict(frame_files("# Comparison", frozenset({"fusion"})))
     assert {"report.yml", "xlareport.yml", "index.md"} <= files.keys()
     assert files["index.md"] == "# Comparison"
-    assert b"site_name" in bytes(files["report.yml"])
+    assert "site_name" in str(files["report.yml"])
+
+
+def test_only_pages_that_there_are_stand_in_the_navigation() -> None:
+    """Zensical appends to an inherited navigation, and would link the pages of a report too."""
+    files = dict(frame_files("", frozenset()))
+    stated = [str(files[name]) for name in ("report.yml", "xlareport.yml")]
+    pages = [page for text in stated for page in re.findall(r"(?m)^ +- .*?([\w/-]+\.md)$", text)]
+    assert pages == ["index.md", "glossary.md"]
+    assert "\nvalidation:\n  nav:\n" in stated[0]
+    assert set(pages) <= files.keys()
 
 
 def test_what_is_named_is_explained() -> None:

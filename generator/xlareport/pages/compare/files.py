@@ -1,6 +1,7 @@
 """Every generated file of the site of a comparison."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict
@@ -43,10 +44,14 @@ nav:
   - Glossary: glossary.md
 """
 
+# MkDocs replaces an inherited list, Zensical appends to it: links to pages of a report
+_NAVIGATION = re.compile(r"^nav:\n(?: .*\n)+", re.MULTILINE)
+
 
 def frame_files(home: str, named: AbstractSet[str]) -> Iterator[File]:
     """Yield the settings, the first page and the glossary, which explains `named` too."""
-    yield "report.yml", (find_resource("site_src") / "xlareport.yml").read_bytes()
+    settings = (find_resource("site_src") / "xlareport.yml").read_text("utf-8")
+    yield "report.yml", _NAVIGATION.sub("", settings)
     yield "xlareport.yml", _SETTINGS
     yield navigation.HOME, home
     yield make_payload_file(WORDS, lexicon(named))
