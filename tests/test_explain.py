@@ -22,7 +22,7 @@ def test_passes_in_a_name_are_explained_by_what_they_do() -> None:
     told = _told(explain_name("module_0001.f.0001.simplification.after_algsimp.before_dce.txt"))
 
     assert "cheaper arithmetic" in told["algsimp"]
-    assert "nobody uses" in told["dce"]
+    assert "results are unused" in told["dce"]
 
 
 def test_an_unknown_pass_is_not_known_and_its_class_a_guess() -> None:
@@ -40,9 +40,9 @@ def test_a_snapshot_inside_a_pass_names_no_unknown_pass() -> None:
     told = _told(explain_name("module_0001.f.0003.copy-insertion.after_some_step_of_its_own.txt"))
 
     assert told["some_step_of_its_own"] == (
-        "The step of the pass that was just done: some_step_of_its_own."
+        "The step of the pass that ended last: some_step_of_its_own."
     )
-    assert "pass that is at work" in told["copy-insertion"]
+    assert "The running pass." in told["copy-insertion"]
 
 
 def test_a_word_with_several_meanings_gets_all_of_them() -> None:
@@ -82,7 +82,7 @@ def test_an_empty_name_is_unknown() -> None:
     ("name", "kind", "words"),
     [
         ("AlgebraicSimplifier", "pass", "cheaper arithmetic"),
-        ("xla::HloDCE", "pass", "nobody uses"),
+        ("xla::HloDCE", "pass", "results are unused"),
         ("ForwardAllocation", "pass", "spread over the tiles"),
         ("cusolver_syevd_ffi", "custom-call", "Eigenvalues"),
         ("__cudnn$fmhaSoftmaxBackward", "custom-call", "five matmuls"),
@@ -124,12 +124,12 @@ def test_what_is_unknown_is_said_to_be_unknown() -> None:
 
 def test_a_step_before_which_a_tpu_kernel_was_written_had_not_run() -> None:
     told = _told(explain_name("1795343459923494806-mm.3-50-pre-finalize.txt"))
-    assert "had not run" in told["pre-finalize"]
+    assert "has not run yet" in told["pre-finalize"]
 
 
 def test_stages_of_mosaic_are_told_from_its_source_or_not_known() -> None:
     name = "1795343459923494806-0013-mosaic-dump-anonymous-{}.txt"
-    assert "handed it to Mosaic" in _told(explain_name(name.format("original")))["original"]
+    assert "passed to Mosaic" in _told(explain_name(name.format("original")))["original"]
     layout = _told(explain_name(name.format("post-infer-vector-layout")))
     assert "infer_vector_layout.cc" in layout["post-infer-vector-layout"]
     assert "not known here" in _told(explain_name(name.format("post-xyz")))["post-xyz"]

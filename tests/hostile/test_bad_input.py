@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -222,17 +223,21 @@ def test_an_interrupt_ends_with_130_and_few_words(dump: Path, tmp_path: Path) ->
     code = (
         "import os, sys, time\n"
         "from xlareport import cli, report\n"
-        "def wait(*_):\n"
+        "def wait(*_, **__):\n"
         f"    open({str(tmp_path / 'settings')!r}, 'w').close()\n"
         "    time.sleep(60)\n"
         "report.open_source = wait\n"
         f"sys.argv = ['xlareport', 'build', {str(dump)!r}, '--out', {str(tmp_path / 'out')!r}]\n"
         "cli.main()\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as running:
-        (tmp_path / "settings").read_text()
+    pipe = os.open(tmp_path / "settings", os.O_RDONLY | os.O_NONBLOCK)
+    with (
+        os.fdopen(pipe),
+        subprocess.Popen(
+            [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as running,
+    ):
+        assert select.select([pipe], [], [], 60)[0]  # the build has begun
         os.killpg(running.pid, signal.SIGINT)
         said = running.communicate()[1]
     assert running.returncode == 130

@@ -77,10 +77,13 @@ def test_the_page_for_any_address_finds_its_files_from_where_it_lies() -> None:
     rooted = page("article", '<h1>404 - Not found</h1><a href="/index.html">').replace(
         'src="assets', 'src="/assets'
     )
-    finished = FINISH.finish_not_found(rooted)
+    settings = ('"base": "/", "search": "/assets/x.js"', '"base":"/","search":"/assets/x.js"')
+    finished = FINISH.finish_not_found(rooted.replace("</body>", f"{' '.join(settings)}</body>"))
 
     assert 'src="./assets/xlareport.js"' in finished
     assert 'href="./index.html"' in finished
+    assert '"base": "./", "search": "./assets/x.js"' in finished
+    assert '"base":"./","search":"./assets/x.js"' in finished
     assert "not in the report" in finished
 
 

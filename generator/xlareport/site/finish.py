@@ -40,7 +40,7 @@ _INDENTED = re.compile(r"\n\s+")
 _STYLE = re.compile(
     r'<link rel="?stylesheet"? href="(?:[^"<>]*/)?(?P<name>assets/[a-z_]+\.css)"\s*/?>'
 )
-_ROOTED = re.compile(r'((?:href|src)="|"(?:base|search)":"|new URL\(")/(?!/)')
+_ROOTED = re.compile(r'((?:href|src)="|"(?:base|search)": ?"|new URL\(")/(?!/)')
 """An address below the server's root, in the one page that is shown for any address."""
 _SCRIPT = "assets/xlareport.js"
 NOT_FOUND = "404.html"
