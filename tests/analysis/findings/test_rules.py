@@ -401,6 +401,20 @@ def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
     assert len(found.places) == 10
 
 
+def test_padding_on_the_chip_saves_no_device_memory(case_of: MakeCase) -> None:
+    def padding(space: str) -> Finding:
+        layout = f"{{1,0:T(8,128){space}}}"
+        text = entry(f"  a = f32[] parameter(0)\n  ROOT b = f32[65536,1]{layout} broadcast(a)")
+        (found,) = (one for one in find_findings(case_of(text)) if one.rule == "tile-padding")
+        return found
+
+    held, on_chip = padding(""), padding("S(1)")
+    assert held.bytes == 65536 * 127 * 4
+    assert "main memory" not in held.evidence
+    assert (on_chip.bytes, on_chip.weight) == (None, 0)
+    assert on_chip.evidence.endswith("padding. None of it in main memory.")
+
+
 def test_titles_are_not_repeated(case_of: MakeCase) -> None:
     for _, having, _ in SEEDED:
         titles = [one.title for one in find_findings(case_of(having))]

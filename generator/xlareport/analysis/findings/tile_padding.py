@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
-from xlareport.analysis.cost.tiling import padded_size
+from xlareport.analysis.cost.tiling import main_memory_size, padded_size
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding
 from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
@@ -22,6 +22,9 @@ def tile_padding(case: Case) -> Iterator[Finding]:
         data, padded = _sizes(instruction.shape)
         if padded - data < LEAST_WASTE or padded < LEAST_FACTOR * data:
             continue
+        here = _waste_in_main_memory(instruction.shape)
+        amount = units.byte_size(here) if here else "None"
+        place = "" if here == padded - data else f" {amount} of it in main memory."
         yield Finding(
             rule="tile-padding",
             title="Tile padding waste",
@@ -29,16 +32,22 @@ def tile_padding(case: Case) -> Iterator[Finding]:
             evidence=(
                 f"`{instruction.name}`, `{instruction.shape.text[:120]}`: "
                 f"{units.byte_size(data)} of data in {units.byte_size(padded)}, "
-                f"{1 - data / padded:.0%} padding."
+                f"{1 - data / padded:.0%} padding.{place}"
             ),
             suggestion=(
                 "Make the two most minor dimensions multiples of the tile, or move a large "
                 "dimension to the end."
             ),
             grade="exact",
-            weight=case.time_of_bytes(float(padded - data) * max(cost.counted, 1)),
-            bytes=padded - data,
+            weight=case.time_of_bytes(float(here) * max(cost.counted, 1)),
+            bytes=here or None,
         )
+
+
+def _waste_in_main_memory(shape: Shape) -> int:
+    """Return the padding, in bytes, of those arrays that are not on the chip or on the host."""
+    arrays = (array for array in iterate_leaves(shape) if main_memory_size(array))
+    return sum(padded_size(array) - measure_data(array) for array in arrays)
 
 
 def _sizes(shape: Shape) -> tuple[int, int]:
