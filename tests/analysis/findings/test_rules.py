@@ -410,9 +410,9 @@ def test_padding_on_the_chip_saves_no_device_memory(case_of: MakeCase) -> None:
 
     held, on_chip = padding(""), padding("S(1)")
     assert held.bytes == 65536 * 127 * 4
-    assert "main memory" not in held.evidence
+    assert "device memory" not in held.evidence
     assert (on_chip.bytes, on_chip.weight) == (None, 0)
-    assert on_chip.evidence.endswith("padding. None of it in main memory.")
+    assert on_chip.evidence.endswith("padding. None of it in device memory.")
 
 
 def test_titles_are_not_repeated(case_of: MakeCase) -> None:

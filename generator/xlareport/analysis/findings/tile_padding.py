@@ -24,7 +24,7 @@ def tile_padding(case: Case) -> Iterator[Finding]:
             continue
         here = _waste_in_main_memory(instruction.shape)
         amount = units.byte_size(here) if here else "None"
-        place = "" if here == padded - data else f" {amount} of it in main memory."
+        place = "" if here == padded - data else f" {amount} of it in device memory."
         yield Finding(
             rule="tile-padding",
             title="Tile padding waste",
