@@ -48,7 +48,8 @@ class SnapshotSequence:
         self._before: dict[TrailPoint, TrailLink] = {}
         self._after: dict[TrailPoint, TrailLink] = {}
         self._events: dict[HistoryEvent, HistoryEvent] = {}
-        self._histories: dict[TrailPoint, tuple[HistoryEvent, ...]] = {}
+        self.histories: dict[TrailPoint, tuple[HistoryEvent, ...]] = {}
+        """What `history` returned, by snapshot and place: many subjects ask for the same one."""
 
     def into(self, stage: int) -> Matching | None:
         """Return the matching that leads to a snapshot; None where nothing changed."""
@@ -80,13 +81,6 @@ class SnapshotSequence:
         if point not in self._after:
             self._after[point] = self._shared(_link_after(self, *point))
         return self._after[point]
-
-    def history(self, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
-        """Return what `history` does, worked out once for a place; equal events are identical."""
-        if (stage, place) not in self._histories:
-            back = sorted(_back(self, stage, place), key=lambda event: event.stage)
-            self._histories[stage, place] = (*back, *_forward(self, stage, place))
-        return self._histories[stage, place]
 
     def _shared(self, link: TrailLink) -> TrailLink:
         events = tuple(self._events.setdefault(event, event) for event in link.events)
@@ -136,11 +130,16 @@ def _equals(pairing: Pairing | None) -> tuple[Place, ...]:
 def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
     """Return the whole history of what stands at a place in a snapshot; empty if nothing does.
 
-    Of what was merged or combined it is the history of each, the first few of many.
+    Of what was merged or combined it is the history of each, the first few of many. Equal events
+    of one sequence are identical.
     """
     if snapshots.modules[stage].find(*place) is None:
         return ()
-    return snapshots.history(stage, place)
+    known = snapshots.histories
+    if (stage, place) not in known:
+        back = sorted(_back(snapshots, stage, place), key=lambda event: event.stage)
+        known[stage, place] = (*back, *_forward(snapshots, stage, place))
+    return known[stage, place]
 
 
 def descendants(

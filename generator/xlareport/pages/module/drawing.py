@@ -74,13 +74,21 @@ def draw_module(
     output = result.output
     if choice in (None, "main") or output.drawn is not None:
         return result
-    cache = kept.store.folder.parent if kept else Path(tempfile.gettempdir()) / "xlareport-layouts"
+    layouts = kept.store.folder.parent if kept else _own_layouts()
     faulty: set[Place] = set()
-    renderer = Renderer(_own_pool(), cache, silent)
+    renderer = Renderer(_own_pool(), layouts, silent)
     drawn = dict(picture_files(note_faulty(renderer.draw(output.requests), faulty)))
     if kept is not None:
         keep_all_pictures(kept, [result], drawn, faulty)
     return replace(result, output=replace(output, drawn=tuple(drawn.items()), requests=()))
+
+
+@cache
+def _own_layouts() -> Path:
+    """Return a folder for the layouts of this process alone; it ends with the process."""
+    folder = tempfile.TemporaryDirectory(prefix="xlareport-layouts-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 @cache

@@ -157,7 +157,7 @@ def _curve(nights: Sequence[Night], values: Sequence[int | None], figure: str, t
 def _change(before: float, after: float) -> str:
     if before == after:
         return "no change"
-    return f"{after / before - 1:+.1%}".replace("-", "\N{MINUS SIGN}") if before else "new"
+    return f"{after / before - 1:+.1%}".replace("-", units.MINUS) if before else "new"
 
 
 def _steps(job: NightlyJob) -> Iterator[StepRow]:
