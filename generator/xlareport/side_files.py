@@ -231,7 +231,7 @@ def read_profiles(
         reading = ProfileReading(progress)
         entries = chain(source.entries, *(source.entries for source in more))
         times = sum_times(profile_events(entries, reading, limits))
-    modules = {sanitised(name): times for name, times in times.items()}
+    modules = {sanitised(name): measured for name, measured in times.items()}
     return ProfiledModules(modules, tuple(reading.read), tuple(reading.problems))
 
 

@@ -86,13 +86,13 @@ class _Page:
 
     def curve(self, text: str) -> tuple[Point, ...]:
         """Read `e,TIP START C1 C2 P ...`; the tip is there only with an arrow head."""
-        points = [self.point(*_numbers(text)) for text in text.split()]
+        points = [self.point(*_numbers(part)) for part in text.split()]
         return tuple(points)
 
 
 def _numbers(text: str) -> tuple[float, ...]:
     """Read `1.5,2`; raises ValueError for anything else, infinities included."""
-    numbers = tuple(float(text) for text in text.split(","))
+    numbers = tuple(float(part) for part in text.split(","))
     if not all(map(math.isfinite, numbers)):
         raise ValueError(f"no finite numbers: {text!r}")
     return numbers

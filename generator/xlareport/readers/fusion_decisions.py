@@ -30,9 +30,9 @@ def read_fusion_decisions(
     message, problems = read_textproto(data, path)
     fusion_decisions = tuple(
         _decision(kind, step)
-        for message in message.messages("fusion_steps")
-        for kind in message.fields
-        for step in message.messages(kind)
+        for steps in message.messages("fusion_steps")
+        for kind in steps.fields
+        for step in steps.messages(kind)
     )
     return fusion_decisions, problems
 

@@ -99,4 +99,4 @@ def _returned(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(text) for text in text.split(",") if _NUMBER.fullmatch(text))
+    return tuple(int(part) for part in text.split(",") if _NUMBER.fullmatch(part))

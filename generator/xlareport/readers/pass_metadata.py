@@ -68,7 +68,7 @@ class ModuleMetadata:
 def read_pass_metadata(data: bytes, path: str) -> tuple[ModuleMetadata | None, list[Problem]]:
     """Read one file, with what is wrong with it; None where it tells of no pass."""
     message, problems = read_textproto(data, path)
-    runs = tuple(_run(message) for message in message.messages("pass_metadata"))
+    runs = tuple(_run(run) for run in message.messages("pass_metadata"))
     module_id = parse_whole_number(message.text("canonical_module_id"))
     nothing = not runs and module_id is None
     return (None if nothing else ModuleMetadata(module_id, runs)), problems

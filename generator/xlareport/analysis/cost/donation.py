@@ -77,4 +77,4 @@ def _form(shape: Shape) -> tuple[str, tuple[int | None, ...], str]:
 
 
 def _path(text: str) -> Path:
-    return tuple(int(text) for text in text.replace(",", " ").split())
+    return tuple(int(part) for part in text.replace(",", " ").split())

@@ -196,7 +196,7 @@ class New:
         read = None
         if user.partner is not None:
             read = read_at(self._search.before, user.partner, position)
-        sources = [node for node, _ in self._search.after.graph.operands(node)]
+        sources = [operand for operand, _ in self._search.after.graph.operands(node)]
         if read is not None and read.partner is not None and read.partner in sources:
             return f"inserted between %{read.partner.instruction.name} and %{name}"
         return f"used by %{name}"

@@ -302,7 +302,7 @@ def _opcode(node: Node) -> str:
 
 
 def _reads_free(side: Side, node: Node) -> bool:
-    return any(is_free(node) for node, _ in side.graph.operands(node))
+    return any(is_free(operand) for operand, _ in side.graph.operands(node))
 
 
 def _is_read_by_free(side: Side, node: Node) -> bool:

@@ -170,7 +170,7 @@ class Values:
 
     def read(self, node: Node) -> list[int]:
         """Return the tokens of what a node reads, operand by operand."""
-        return [self.element(node, path) for node, path in self.graph.operands(node)]
+        return [self.element(operand, path) for operand, path in self.graph.operands(node)]
 
     def find(self, node: Node, read: Iterable[int]) -> int | None:
         """Return the token of what a node does, if it read other values; None if nothing has it."""
@@ -195,12 +195,12 @@ class Values:
             operand, path = self.graph.operands(node)[0]
             return (self._of_element, self.element(operand, (*path, *node.element)))
         if not node.reads_elements:
-            read = [node.token for node in node.inputs]
+            read = [operand.token for operand in node.inputs]
             return (node.base, *(sorted(read) if node.commutes else read))
         read = self.read(node)
         if node.commutes:
             return (node.base, *sorted(read))
-        return (node.base, *read, *[node.token for node in node.inputs[len(read) :]])
+        return (node.base, *read, *[operand.token for operand in node.inputs[len(read) :]])
 
     def _token(self, node: Node) -> int:
         key = self._key(node)
@@ -246,7 +246,7 @@ class Values:
         if self._without_twins.get(node) == inputs:
             return
         opcode = node.instruction.opcode
-        read = [([node], (UNKNOWN, node.frame)) for node in _passed_on(node)]
+        read = [([passed], (UNKNOWN, passed.frame)) for passed in _passed_on(node)]
         opened = len(node.inputs) > 1 and opened_root(node) is not None
         operands = node.inputs[:-1] if opened else node.inputs  # what is called is no operand
         read += [self._equal(this_node, node.frame) for this_node in operands]
@@ -347,7 +347,7 @@ def _is_constant(node: Node) -> bool:
     line = node.instruction
     if not node.inputs:
         return line.opcode != "parameter" and not line.operands
-    return all(node.constant for node in node.inputs)
+    return all(operand.constant for operand in node.inputs)
 
 
 def _use_count(node: Node) -> int:
@@ -371,5 +371,5 @@ def operands_first(
                     order.append(node)
                 continue
             state[node] = False
-            stack += [node for node in inputs_of(node) if not node.kept and node not in state]
+            stack += [read for read in inputs_of(node) if not read.kept and read not in state]
     return order

@@ -98,7 +98,7 @@ def rank_modules(summaries: Sequence[ModuleSummary]) -> tuple[Ranked, ...]:
 
 
 def _any_open(ranked: Sequence[Ranked]) -> bool:
-    return any(ranked.summary.open_work for ranked in ranked)
+    return any(candidate.summary.open_work for candidate in ranked)
 
 
 def _ranked(
@@ -118,19 +118,19 @@ def guess_main(ranked: Sequence[Ranked]) -> MainGuess | None:
     if not ranked:
         return None
     best = ranked[0]
-    same = find_recompilations(best.summary, [ranked.summary for ranked in ranked])
-    rest = tuple(ranked for ranked in ranked[1:] if ranked.summary.files.key not in same)
+    same = find_recompilations(best.summary, [candidate.summary for candidate in ranked])
+    rest = tuple(candidate for candidate in ranked[1:] if candidate.summary.files.key not in same)
     other, condition = _otherwise(ranked, same)
-    near = tuple(ranked for ranked in rest[:3] if ranked.score > best.score * 0.25)
-    if other is not None and all(ranked.summary is not other.summary for ranked in near):
+    near = tuple(rival for rival in rest[:3] if rival.score > best.score * 0.25)
+    if other is not None and all(rival.summary is not other.summary for rival in near):
         near = (*near, other)
-    unread = sum(ranked.summary.final.instructions is None for ranked in ranked)
+    unread = sum(candidate.summary.final.instructions is None for candidate in ranked)
     return MainGuess(best, _sureness(ranked, rest, other), near, unread, other, condition)
 
 
 def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | None) -> str:
     best = ranked[0]
-    read = [ranked for ranked in ranked if ranked.summary.final.instructions is not None]
+    read = [candidate for candidate in ranked if candidate.summary.final.instructions is not None]
     if len(read) == 1 and read[0] is best:
         return "only"
     margin = best.score - (rest[0].score if rest else 0.0)
@@ -152,11 +152,11 @@ def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:
 
 def _otherwise(ranked: Sequence[Ranked], same: Collection[str]) -> tuple[Ranked | None, str]:
     """Return a module that comes first under another assumption, and which that is."""
-    has_hidden = any(ranked.summary.calls.hidden for ranked in ranked)
+    has_hidden = any(candidate.summary.calls.hidden for candidate in ranked)
     cases = (_LOOPS if _any_open(ranked) else {}) | (_CALLS if has_hidden else {})
     if not cases:
         return None, ""
-    summaries = [ranked.summary for ranked in ranked]
+    summaries = [candidate.summary for candidate in ranked]
     relations = Relations.of(summaries)
     for condition, assumed in cases.items():
         first = _ranked(summaries, assumed, relations)[0]

@@ -172,7 +172,7 @@ def _row(id_: str, label: str, change: StepChange) -> ContrastRecord:
         added=len(change.added),
         removed=len(change.removed),
         modified=len(change.modified),
-        layouts=sum(change.kind is Kind.LAYOUT for change in change.changes),
+        layouts=sum(part.kind is Kind.LAYOUT for part in change.changes),
     )
 
 

@@ -106,4 +106,4 @@ def _code(text: str) -> str:
 def _escaped(text: str) -> str:
     """Return text that Markdown takes for nothing else, links and mentions included."""
     marks = "\\`*_{}[]<>#|~@:"
-    return "".join(f"\\{text}" if text in marks else text for text in visible(text))
+    return "".join(f"\\{mark}" if mark in marks else mark for mark in visible(text))

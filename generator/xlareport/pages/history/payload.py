@@ -169,7 +169,7 @@ class _Names:
 def _chunk(followed: Sequence[_Followed]) -> dict[str, Any]:
     table, events = _Standings(), _Events()
     return {
-        "subjects": [_subject(followed, table, events) for followed in followed],
+        "subjects": [_subject(subject, table, events) for subject in followed],
         "standings": table.rows,
         "events": events.rows,
     }

@@ -195,14 +195,14 @@ class _Figure:
 def _figures(overview: Overview) -> tuple[_Figure, ...]:
     growth = overview.growth
     return (
-        _Figure("Computations", [growth.computations for growth in growth], units.count),
-        _Figure("Fusions", [growth.fusions for growth in growth], units.count),
+        _Figure("Computations", [point.computations for point in growth], units.count),
+        _Figure("Fusions", [point.fusions for point in growth], units.count),
         _Figure(
             "FLOPs",
-            [growth.flops for growth in growth],
+            [point.flops for point in growth],
             lambda number: units.quantity(number, "FLOP"),
         ),
-        _Figure("Bytes accessed", [growth.bytes_accessed for growth in growth], units.byte_size),
+        _Figure("Bytes accessed", [point.bytes_accessed for point in growth], units.byte_size),
     )
 
 

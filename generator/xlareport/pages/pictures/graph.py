@@ -295,9 +295,9 @@ def _details(
     costs: Mapping[tuple[str, str], InstructionCost],
 ) -> dict[str, Any]:
     """Return lines in parts, shapes, op_names, sources and the costs of one run, in columns."""
-    lines = [placed.instruction for placed in placed]
+    lines = [box.instruction for box in placed]
     lengths, parts = flat(map(_parts, lines))
-    result = (costs.get((placed.computation.name, placed.instruction.name)) for placed in placed)
+    result = (costs.get((box.computation.name, box.instruction.name)) for box in placed)
     return {
         "lines": [lengths, fold_strings(parts).listed()],
         "shapes": interned(_cut(line.shape.text) for line in lines),
@@ -311,7 +311,7 @@ def _times(
     placed: Sequence[_Placed], module: str, known: Known, times: Mapping[str, OpTime]
 ) -> dict[str, Any]:
     """Return what was measured of them, and in which module; nothing where none ran."""
-    result = interned(_time(placed.instruction.name, known, times) for placed in placed)
+    result = interned(_time(box.instruction.name, known, times) for box in placed)
     return {} if result[0] in ([], [None]) else {"times": result, "module": module}
 
 

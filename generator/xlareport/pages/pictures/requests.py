@@ -127,11 +127,16 @@ def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -
     if first.hlo is last.hlo:
         title = "The only snapshot that could be read"
         wanted = [_Wanted(slug, "only", title, first, is_final=True)]
-    drawn = [_overview(wanted, known if wanted.is_final else NOTHING, choice) for wanted in wanted]
+    drawn = [
+        _overview(snapshot, known if snapshot.is_final else NOTHING, choice) for snapshot in wanted
+    ]
     return Pictures(
         tuple(record for pictures in drawn for record in pictures.views),
         tuple(
-            sorted((it for pictures in drawn for it in pictures.requests), key=lambda it: it.bundle)
+            sorted(
+                (request for pictures in drawn for request in pictures.requests),
+                key=lambda request: request.bundle,
+            )
         ),
         tuple(file for pictures in drawn for file in pictures.payloads),
     )

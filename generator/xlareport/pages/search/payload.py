@@ -77,8 +77,8 @@ def touched(change: StepChange) -> Touched:
                 counts.setdefault(opcode, [0, 0, 0])[what] += 1
     return Touched(
         {name: (count[0], count[1], count[2]) for name, count in counts.items()},
-        tuple(sorted({change.after.instruction for change in change.added if change.after})),
-        tuple(sorted({change.before.instruction for change in change.removed if change.before})),
+        tuple(sorted({added.after.instruction for added in change.added if added.after})),
+        tuple(sorted({gone.before.instruction for gone in change.removed if gone.before})),
         tuple(sorted(_names(change.modified))),
     )
 

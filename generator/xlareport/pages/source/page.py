@@ -174,5 +174,5 @@ def _table(source: SourceReport, seconds: float | None) -> Table:
 
 
 def _names(became: Sequence[Became], count: int) -> str:
-    shown = ", ".join(f"%{became.instruction}" for became in became[:3])
+    shown = ", ".join(f"%{place.instruction}" for place in became[:3])
     return f"{shown} and {count - 3:,} more" if count > 3 else shown
