@@ -120,7 +120,7 @@ def _judged(
             score.to_find += 1
             score.found += partner is not None and real(partner) == true
         elif true is None and here in after:
-            said = matching.said_of_before(here)
+            said = matching.pairing_before(here)
             score.taken_over += 1
             score.told_apart += said is not None and said.relation is not Relation.SAME
     return score

@@ -89,7 +89,7 @@ def scored(original: Program, rewritten: Program, show: int = 0) -> Score:
             score.found += matching.partner_after(place) in partners
             if matching.partner_after(place) not in partners and show > 0:
                 show -= 1
-                print("MISSED", place, partners, matching.said_of_before(place))
+                print("MISSED", place, partners, matching.pairing_before(place))
     return score
 
 

@@ -60,8 +60,8 @@ def placed(step: Step, matching: Matching) -> Placed:
     """Count what is placed, on both sides."""
     score = Placed()
     for here, there, said in (
-        (step.before, step.after, matching.said_of_before),
-        (step.after, step.before, matching.said_of_after),
+        (step.before, step.after, matching.pairing_before),
+        (step.after, step.before, matching.pairing_after),
     ):
         for computation in here.computations:
             other = there.by_name.get(computation.name)

@@ -212,7 +212,7 @@ def moved(computation: Computation, instruction: Instruction) -> Instruction:
 
 def _pairing(matching: Matching, place: Place, direction: Direction) -> Pairing | None:
     back = direction is Direction.BACK
-    return matching.said_of_after(place) if back else matching.said_of_before(place)
+    return matching.pairing_after(place) if back else matching.pairing_before(place)
 
 
 def _next(matching: Matching, place: Place, direction: Direction) -> Iterator[Place]:

@@ -1,8 +1,8 @@
 """Names say what they hold: no word that fits anything, no class name for two things."""
 
 import ast
+import functools
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 from tests.test_mirror import PACKAGE
@@ -10,10 +10,14 @@ from tests.test_mirror import PACKAGE
 EMPTY = {"one", "told", "said", "found", "made", "tell"}
 
 
-def nodes() -> Iterator[tuple[Path, ast.AST]]:
-    """Yield what the sources of the package consist of, with the file."""
-    for path in PACKAGE.rglob("*.py"):
-        yield from ((path, node) for node in ast.walk(ast.parse(path.read_text("utf-8"))))
+@functools.cache
+def nodes() -> list[tuple[Path, ast.AST]]:
+    """Return what the sources of the package consist of, with the file."""
+    return [
+        (path, node)
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+    ]
 
 
 def test_no_name_fits_anything() -> None:
@@ -24,6 +28,39 @@ def test_no_name_fits_anything() -> None:
         and (name := node.id if isinstance(node, ast.Name) else node.arg) in EMPTY
     }
     assert names == set()
+
+
+def test_no_function_is_a_word_that_fits_anything() -> None:
+    words = {
+        f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}"
+        for path, node in nodes()
+        if isinstance(node, ast.FunctionDef)
+        and (EMPTY - {"one"}) & set(node.name.strip("_").split("_"))
+    }
+    assert words == set()
+
+
+def test_no_comprehension_hides_what_it_runs_over() -> None:
+    hidden = {
+        f"{path.relative_to(PACKAGE)}:{node.target.lineno} {', '.join(names)}"
+        for path, node in nodes()
+        if isinstance(node, ast.comprehension)
+        and (names := _names(node.target) & (_names(node.iter) - _bound(node.iter)))
+    }
+    assert hidden == set()
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _bound(node: ast.AST) -> set[str]:
+    """Return what comprehensions and lambdas inside bind themselves."""
+    inner = (part for part in ast.walk(node) if isinstance(part, ast.comprehension))
+    arguments = (part for part in ast.walk(node) if isinstance(part, ast.arg))
+    return {name for part in inner for name in _names(part.target)} | {
+        argument.arg for argument in arguments
+    }
 
 
 def test_a_class_name_stands_for_one_thing() -> None:

@@ -63,7 +63,10 @@ def capture(folder: str | Path | None = None, level: str = "passes") -> Iterator
         try:
             yield captured
         finally:
-            programs = {id(each.function): each.programs for each in compiled_functions()}
+            programs = {
+                id(compiled_function.function): compiled_function.programs
+                for compiled_function in compiled_functions()
+            }
             captured.missed = tuple(
                 each.name for each in before if programs.get(id(each.function)) == each.programs
             )

@@ -245,7 +245,7 @@ def _compared(
         *(timing.problem for timing in timings.values()),
         *(diff.problem for diff in diffs.values()),
     ]
-    failed = [Problem("", None, each) for each in words if each]
+    failed = [Problem("", None, word) for word in words if word]
     record = compare_record(
         (ours.dump, theirs.dump),
         mains,

@@ -195,7 +195,9 @@ def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAn
 
     def own(stage: SnapshotFiles) -> SnapshotFiles:
         mine = known.get(stage.key, stage)
-        if [each.path for each in mine.artifacts] != [each.path for each in stage.artifacts]:
+        if [artifact.path for artifact in mine.artifacts] != [
+            artifact.path for artifact in stage.artifacts
+        ]:
             return stage
         shared = replace(stage, artifacts=mine.artifacts)
         return mine if mine == shared else shared

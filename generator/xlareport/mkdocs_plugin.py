@@ -140,7 +140,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     def on_post_template(self, output_content: str, *, template_name: str, **_: object) -> str:
         """Finish the pages that the theme brings along; 404.html is one of a report then."""
         if template_name == NOT_FOUND:
-            return self._finish.finish_not_found(output_content)
+            return self._finish.finish_error_page(output_content)
         return output_content
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:

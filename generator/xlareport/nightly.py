@@ -64,7 +64,7 @@ def run_night(
     """
     folders = NightFolders(options.root, options.night)
     try:
-        former = [each for each in folders.read_outcomes() if each.night != options.night]
+        former = [outcome for outcome in folders.read_outcomes() if outcome.night != options.night]
         folders.prepare()
         with tempfile.TemporaryDirectory(prefix="xlareport-night-") as place:
             code, dump = capture_uncached(program, options.level, Path(place) / "dump", environ)

@@ -80,9 +80,9 @@ def test_every_partner_exists_and_nothing_is_left_without_a_word(first: str, sec
         assert set(pairing.after) <= there
         assert pairing.reason
     for place in here:
-        assert matching.partner_after(place) or matching.said_of_before(place)
+        assert matching.partner_after(place) or matching.pairing_before(place)
     for place in there:
-        assert matching.partner_before(place) or matching.said_of_after(place)
+        assert matching.partner_before(place) or matching.pairing_after(place)
 
 
 @given(modules(), modules())

@@ -78,7 +78,7 @@ def test_the_page_for_any_address_finds_its_files_from_where_it_lies() -> None:
         'src="assets', 'src="/assets'
     )
     settings = ('"base": "/", "search": "/assets/x.js"', '"base":"/","search":"/assets/x.js"')
-    finished = FINISH.finish_not_found(rooted.replace("</body>", f"{' '.join(settings)}</body>"))
+    finished = FINISH.finish_error_page(rooted.replace("</body>", f"{' '.join(settings)}</body>"))
 
     assert 'src="./assets/xlareport.js"' in finished
     assert 'href="./index.html"' in finished

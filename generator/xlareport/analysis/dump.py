@@ -96,7 +96,9 @@ class AnalyzedDump:
 
     def tpu_flags_of(self, key: str | None) -> TpuFlags | None:
         """Return the flags of a module's TPU compiler, else of the first module that has some."""
-        stated = {each.files.key: each.tpu_flags for each in self.summaries if each.tpu_flags}
+        stated = {
+            summary.files.key: summary.tpu_flags for summary in self.summaries if summary.tpu_flags
+        }
         return stated.get(key or "", next(iter(stated.values()), None))
 
 

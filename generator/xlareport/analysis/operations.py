@@ -62,7 +62,7 @@ def instructions_of(module: HloModule, opcode: str) -> Iterator[Instruction]:
     names a form, such as `all-reduce-done` or `*-start`, finds that form. Raises UnknownNameError
     where no opcode of XLA's, nor of the module's, is meant.
     """
-    present = {each.opcode for each in module.instructions}
+    present = {instruction.opcode for instruction in module.instructions}
     names = [name for name in {**all_entries(), **dict.fromkeys(present)} if _fits(name, opcode)]
     if not names:
         near = get_close_matches(opcode.replace("*", ""), all_entries(), n=3)

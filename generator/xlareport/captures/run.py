@@ -82,7 +82,7 @@ def plan_capture(
 
     `era` is the month of XLA; None stands for one that is not known.
     """
-    folder = _made(folder)
+    folder = _empty_folder(folder)
     own = folder / _UNNAMED
     result = dict(environ)
     notes: list[str] = []
@@ -91,7 +91,7 @@ def plan_capture(
     notes += _limits(result)
     stated = _stated(result.get("XLA_FLAGS", ""), "xla_dump_to")
     if stated != str(own):
-        notes.append(_said_of(stated or "."))
+        notes.append(_warning_about(stated or "."))
         return Plan(result, Path(stated or "."), tuple(notes))
     hooks = str(Path(hook.__file__).parent)
     result["PYTHONPATH"] = os.pathsep.join(filter(None, (hooks, result.get("PYTHONPATH", ""))))
@@ -99,7 +99,7 @@ def plan_capture(
     return Plan(result, folder, tuple(notes))
 
 
-def _said_of(folder: str) -> str:
+def _warning_about(folder: str) -> str:
     """Say what to mind of a folder for the dump that the caller has chosen."""
     if folder == "-":
         return "XLA then dumps into the program's output, of which no report is made here."
@@ -176,8 +176,8 @@ def find_dump(plan: Plan) -> Path | None:
     return plan.folder if parts or files else None
 
 
-def _made(folder: Path) -> Path:
-    """Make the folder, or see that it is empty."""
+def _empty_folder(folder: Path) -> Path:
+    """Return the folder, made where it is missing; raises where it is not empty."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

@@ -29,7 +29,7 @@ class _BuildCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments."""
-        return super().parse_args(ctx, ["--ptxas=" if each == "--ptxas" else each for each in args])
+        return super().parse_args(ctx, ["--ptxas=" if arg == "--ptxas" else arg for arg in args])
 
 
 @click.command(name="build", cls=_BuildCommand)

@@ -30,7 +30,7 @@ def jax_names() -> Mapping[str, JaxName]:
     """Return the table by name; a function goes before a primitive of its name."""
     rows = _text().splitlines()[1:]
     names = [JaxName(*row.split("\t")) for row in rows]
-    return {each.name: each for each in reversed(names)}
+    return {name.name: name for name in reversed(names)}
 
 
 @cache

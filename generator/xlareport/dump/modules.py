@@ -141,11 +141,11 @@ def _with_entries(module: ModuleFiles, here: Mapping[str, Entry]) -> ModuleFiles
     """Return a module with other entries for its files, by their paths."""
 
     def own(files: Sequence[Artifact]) -> tuple[Artifact, ...]:
-        return tuple(replace(each, entry=here.get(each.path, each.entry)) for each in files)
+        return tuple(replace(file, entry=here.get(file.path, file.entry)) for file in files)
 
     return replace(
         module,
-        stages=tuple(replace(each, artifacts=own(each.artifacts)) for each in module.stages),
+        stages=tuple(replace(stage, artifacts=own(stage.artifacts)) for stage in module.stages),
         artifacts=own(module.artifacts),
         nameless=own(module.nameless),
         llo=own(module.llo),

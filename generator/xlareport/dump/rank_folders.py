@@ -36,7 +36,7 @@ def fold_rank_folders(entries: Sequence[Entry], run: RunEach = map) -> FoldedEnt
     for folder in sorted(members, key=natural_order):
         alike[_outline(folder, members[folder])].append(folder)
     several = [folders for folders in alike.values() if len(folders) > 1]
-    compared = [entry for folders in several for each in folders for entry in members[each]]
+    compared = [entry for folders in several for folder in folders for entry in members[folder]]
     digests = dict(zip(map(id, compared), run(known_digest, compared), strict=True))
     copies = [copy for folders in several for copy in _copies(folders, members, digests)]
     gone = {id(entry) for copy in copies for entry in members[copy.folder]}

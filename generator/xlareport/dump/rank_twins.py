@@ -60,12 +60,12 @@ def _pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, Module
     """Yield each module that is the same as an earlier one, with that one."""
     originals: list[_Contents] = []
     for module in modules:
-        ranks = [each for each in originals if may_be_ranks(module, each.module)]
+        ranks = [original for original in originals if may_be_ranks(module, original.module)]
         if not ranks and len(originals) >= _MOST_ORIGINALS:
             continue
         contents = _Contents(module)
         try:
-            original = next((each for each in ranks if contents.is_like(each)), None)
+            original = next((rank for rank in ranks if contents.is_like(rank)), None)
         except OSError:  # reading the module says so
             continue
         if original is not None:

@@ -153,7 +153,7 @@ class OpenedFiles:
         most = self.spool.limits.file_bytes
         entries = [
             entry if entry.most == most else replace(entry, most=most)
-            for entry in _told_apart(entries, problems)
+            for entry in _with_unique_paths(entries, problems)
         ]
         return Source(self.name, tuple(entries), tuple(problems), self.location)
 
@@ -207,11 +207,13 @@ def _listed_in_place(
     if local_path(place) is not None or place == _STANDARD_INPUT:
         return None
     files = remote.list_remote(str(place), spool, problems)
-    if files is None or built_site.index_scripts([each.path for each in files]):
+    if files is None or built_site.index_scripts([file.path for file in files]):
         return None
-    entries = [Entry(each.path, each.size, each.modified, Path(), stored=each) for each in files]
+    entries = [Entry(file.path, file.size, file.modified, Path(), stored=file) for file in files]
     framed = [entry for entry in entries if log.may_hold_frames(entry.path)]
-    return entries + [each for entry in framed for each in _remote_frames(entry, spool, problems)]
+    return entries + [
+        remote_frame for entry in framed for remote_frame in _remote_frames(entry, spool, problems)
+    ]
 
 
 def _remote_frames(entry: Entry, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
@@ -278,7 +280,7 @@ def _texts_of_site(
         yield from _spooled(texts)
 
 
-def _told_apart(entries: Iterable[Entry], problems: list[Problem]) -> Iterator[Entry]:
+def _with_unique_paths(entries: Iterable[Entry], problems: list[Problem]) -> Iterator[Entry]:
     """Give further files of one path, as an archive can hold, a folder: `(2)/PATH`."""
     seen: Counter[str] = Counter()
     for entry in entries:

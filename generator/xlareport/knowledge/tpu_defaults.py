@@ -38,10 +38,10 @@ def _release(head: str, column: Mapping[str, str]) -> TpuDefaults:
 
 def nearest_release(build: int) -> TpuDefaults:
     """Return the release of a build, else the one whose number is nearest."""
-    return min(all_releases(), key=lambda each: abs(each.build - build))
+    return min(all_releases(), key=lambda release: abs(release.build - build))
 
 
 @cache
 def release_of(version: str) -> TpuDefaults | None:
     """Return a release by its version; None where the table does not have it."""
-    return next((each for each in all_releases() if each.release == version), None)
+    return next((release for release in all_releases() if release.release == version), None)

@@ -64,7 +64,7 @@ class PathFinder:
 
 def _scopes(op_name: str) -> Path:
     words = split_path(scope_of(op_name))
-    return tuple(each for each in words if each and each not in _NO_SCOPES and "->" not in each)
+    return tuple(word for word in words if word and word not in _NO_SCOPES and "->" not in word)
 
 
 def _fill(names: Sequence[str], paths: dict[str, Path], flow: ValueFlow) -> None:

@@ -44,7 +44,7 @@ class ValueFlow:
 
     def _above(self, name: str, others: Iterable[str | None]) -> Iterator[str]:
         place = self.places[name]
-        return (each for each in others if each and self.places.get(each, place) < place)
+        return (other for other in others if other and self.places.get(other, place) < place)
 
     def _drawn(self, operand: str) -> str | None:
         elements = self._folding.elements
@@ -130,8 +130,8 @@ def join(
     within = [name for name in names if name not in labels and ("", name) in cycles]
     for name in within:
         mine = cycles["", name].labels
-        sources = [each for each in flow.sources(name) if each in labels]
-        near = [each for each in sources if _node(each, labels, family) in mine]
+        sources = [source for source in flow.sources(name) if source in labels]
+        near = [source for source in sources if _node(source, labels, family) in mine]
         if near:
             labels[name] = labels[max(near, key=flow.places.__getitem__)]
     _join_first_user([name for name in within if name not in labels], names, labels, flow)

@@ -68,8 +68,10 @@ def _cubin(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]
     content = info.content(data) if info else b""
     registers, frames = _by_symbol(content, _REGISTERS), _by_symbol(content, _FRAME)
     numbers = {symbol.name: number for number, symbol in enumerate(symbols)}
-    shared = {each.name: each.size for each in sections if each.name.startswith(_SHARED)}
-    kernels = {each.name.removeprefix(".nv.info.") for each in sections}
+    shared = {
+        section.name: section.size for section in sections if section.name.startswith(_SHARED)
+    }
+    kernels = {section.name.removeprefix(".nv.info.") for section in sections}
     reserved = _RESERVED if any(name.startswith(_RESERVING) for name in shared) else 0
     for section in sections:
         name = section.name.removeprefix(_TEXT)

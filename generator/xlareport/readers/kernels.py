@@ -39,5 +39,5 @@ def object_kernels(data: bytes) -> tuple[str, ...]:
     Empty where it is no ELF file of 64 bits, as XLA:CPU writes on Linux.
     """
     symbols = read_symbols(data, read_sections(data))
-    names = (each.name for each in symbols if each.info == GLOBAL_FUNCTION and each.section)
+    names = (symbol.name for symbol in symbols if symbol.info == GLOBAL_FUNCTION and symbol.section)
     return tuple(dict.fromkeys(names))

@@ -89,7 +89,9 @@ def _kernel(name: str, target: str, text: bytes, outside: tuple[_Variable, ...])
         registers_at_most=_product(wanted, "maxnreg"),
         blocks_at_least=_product(wanted, "minnctapersm"),
         shared_bytes=_total(variables, "shared"),
-        shared_is_dynamic=any(each.space == "shared" and each.size is None for each in variables),
+        shared_is_dynamic=any(
+            variable.space == "shared" and variable.size is None for variable in variables
+        ),
         local_bytes=_total(variables, "local"),
         matrix=matrix[1].decode() if matrix else "",
     )

@@ -121,7 +121,7 @@ def _of_function(line: str, number: int, troubles: Troubles) -> Iterator[ShardyV
     names = [match[1] for match in _ARGUMENT.finditer(arguments)]
     for text, operation in ((arguments, "argument"), (rest, "result")):
         types = list(_TYPE.finditer(text))
-        starts = [each.start() for each in types]
+        starts = [kind.start() for kind in types]
         for match in _SHARDED.finditer(text):
             place = bisect(starts, match.start()) - 1
             sharding = _attribute(text, match.end())

@@ -211,7 +211,7 @@ def _of_plane(file: IO[bytes], number: int, place: Field) -> Iterator[OpEvent]:
     for this_field in parts[_KIND]:
         kind = _parsed("EventEntry", value_of(file, this_field))
         names[kind.key] = kind.value.name
-        result[kind.key] = _said(kind.value.stats, _NOTHING, slots, texts)
+        result[kind.key] = _details(kind.value.stats, _NOTHING, slots, texts)
     plane = _Plane(file, number, tuple(parts[_LINE]), texts, slots, names, result)
     yield from _of_tpu(plane) if is_tpu else _of_threads(plane)
 
@@ -220,7 +220,7 @@ def _of_threads(plane: _Plane) -> Iterator[OpEvent]:
     """Yield events that name their instructions themselves."""
     for event, start, thread in _events(plane, lambda name: name not in DERIVED_LINES):
         result = plane.details.get(event.metadata_id, _NOTHING)
-        module, instruction, run = _said(event.stats, result, plane.slots, plane.texts)
+        module, instruction, run = _details(event.stats, result, plane.slots, plane.texts)
         if module and instruction:
             name = module_name(module)
             yield OpEvent(name, instruction, run_name(run), thread, start, event.duration_ps)
@@ -238,7 +238,7 @@ def _of_tpu(plane: _Plane) -> Iterator[OpEvent]:
 def _runs(plane: _Plane) -> Iterator[DeviceRun]:
     for event, start, _ in _events(plane, lambda name: name == _MODULES):
         result = plane.details.get(event.metadata_id, _NOTHING)
-        run = _said(event.stats, result, plane.slots, plane.texts)[2]
+        run = _details(event.stats, result, plane.slots, plane.texts)[2]
         module = module_name(plane.names.get(event.metadata_id, ""))
         yield start, start + event.duration_ps, module, run or str(start)
 
@@ -261,10 +261,10 @@ def _events(
                     yield event, start, (plane.number, number)
 
 
-def _said(
+def _details(
     stats: Iterable[Any], before: _EventDetails, slots: Mapping[int, int], texts: Mapping[int, str]
 ) -> _EventDetails:
-    """Return what stats tell in place of what was told before."""
+    """Return the details of stats; `before` where these state none."""
     result: list[str] | None = None
     for stat in stats:
         slot = slots.get(stat.metadata_id)

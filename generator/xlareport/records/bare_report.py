@@ -69,7 +69,7 @@ def _sketched(value: Mapping[str, Any], path: str) -> Sketched:
     files = ModuleFiles(key, slug, None, name, None, (), ())
     nothing = summarize_module(unread(files, Problem(path, None, ONLY_FIGURES)), [], None)
     figures = ModuleFigures(
-        **{each.name: _whole(value["final"][each.name]) for each in fields(ModuleFigures)}
+        **{field.name: _whole(value["final"][field.name]) for field in fields(ModuleFigures)}
     )
     summary = replace(nothing, display_name=name, final=figures)
     unlike_any = f"{path} {key}".encode()  # so that nothing but its name pairs it

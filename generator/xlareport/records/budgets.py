@@ -229,7 +229,7 @@ def _counts(budget: Budget, compared: ComparedRecord) -> tuple[int, int]:
 
 def _quantity(budget: Budget, compared: ComparedRecord) -> Quantity | None:
     """Return the first of the figures that is known on all sides that the budget needs."""
-    known = {each.name: each for each in compared.figures}
+    known = {figure.name: figure for figure in compared.figures}
     for name in budget.figures:
         quantity = known.get(name)
         if (

@@ -56,12 +56,12 @@ class ColumnTable:
 
 def tabulate_modules(summaries: Sequence[ModuleSummary]) -> ColumnTable:
     """Return the modules of a dump with the figures of their final snapshots."""
-    final = [each.final for each in summaries]
+    final = [summary.final for summary in summaries]
     return ColumnTable(
         {
-            "module": [each.files.key for each in summaries],
-            "name": [each.display_name for each in summaries],
-            "snapshots": [len(each.stages) for each in summaries],
+            "module": [summary.files.key for summary in summaries],
+            "name": [summary.display_name for summary in summaries],
+            "snapshots": [len(summary.stages) for summary in summaries],
             "instructions": [each.instructions for each in final],
             "computations": [each.computations for each in final],
             "flops": [each.flops for each in final],
@@ -69,7 +69,7 @@ def tabulate_modules(summaries: Sequence[ModuleSummary]) -> ColumnTable:
             "allocated_bytes": [each.allocated_bytes for each in final],
             "peak_bytes": [each.occupied_peak_bytes for each in final],
             "temp_bytes": [each.temp_bytes for each in final],
-            "collectives": [each.collectives for each in summaries],
+            "collectives": [summary.collectives for summary in summaries],
         }
     )
 
@@ -115,9 +115,9 @@ def tabulate_instructions(
             ],
             "fused": [each.fused if each else None for each in costs],
             "op_name": [each.metadata.op_name or None for _, each in placed],
-            "source_file": [each.file if each else None for each in sources],
-            "source_line": [each.line if each else None for each in sources],
-            "function": [each.function or None if each else None for each in sources],
+            "source_file": [source.file if source else None for source in sources],
+            "source_line": [source.line if source else None for source in sources],
+            "function": [source.function or None if source else None for source in sources],
         }
     )
 

@@ -242,7 +242,9 @@ def _operations(comparison: Comparison) -> Iterator[OperationChange]:
     if comparison.base is None or comparison.head is None or comparison.same:
         return
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
-    different = (each for each in changes if each.seconds or each.bytes or not each.in_both)
+    different = (
+        change for change in changes if change.seconds or change.bytes or not change.in_both
+    )
     yield from islice(different, _OPERATIONS)
 
 
@@ -254,7 +256,7 @@ def _tpu_programs(comparison: Comparison) -> tuple[TpuProgramChange, ...]:
 
 def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:
     ours, theirs = (
-        {each.kind: each.flops for each in side.facts.precisions} if side else {}
+        {precision.kind: precision.flops for precision in side.facts.precisions} if side else {}
         for side in (comparison.base, comparison.head)
     )
     for kind in {**ours, **theirs}:

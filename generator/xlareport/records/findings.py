@@ -42,9 +42,9 @@ def finding_records(
     if cost is None or record.role in _PIECES:
         return ()
     is_program = record.role not in HELPERS
-    findings = [each for each in cost.findings if is_program or each.rule in _OF_HELPERS]
+    findings = [finding for finding in cost.findings if is_program or finding.rule in _OF_HELPERS]
     if record.role == "initialization":
-        findings = [each for each in findings if each.rule not in _OF_STEPS]
+        findings = [finding for finding in findings if finding.rule not in _OF_STEPS]
     if record.retrace_group is not None and is_program:
         findings.append(report_recompilation(recompilations[record.retrace_group]))
     records = [finding_record(finding, cost) for finding in findings]

@@ -55,7 +55,7 @@ def profile_record(measured: Measured | None) -> ProfileRecord | None:
     if measured is None:
         return None
     return ProfileRecord(
-        runs=measured.told_apart,
+        runs=measured.distinct_runs,
         length=measured.length / _MICROSECOND,
         busy=None if measured.busy is None else measured.busy / _MICROSECOND,
         events=measured.events,

@@ -61,7 +61,7 @@ class SketchedReport:
 
     def restore(self, slug: str, stages: Iterable[SnapshotFiles]) -> Mapping[str, Artifact]:
         """Return the texts of some snapshots as files, by path; one that fails is left out."""
-        named = {each.path: each for stage in stages for each in stage.artifacts}
+        named = {artifact.path: artifact for stage in stages for artifact in stage.artifacts}
         entries = self.opened.restore_some(self.indexes[slug], named)
         return {path: replace(named[path], entry=entry) for path, entry in entries.items()}
 
@@ -73,7 +73,7 @@ def sketch_file(
 
     Nothing where a snapshot was not read from a text: a report could not show it again.
     """
-    kinds = {each.read_from.name.kind for each in snapshots}
+    kinds = {snapshot.read_from.name.kind for snapshot in snapshots}
     if kinds != {"hlo-text"} or len(snapshots) != len(sketched.moments) or not texts:
         return ()
     files = sketched.summary.files
@@ -88,7 +88,8 @@ def sketch_file(
         runs=None,
     )
     stages = tuple(
-        replace(each.stage, artifacts=(_nameless(each.read_from),)) for each in snapshots
+        replace(snapshot.stage, artifacts=(_nameless(snapshot.read_from),))
+        for snapshot in snapshots
     )
     bare = replace(sketched, summary=summary, stages=stages)
     scripts = [script.encode() for _, script in texts]
@@ -138,7 +139,7 @@ def _every_module(
 
 def _without_files(files: ModuleFiles) -> ModuleFiles:
     """Return a module with no more files than tell the build of the compiler."""
-    built = [_nameless(each) for each in files.artifacts if each.name.build][:1]
+    built = [_nameless(artifact) for artifact in files.artifacts if artifact.name.build][:1]
     return replace(files, stages=(), artifacts=tuple(built), nameless=(), llo=())
 
 
@@ -176,6 +177,6 @@ def _content(script: Path) -> bytes:
 def digest_of(body: str, texts: Sequence[bytes]) -> str:
     """Return what tells a sketch, as JSON, and the scripts of its texts from any others."""
     digest = hashlib.blake2b(body.encode("utf-8", "surrogatepass"), digest_size=16)
-    for each in texts:
-        digest.update(hashlib.blake2b(each).digest())
+    for text in texts:
+        digest.update(hashlib.blake2b(text).digest())
     return digest.hexdigest()

@@ -167,13 +167,13 @@ def make_inputs(
     if given is not None:
         _check_given(child, given, ranges)
         return Inputs(given.resolve(), ())
-    child.ask("make_inputs", ranges=[asdict(each) for each in ranges], seed=seed, to=str(path))
+    child.ask("make_inputs", ranges=[asdict(range_) for range_ in ranges], seed=seed, to=str(path))
     return Inputs(path, ranges)
 
 
 def _check_given(child: Child, given: Path, ranges: Sequence[InputRange]) -> None:
     held = child.ask("describe", path=str(given.resolve()))["arrays"]
-    wanted = [[each.dtype, list(each.dimensions)] for each in ranges]
+    wanted = [[range_.dtype, list(range_.dimensions)] for range_ in ranges]
     if held != wanted:
         raise ReplayError(
             f"{given} does not hold the inputs of the program, in order. It holds {held}; the "
@@ -196,11 +196,13 @@ def bisect(
     ReplayError where no snapshot can be run.
     """
     programs = programs_of(module)
-    first = next((each for each in programs if isinstance(each, RunnableProgram)), None)
+    first = next((program for program in programs if isinstance(program, RunnableProgram)), None)
     if first is None:
         reason = programs[0] if programs else "it has no snapshots"
         raise ReplayError(f"No snapshot of {module.files.key} can be run: {reason}.")
-    child.use_devices(max(each.devices for each in programs if isinstance(each, RunnableProgram)))
+    child.use_devices(
+        max(program.devices for program in programs if isinstance(program, RunnableProgram))
+    )
     try:
         inputs = make_inputs(child, first, seed, given)
     except RunError as error:

@@ -137,7 +137,7 @@ class RunnableProgram:
     def float_types(self) -> list[str]:
         """Return the float types of its instructions, by numpy's names; parts of complex ones."""
         types = {line.shape.element_type for body in self.bodies for line in body.lines}
-        return sorted({_FLOATS[each] for each in types if each in _FLOATS})
+        return sorted({_FLOATS[kind] for kind in types if kind in _FLOATS})
 
     def note(self, change: str) -> None:
         """Count a rewriting."""
@@ -192,7 +192,11 @@ def _visit(module: HloModule, start: str, order: dict[str, None]) -> None:
             raise NotRunnableError("its calls go round")
         open_names.add(name)
         waiting.append((name, True))
-        called = (callee for each in module.by_name[name].instructions for _, callee in each.called)
+        called = (
+            callee
+            for instruction in module.by_name[name].instructions
+            for _, callee in instruction.called
+        )
         for callee in dict.fromkeys(called):
             if callee not in module.by_name:
                 raise NotRunnableError(f"the computation {callee} is missing")
@@ -204,14 +208,14 @@ def _lines(module: HloModule, name: str) -> Iterator[Line]:
     computation = module.by_name[name]
     known = computation.by_name
     elements: dict[str, None] = {}
-    for each in computation.instructions:
-        for operand in each.operands:
+    for instruction in computation.instructions:
+        for operand in instruction.operands:
             if operand.partition("#")[0] not in known:
-                raise NotRunnableError(f"the operand {operand} of {each.name} is missing")
+                raise NotRunnableError(f"the operand {operand} of {instruction.name} is missing")
             if "#" in operand and operand not in elements:
                 elements[operand] = None
                 yield _element(known, operand)
-        yield replace(_line(each), is_root=each is computation.root)
+        yield replace(_line(instruction), is_root=instruction is computation.root)
 
 
 def _element(known: Mapping[str, Instruction], operand: str) -> Line:

@@ -42,7 +42,9 @@ class RecordedFiles:
 def find_record(files: ModuleFiles) -> tuple[str, RecordedRun]:
     """Return the first recorded run of a module, and its path; raises ReplayError."""
     reasons: list[str] = []
-    for artifact in sorted(files.artifacts, key=lambda each: (each.entry.modified or 0, each.path)):
+    for artifact in sorted(
+        files.artifacts, key=lambda artifact: (artifact.entry.modified or 0, artifact.path)
+    ):
         if artifact.name.kind != "snapshot":
             continue
         try:

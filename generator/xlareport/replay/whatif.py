@@ -76,14 +76,14 @@ def own_options(module: ParsedModule) -> tuple[dict[str, str], tuple[str, ...]]:
     Those that only say what is dumped are in neither.
     """
     taken = {
-        each.name: each.value
-        for each in module.settings
-        if each.name in _SWITCHES and each.value in {"true", "false"}
+        setting.name: setting.value
+        for setting in module.settings
+        if setting.name in _SWITCHES and setting.value in {"true", "false"}
     }
     others = dict.fromkeys(
-        each.name
-        for each in module.settings
-        if each.name not in taken and not each.name.startswith("xla_dump_")
+        setting.name
+        for setting in module.settings
+        if setting.name not in taken and not setting.name.startswith("xla_dump_")
     )
     return taken, tuple(others)
 
@@ -101,7 +101,9 @@ def recompile(
     `other` compiles the changed one, with another release. For a target alone, without changes,
     the first side are the files of the dump. Raises ReplayError where it cannot be compiled.
     """
-    before = next((each for each in module.snapshots if each.stage.name == _BEFORE), None)
+    before = next(
+        (snapshot for snapshot in module.snapshots if snapshot.stage.name == _BEFORE), None
+    )
     if before is None:
         raise ReplayError(f"{module.files.key} has no snapshot {_BEFORE}.")
     for_tpu = target is not None and target.platform == "tpu"

@@ -101,7 +101,7 @@ class Finish:
         before = _HEAD.sub(lambda head: head[0] + self._head(before + after), before, count=1)
         return before + content + after
 
-    def finish_not_found(self, page: str) -> str:
+    def finish_error_page(self, page: str) -> str:
         """Return 404.html in words of a report, with addresses from where the site lies."""
         page = page.replace(_NOT_FOUND_TITLE, _NOT_FOUND_WORDS)
         if not self.is_live and f'="/{_SCRIPT}"' in page:
@@ -128,7 +128,7 @@ def finish_site(site: Path) -> int:
     for path in pages:
         page = path.read_text("utf-8")
         is_other = path == site / NOT_FOUND
-        finished = finish.finish_not_found(page) if is_other else finish.finish_page(page)
+        finished = finish.finish_error_page(page) if is_other else finish.finish_page(page)
         if not _is_finished(_split(finished)[0]) or _SCRIPT not in finished:
             raise UnfinishedPageError(path)
         path.write_text(finished, "utf-8")

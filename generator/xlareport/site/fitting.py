@@ -163,7 +163,7 @@ def select_files(
     spare = limit - fixed - sum(part.size for part in parts)
     dropped: list[PackedFile] = []
     ranked = ((part.rank, -part.size, part) for part in parts if part.rank is not None)
-    for _, _, file in sorted(ranked, key=lambda each: each[:2]):
+    for _, _, file in sorted(ranked, key=lambda candidate: candidate[:2]):
         if spare >= 0:
             break
         spare += file.size

@@ -73,7 +73,7 @@ def append_night(folder: Path, night: Night, keep: int | None = None) -> None:
         with FileLock(f"{path}.lock"):
             former = path.read_bytes() if path.exists() else b""
             lines = former.splitlines(keepends=True)
-            others = [each for each in lines if _address(each) != night.report]
+            others = [line for line in lines if _address(line) != night.report]
             if len(others) == len(lines) and (keep is None or len(lines) < keep):
                 _append(path, former, line)
             else:

@@ -111,8 +111,8 @@ def _module(report: Any, wanted: str | None) -> tuple[str, str] | None:
     if wanted is None:
         wanted = report["main"]["module"] if report["main"] else ""
     modules = report["modules"]
-    same = [each for each in modules if wanted in (each["key"], each["slug"])]
-    same = same or [each for each in modules if each["name"] == wanted]
+    same = [module for module in modules if wanted in (module["key"], module["slug"])]
+    same = same or [module for module in modules if module["name"] == wanted]
     return (str(same[0]["key"]), str(same[0]["slug"])) if len(same) == 1 else None
 
 

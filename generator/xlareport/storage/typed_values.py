@@ -47,7 +47,7 @@ class _Lister:
 
     def _writer(self, kind: type) -> Callable[[Any], Any] | None:
         if is_dataclass(kind):
-            names = [each.name for each in fields(kind)]
+            names = [field.name for field in fields(kind)]
             return lambda value: [self.listed(getattr(value, name)) for name in names]
         return next((write for base, write in self._plain() if issubclass(kind, base)), None)
 
@@ -84,27 +84,27 @@ def fingerprint_type(kind: Any) -> str:
 
 
 def _describe(kind: Any, seen: dict[str, list[Any]]) -> None:
-    for each in get_args(kind):
-        _describe(each, seen)
+    for arg in get_args(kind):
+        _describe(arg, seen)
     if isinstance(kind, type) and is_dataclass(kind) and kind.__qualname__ not in seen:
         hints = get_type_hints(kind)
-        seen[kind.__qualname__] = [[each.name, str(hints[each.name])] for each in fields(kind)]
-        for each in fields(kind):
-            _describe(hints[each.name], seen)
+        seen[kind.__qualname__] = [[field.name, str(hints[field.name])] for field in fields(kind)]
+        for field in fields(kind):
+            _describe(hints[field.name], seen)
 
 
 class _Decoders:
     """What makes values of types, and raises ValueError or TypeError where it cannot."""
 
     def __init__(self, known: Mapping[type, Substitute]) -> None:
-        self._made: dict[Any, Decoder] = dict(_PLAIN)
-        self._made |= {kind: substitute.read for kind, substitute in known.items()}
+        self._decoders: dict[Any, Decoder] = dict(_PLAIN)
+        self._decoders |= {kind: substitute.read for kind, substitute in known.items()}
 
     def decoder(self, kind: Any) -> Decoder:
         """Return the decoder of a type."""
-        if kind not in self._made:
-            self._made[kind] = self._decoder(kind)
-        return self._made[kind]
+        if kind not in self._decoders:
+            self._decoders[kind] = self._decoder(kind)
+        return self._decoders[kind]
 
     def _decoder(self, kind: Any) -> Decoder:
         origin, inner = get_origin(kind), get_args(kind)
@@ -130,7 +130,7 @@ class _Decoders:
 
     def _record(self, kind: Any) -> Decoder:
         hints = get_type_hints(kind)
-        decoders = [self.decoder(hints[each.name]) for each in fields(kind)]
+        decoders = [self.decoder(hints[field.name]) for field in fields(kind)]
 
         def decode(value: Any) -> Any:
             listed = _listed(value)

@@ -30,7 +30,7 @@ def test_a_file_that_names_nothing_is_known_by_its_sibling() -> None:
     found = {one.file.path: one for one in link_files(files, KernelIndex(module(), {}))}
     assert found["1.ptx"].places == found["1.ll"].places
     assert [one.instruction for one in found["1.ptx"].places] == ["fusion.1"]
-    assert not found["2.ll"].is_found
+    assert not found["2.ll"].has_place
     assert found["2.ll"].reason
 
 
@@ -48,7 +48,7 @@ def test_what_all_kernels_share_belongs_to_the_module() -> None:
 
 def test_a_kernel_that_fits_nothing_is_listed_with_the_reason() -> None:
     (link,) = link_files([file("x.ll", "x", "mystery")], KernelIndex(module(), {}))
-    assert (link.is_found, link.reason) == (
+    assert (link.has_place, link.reason) == (
         False,
         "No instruction has a name like its kernel's.",
     )

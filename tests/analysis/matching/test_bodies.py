@@ -55,7 +55,7 @@ def test_the_body_stands_where_the_loop_stood(read: Read) -> None:
     for name in ("sine", "square"):
         place = matching.partner_after(Place("body", f"{name}.1"))
         assert place == Place("main", f"{name}.9")
-    pairing = matching.said_of_before(Place("main", "while.1"))
+    pairing = matching.pairing_before(Place("main", "while.1"))
     assert pairing is not None
     assert pairing.relation is Relation.INLINED
 
@@ -96,7 +96,7 @@ def test_a_branch_that_is_left_uncalled_goes_on_where_the_conditional_stood(read
     for name in ("sine", "square"):
         place = matching.partner_after(Place("yes", f"{name}.1"))
         assert place == Place("main", f"{name}.9")
-    pairing = matching.said_of_before(Place("main", "pick"))
+    pairing = matching.pairing_before(Place("main", "pick"))
     assert pairing is not None
     assert pairing.relation is Relation.INLINED
 

@@ -59,7 +59,7 @@ def place(text: str) -> Place | None:
 
 def says(matching: Matching, before: Place | None, after: Place | None) -> bool:
     """Whether a matching pairs two places; None on one side: that it has none."""
-    if before is not None and before == after and matching.said_of_before(before) is None:
+    if before is not None and before == after and matching.pairing_before(before) is None:
         return matching.partner_after(before) == after
     for pairing in matching.pairings:
         here, there = pairing.before or (None,), pairing.after or (None,)

@@ -32,7 +32,7 @@ _AFTER = f"""{_HEAD}
 
 
 def test_both_became_the_clamp(read: Read) -> None:
-    pairing = match(read(_BEFORE), read(_AFTER)).said_of_after(Place("main", "clamp.3"))
+    pairing = match(read(_BEFORE), read(_AFTER)).pairing_after(Place("main", "clamp.3"))
     assert pairing is not None
     assert pairing.relation is Relation.COMBINED
     assert {place.instruction for place in pairing.before} == {"max.1", "min.1"}
@@ -47,5 +47,5 @@ def test_the_account_says_so(read: Read) -> None:
 def test_other_bounds_are_no_clamp_of_both(read: Read) -> None:
     other = _AFTER.replace("%low = f32[] constant(-1)", "%least = f32[] constant(-2)")
     other = other.replace("clamp(%low", "clamp(%least")
-    pairing = match(read(_BEFORE), read(other)).said_of_after(Place("main", "clamp.3"))
+    pairing = match(read(_BEFORE), read(other)).pairing_after(Place("main", "clamp.3"))
     assert pairing is None or pairing.relation is not Relation.COMBINED

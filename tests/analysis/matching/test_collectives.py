@@ -72,7 +72,7 @@ def at(name: str) -> Place:
 
 def test_collectives_with_one_operand_each_were_combined_into_the_one_with_all(read: Read) -> None:
     found = match(read(APART), read(TOGETHER))
-    said = found.said_of_before(at("all-reduce.2"))
+    said = found.pairing_before(at("all-reduce.2"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.COMBINED, Grade.EXACT)
     assert said.before == (at("all-reduce.1"), at("all-reduce.2"))
@@ -105,7 +105,7 @@ def test_the_history_of_a_combined_collective_goes_on(read: Read) -> None:
 
 def test_a_collective_became_a_start_and_a_done(read: Read) -> None:
     found = match(read(APART), read(ASYNCHRONOUS))
-    said = found.said_of_before(at("all-reduce.2"))
+    said = found.pairing_before(at("all-reduce.2"))
     assert said is not None
     assert said.relation is Relation.ASYNC
     assert said.after == (at("all-reduce-start"), at("all-reduce-done"))
@@ -116,7 +116,7 @@ def test_a_collective_became_a_start_and_a_done(read: Read) -> None:
 def test_the_opcode_of_a_wrapped_asynchronous_instruction_is_that_of_its_computation(
     read: Read,
 ) -> None:
-    said = match(read(AT_ONCE), read(WRAPPED)).said_of_before(at("slice.1"))
+    said = match(read(AT_ONCE), read(WRAPPED)).pairing_before(at("slice.1"))
     assert said is not None
     wrapped = Place("async_computation", "slice.9")
     assert said.relation is Relation.ASYNC

@@ -76,6 +76,6 @@ ENTRY %main (a: (s32[], f32[8], f32[8])) -> f32[8] {
     after = after.replace("  %rest = f32[8]{0} get-tuple-element(%p), index=2\n", "")
     after = after.replace("%tuple.5", "%tuple.9")
     found = match(read(before), read(after))
-    said = found.said_of_before(Place("body", "tuple.5"))
+    said = found.pairing_before(Place("body", "tuple.5"))
     assert said is not None
     assert (said.after, said.relation) == ((Place("body", "tuple.9"),), Relation.SAME)

@@ -89,7 +89,7 @@ _ROOT = "  ROOT %out = f32[8]{0} negate(%a)\n"
 
 
 def _cause(before: HloModule, after: HloModule, place: Place) -> ChangeCause | None:
-    pairing = match(before, after).said_of_before(place)
+    pairing = match(before, after).pairing_before(place)
     return None if pairing is None else pairing.cause
 
 
@@ -109,7 +109,7 @@ def test_a_call_of_what_is_gone_was_inlined_though_nothing_of_it_is_found(read: 
     call = "  %c = f32[8]{0} call(%a), to_apply=%callee\n  ROOT %out = f32[8]{0} negate(%c)\n"
     other = "  %d = f32[8]{0} tanh(%a)\n  ROOT %out = f32[8]{0} negate(%d)\n"
     matching = match(read(_calling(call, _CALLEE)), read(_calling(other)))
-    pairing = matching.said_of_before(Place("main", "c"))
+    pairing = matching.pairing_before(Place("main", "c"))
     assert pairing is not None
     assert pairing.relation is Relation.INLINED
 
@@ -124,7 +124,7 @@ def test_duplicates_behind_one_tuple_and_of_swapped_operands_are_merged(read: Re
     after = _calling(head + "  ROOT %out = f32[8]{0} map(%one, %two, %two)\n")
     matching = match(read(before), read(after))
     for name in ("one.2", "two.2"):
-        pairing = matching.said_of_before(Place("main", name))
+        pairing = matching.pairing_before(Place("main", name))
         assert pairing is not None
         assert pairing.relation is Relation.MERGED
 
@@ -147,7 +147,7 @@ def test_a_fusion_of_a_value_that_many_read_is_merged_with_its_like(read: Read) 
             f"  ROOT %r = ({shapes}) tuple({names}, %n)\n}}\n"
         )
 
-    pairing = match(module("g"), module("f")).said_of_before(Place("main", "g"))
+    pairing = match(module("g"), module("f")).pairing_before(Place("main", "g"))
     assert pairing is not None
     assert pairing.relation is Relation.MERGED
     assert pairing.after == (Place("main", "f"),)
@@ -190,7 +190,7 @@ def test_a_computation_goes_with_the_call_that_is_gone(read: Read) -> None:
         "  %x = f32[8]{0} parameter(0)\n  %y = f32[] parameter(1)\n"
         "  ROOT %out = f32[] multiply(%y, %y)\n}\n"
     )
-    pairing = match(before, after).said_of_before(Place("sum", "s"))
+    pairing = match(before, after).pairing_before(Place("sum", "s"))
     assert pairing is not None
     assert pairing.reason == "%r called its computation, and is gone"
 

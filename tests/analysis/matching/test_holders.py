@@ -72,7 +72,7 @@ def at(name: str) -> Place:
 
 def test_a_fusion_that_became_a_second_output_was_merged_into_the_other(read: Read) -> None:
     found = match(read(APART), read(TOGETHER))
-    said = found.said_of_before(at("multiply_reduce_fusion.1"))
+    said = found.pairing_before(at("multiply_reduce_fusion.1"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.ABSORBED, Grade.EXACT)
     assert said.after == (at("multiply_reduce_fusion"),)
@@ -105,7 +105,7 @@ def test_a_fusion_of_which_most_stands_outside_was_taken_apart(read: Read) -> No
     ).replace(
         "%multiply_reduce_fusion, %multiply_reduce_fusion.1", "%multiply_reduce_fusion, %reduce.9"
     )
-    said = match(read(APART), read(after)).said_of_before(at("multiply_reduce_fusion.1"))
+    said = match(read(APART), read(after)).pairing_before(at("multiply_reduce_fusion.1"))
     assert said is not None
     assert said.relation is Relation.INLINED
     assert set(said.after) == {at("abs.9"), at("zero"), at("reduce.9")}

@@ -49,7 +49,7 @@ ENTRY %main_spmd {SIGNATURE} {{{ARGUMENTS}
   ROOT %out = (f32[16,8]{{1,0}}, f32[16,24]{{1,0}}) tuple(%sine.3, %cosine.3)
 }}
 """
-    claim = match(read(APART), read(after)).said_of_before(Place("main", "sum.2"))
+    claim = match(read(APART), read(after)).pairing_before(Place("main", "sum.2"))
     assert claim is not None
     assert claim.relation is Relation.COMBINED
     assert set(claim.before) == {Place("main", "sum.1"), Place("main", "sum.2")}
@@ -91,7 +91,7 @@ ENTRY %main_spmd {SIGNATURE} {{{ARGUMENTS}
 """  # noqa: E501 - as XLA prints it
     found = match(read(before), read(after))
     for name in ("one", "two"):
-        claim = found.said_of_before(Place("main", name))
+        claim = found.pairing_before(Place("main", name))
         assert claim is not None
         assert claim.relation is Relation.COMBINED
         assert claim.after[0] == Place("main_spmd", "whole")

@@ -113,7 +113,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
   ROOT %out = (s32[], f32[8]{0}, f32[8]{0}) tuple(%next, %a, %sine.1)
 }
 """
-    said = match(read(CARRIED), read(entry)).said_of_before(Place("main", "while"))
+    said = match(read(CARRIED), read(entry)).pairing_before(Place("main", "while"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.INLINED, Grade.MATCHED)
     assert said.reason == "into 2 instructions"
@@ -147,6 +147,6 @@ ENTRY %main (a: f32[8], b: f32[8], i: s32[1]) -> f32[8] {{
   ROOT %result = f32[8]{{0}} get-tuple-element(%while), index=1
 }}
 """  # noqa: E501
-    said = match(read(scatter), read(loop)).said_of_before(Place("main", "scatter.1"))
+    said = match(read(scatter), read(loop)).pairing_before(Place("main", "scatter.1"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REWRITTEN, (Place("main", "while"),))

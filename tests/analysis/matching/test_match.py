@@ -51,7 +51,7 @@ def test_what_is_only_renamed_is_the_same(read: Read) -> None:
     found = match(read(BEFORE), read(after))
     assert found.partner_after(at("sum")) == at("add.7")
     assert found.partner_before(at("multiply.1")) == at("twice")
-    said = found.said_of_before(at("sum"))
+    said = found.pairing_before(at("sum"))
     assert said is not None
     assert (said.grade, said.relation) == (Grade.EXACT, Relation.SAME)
     assert found.added == found.removed == ()
@@ -76,7 +76,7 @@ def test_another_layout_is_the_same_instruction(read: Read) -> None:
     found = match(
         read(before), read(before.replace("%sum = f32[8,2]{1,0}", "%sum = f32[8,2]{0,1}"))
     )
-    said = found.said_of_before(at("sum"))
+    said = found.pairing_before(at("sum"))
     assert said is not None
     assert (said.grade, said.relation, said.after) == (Grade.EXACT, Relation.SAME, (at("sum"),))
 
@@ -84,14 +84,14 @@ def test_another_layout_is_the_same_instruction(read: Read) -> None:
 def test_another_operation_in_its_place_replaces_it(read: Read) -> None:
     found = match(read(BEFORE), read(changed(("%twice = f32[8]{0} multiply", "%p = f32[8]{0} add"),
                                              ("negate(%twice)", "negate(%p)"))))  # fmt: skip
-    said = found.said_of_before(at("twice"))
+    said = found.pairing_before(at("twice"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REPLACED, (at("p"),))
 
 
 def test_a_name_taken_over_by_another_operation_is_a_replacement(read: Read) -> None:
     found = match(read(BEFORE), read(changed(("multiply(%sum, %sum)", "subtract(%sum, %a)"))))
-    said = found.said_of_before(at("twice"))
+    said = found.pairing_before(at("twice"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REPLACED, (at("twice"),))
 
@@ -101,7 +101,7 @@ def test_common_subexpressions_are_merged(read: Read) -> None:
         ("  %twice", "  %again = f32[8]{0} add(%a, %b)\n  %twice"), ("%sum, %sum", "%sum, %again")
     )
     found = match(read(before), read(BEFORE))
-    said = found.said_of_before(at("again"))
+    said = found.pairing_before(at("again"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.MERGED, Grade.EXACT)
     assert said.after == (at("sum"),)
@@ -114,7 +114,7 @@ def test_a_further_copy_is_told_from_the_one_that_stays(read: Read) -> None:
         ("%sum, %sum", "%sum, %sum.remat"),
     )
     found = match(read(BEFORE), read(after))
-    said = found.said_of_after(at("sum.remat"))
+    said = found.pairing_after(at("sum.remat"))
     assert said is not None
     assert said.relation is Relation.CLONED
     assert found.partner_after(at("sum")) == at("sum")
@@ -124,7 +124,7 @@ def test_a_further_copy_is_told_from_the_one_that_stays(read: Read) -> None:
 def test_what_nothing_reads_is_gone_for_that(read: Read) -> None:
     before = changed(("  ROOT", "  %idle = f32[8]{0} tanh(%sum)\n  ROOT"))
     found = match(read(before), read(BEFORE))
-    said = found.said_of_before(at("idle"))
+    said = found.pairing_before(at("idle"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.REMOVED, Grade.EXACT)
     assert said.reason == "it had no users"
@@ -136,7 +136,7 @@ def test_an_operation_without_effect_is_gone_and_its_reader_named(read: Read) ->
         ("  %twice", "  %c = f32[8]{0} copy(%sum)\n  %twice"), ("%sum, %sum", "%c, %c")
     )
     found = match(read(before), read(BEFORE))
-    said = found.said_of_before(at("c"))
+    said = found.pairing_before(at("c"))
     assert said is not None
     assert (said.relation, said.reason) == (Relation.REMOVED, "%twice uses %sum instead")
 
@@ -145,7 +145,7 @@ def test_what_is_put_in_between_is_new_and_says_so(read: Read) -> None:
     after = changed(("  %twice", "  %c = f32[8]{0} copy(%sum)\n  %twice"), ("%sum, %sum", "%c, %c"))
     found = match(read(BEFORE), read(after))
     assert found.added == (at("c"),)
-    said = found.said_of_after(at("c"))
+    said = found.pairing_after(at("c"))
     assert said is not None
     assert said.reason.endswith("%twice")
 
@@ -170,10 +170,10 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 def test_a_fused_group_goes_on_inside_the_fusion(read: Read) -> None:
     found = match(read(BEFORE), read(FUSED))
     for name in ("sum", "twice", "out"):
-        said = found.said_of_before(at(name))
+        said = found.pairing_before(at(name))
         assert said is not None
         assert (said.after, said.grade) == ((at(f"{name}.1", "fused"),), Grade.EXACT)
-    group = found.said_of_after(at("fusion"))
+    group = found.pairing_after(at("fusion"))
     assert group is not None
     assert group.relation is Relation.FUSED
     assert set(group.before) == {at("sum"), at("twice"), at("out")}
@@ -185,7 +185,7 @@ def test_a_called_computation_is_inlined(read: Read) -> None:
     called = FUSED.replace("fusion(%a, %b), kind=kLoop, calls", "call(%a, %b), to_apply")
     found = match(read(called), read(BEFORE))
     assert found.partner_after(at("sum.1", "fused")) == at("sum")
-    said = found.said_of_before(at("fusion"))
+    said = found.pairing_before(at("fusion"))
     assert said is not None
     assert said.relation is Relation.INLINED
     assert at("out") in said.after
@@ -241,7 +241,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 }
 """
     found = match(read(shared), read(inlined))
-    said = found.said_of_before(at("t", "inner"))
+    said = found.pairing_before(at("t", "inner"))
     assert said is not None
     assert said.after == (at("t.1"), at("t.2"))
     assert said.grade is Grade.EXACT
@@ -252,7 +252,7 @@ def test_a_tuple_packed_and_unpacked_again_is_seen_through(read: Read) -> None:
     unpack = "  %e = f32[8]{0} get-tuple-element(%t), index=0\n"
     packed = changed(("  %twice", f"{pack}{unpack}  %twice"), ("%sum, %sum", "%e, %e"))
     found = match(read(packed), read(BEFORE))
-    said = found.said_of_before(at("twice"))
+    said = found.pairing_before(at("twice"))
     assert said is not None
     assert said.grade is Grade.EXACT
 

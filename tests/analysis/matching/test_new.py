@@ -37,7 +37,7 @@ def at(name: str) -> Place:
 def test_an_operation_over_results_of_other_opcodes_is_no_copy_whatever_its_name(
     read: Read,
 ) -> None:
-    said = match(read(BEFORE), read(AFTER.replace("OPERAND", "cosine.1"))).said_of_after(
+    said = match(read(BEFORE), read(AFTER.replace("OPERAND", "cosine.1"))).pairing_after(
         at("abs.1.7")
     )
     assert said is not None
@@ -58,7 +58,7 @@ def test_a_new_parameter_of_the_entry_is_one_of_the_module(read: Read) -> None:
     more = RESHAPED.replace("(a: f32[8])", "(a: f32[8], n: s32[])").replace(
         "  %reshape.1", "  %n = s32[] parameter(1)\n  %reshape.1"
     )
-    said = match(read(RESHAPED), read(more)).said_of_after(at("n"))
+    said = match(read(RESHAPED), read(more)).pairing_after(at("n"))
     assert said is not None
     assert said.reason == "parameter 1 of the module"
 
@@ -84,7 +84,7 @@ ENTRY %main (a: f32[8]) -> (f32[8]) {
   ROOT %out = (f32[8]{0}) tuple(%sine.1)
 }
 """
-    pairing = match(read(before), read(body)).said_of_after(at("fusion.9"))
+    pairing = match(read(before), read(body)).pairing_after(at("fusion.9"))
     assert pairing is not None
     assert pairing.grade is not Grade.EXACT
     assert pairing.reason == "no instruction before was found for what it holds"
@@ -105,6 +105,6 @@ ENTRY %main (a: f32[8]) -> (f32[2,4], f32[8]) {
   %abs.1 = f32[8]{0} abs(%back)"""
     after = before.replace("  %abs.1 = f32[8]{0} abs(%sine.1)", new)
     found = match(read(before), read(after))
-    said = found.said_of_after(at("reshape.2"))
+    said = found.pairing_after(at("reshape.2"))
     assert said is not None
     assert said.relation is Relation.ADDED

@@ -69,7 +69,7 @@ def test_dots_with_swapped_operands_are_the_same_products(read: Read) -> None:
 
 def test_a_dot_was_rewritten_as_a_library_call(read: Read) -> None:
     found = match(read(DOTS), read(GEMM))
-    said = found.said_of_before(at("dot.1"))
+    said = found.pairing_before(at("dot.1"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REWRITTEN, (at("custom-call.1"),))
     assert found.partner_after(at("tanh.1")) == at("tanh.1")
@@ -82,7 +82,7 @@ def test_an_account_names_the_dots_that_became_library_calls(read: Read) -> None
 
 def test_a_dot_was_split_into_a_larger_one_and_its_sum(read: Read) -> None:
     found = match(read(DOTS), read(SPLIT))
-    said = found.said_of_before(at("dot.1"))
+    said = found.pairing_before(at("dot.1"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.SPLIT, (at("dot.9"), at("reduce.9")))
     assert found.partner_after(at("dot.2")) == at("dot.2")
@@ -135,7 +135,7 @@ ENTRY %main (a: f32[64,1024]) -> f32[64] {
         "reduce(%a,", "reduce(%reduce.9,"
     )
     found = match(read(before), read(after))
-    said = found.said_of_before(at("reduce"))
+    said = found.pairing_before(at("reduce"))
     assert said is not None
     assert (said.relation, {*said.after}) == (Relation.SPLIT, {at("reduce"), at("reduce.9")})
     assert "split 1 reduce" in step(read(before), read(after)).headline
@@ -211,7 +211,7 @@ def test_the_real_products_of_a_complex_one_are_its_parts(
     read: Callable[[str], HloModule],
 ) -> None:
     before, after = (read(COMPLEX.replace("WORK\n", work)) for work in (AS_ONE, AS_THREE))
-    pairing = match(before, after).said_of_before(Place("main", "dot"))
+    pairing = match(before, after).pairing_before(Place("main", "dot"))
     assert pairing is not None
     assert {place.instruction for place in pairing.after} == {"first", "second", "third"}
     assert pairing.relation is Relation.SPLIT

@@ -98,7 +98,7 @@ ENTRY %main (x: f32[8,8], y: f32[8,8]) -> (f32[8,8], f32[8,8], f32[8,8], f32[8,8
 """  # noqa: E501 - as XLA prints it
     found = match(read(BEFORE), read(after))
     for name, inner, _ in chains:
-        claim = found.said_of_after(Place(f"fused_{name}", f"{inner}.{name}"))
+        claim = found.pairing_after(Place(f"fused_{name}", f"{inner}.{name}"))
         assert claim is not None
         assert claim.before == (Place("main", inner),)
         assert claim.grade is not Grade.EXACT

@@ -36,14 +36,14 @@ def test_a_pairing_goes_before_the_name(read: Read) -> None:
     pairing = Pairing((at("b"),), (at("c", "main_spmd"),), Grade.MATCHED, "for a reason")
     found = matching(read, pairing)
     assert found.partner_after(at("b")) == at("c", "main_spmd")
-    assert found.said_of_before(at("b")) is pairing
+    assert found.pairing_before(at("b")) is pairing
 
 
 def test_what_holds_a_group_is_no_partner(read: Read) -> None:
     group = Pairing((at("b"), at("c")), (at("c", "main_spmd"),), Grade.EXACT, "", Relation.FUSED)
     found = matching(read, group)
     assert found.partner_before(at("c", "main_spmd")) is None
-    assert found.said_of_after(at("c", "main_spmd")) is group
+    assert found.pairing_after(at("c", "main_spmd")) is group
 
 
 def test_a_partner_is_preferred_to_a_group(read: Read) -> None:
@@ -68,5 +68,5 @@ def test_copies_are_preferred_to_the_fusion_that_holds_them(
     places = (at("a", "main_spmd"), at("b", "main_spmd"))
     copies = Pairing((at("b"),), places, Grade.EXACT, "", Relation.CLONED)
     found = matching(read, *((copies, fused) if copies_first else (fused, copies)))
-    assert found.said_of_before(at("b")) is copies
+    assert found.pairing_before(at("b")) is copies
     assert found.partner_after(at("b")) == places[0]

@@ -94,6 +94,6 @@ ENTRY %main (x: f32[8,4], y: f32[4,8]) -> f32[8,8] {
   ROOT %tanh = f32[8,8]{{1,0}} tanh(%done)
 }}
 """
-    claim = match(read(before), read(after)).said_of_before(Place("main", "transpose"))
+    claim = match(read(before), read(after)).pairing_before(Place("main", "transpose"))
     assert claim is not None
     assert Place("main", "done") not in claim.after

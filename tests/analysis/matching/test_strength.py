@@ -33,7 +33,7 @@ def test_an_outer_product_goes_on_as_a_multiplication(read: Read) -> None:
         "  ROOT %out = f32[4,8]{1,0} tanh(%multiply.5)\n",
         "f32[4,8]",
     )
-    pairing = match(read(before), read(after)).said_of_before(Place("main", "dot.1"))
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
     assert pairing is not None
     assert pairing.after == (Place("main", "multiply.5"),)
     assert pairing.relation is Relation.REWRITTEN
@@ -52,7 +52,7 @@ def test_a_product_with_a_vector_goes_on_as_a_multiplication_and_its_sum(read: R
         "  ROOT %out = f32[4]{0} tanh(%reduce.6)\n",
         "f32[4]",
     )
-    pairing = match(read(before), read(after)).said_of_before(Place("main", "dot.1"))
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
     assert pairing is not None
     assert [place.instruction for place in pairing.after] == ["reduce.6", "multiply.5"]
     assert pairing.relation is Relation.SPLIT

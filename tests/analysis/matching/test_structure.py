@@ -111,7 +111,7 @@ ENTRY %main.9 (x: f32[32,64], w: f32[64,128], v: f32[128,64]) -> (f32[32,64], f3
 
 
 def pairing(found: Matching, name: str, computation: str = "main.9") -> Pairing:
-    claim = found.said_of_before(Place(computation, name))
+    claim = found.pairing_before(Place(computation, name))
     assert claim is not None
     return claim
 

@@ -39,7 +39,7 @@ def test_all_reduces_that_were_added_became_one_of_the_sum(read: Read) -> None:
 }}
 """
     found = match(read(APART), read(after))
-    claim = found.said_of_before(Place("main", "one"))
+    claim = found.pairing_before(Place("main", "one"))
     assert claim is not None
     assert claim.relation is Relation.COMBINED
     assert claim.before == tuple(Place("main", name) for name in ("three", "one", "two"))

@@ -84,7 +84,7 @@ ENTRY %main (x: f32[8,64], y: f32[8,64]) -> (f32[8,64], f32[8,64]) {
 def test_a_wrapped_collective_is_told_by_what_its_start_reads(read: Read) -> None:
     """Both are lines of closed computations that hold the same; around them they differ."""
     found = match(read(EXCHANGES), read(WRAPPED))
-    claim = found.said_of_before(Place("main", "one"))
+    claim = found.pairing_before(Place("main", "one"))
     assert claim is not None
     assert claim.relation is Relation.ASYNC
     assert claim.after[0] == Place("main", "start.2")

@@ -35,7 +35,7 @@ def _at(name: str) -> Place:
 def test_a_reshape_moves_below_its_user(read: Read) -> None:
     matching = match(read(_BEFORE), read(_AFTER))
     assert matching.partner_after(_at("log.1")) == _at("log.7")
-    pairing = matching.said_of_before(_at("reshape.1"))
+    pairing = matching.pairing_before(_at("reshape.1"))
     assert pairing is not None
     assert pairing.relation is Relation.SWAPPED
     assert pairing.after == (_at("reshape.9"),)
@@ -59,6 +59,6 @@ def test_moves_of_other_values_are_left_alone(read: Read) -> None:
     other = _AFTER.replace("log(%a)", "log(%b)").replace(
         "  %log.7", "  %b = f32[8]{0} sine(%a)\n  %log.7"
     )
-    pairing = match(read(_BEFORE), read(other)).said_of_before(_at("reshape.1"))
+    pairing = match(read(_BEFORE), read(other)).pairing_before(_at("reshape.1"))
     assert pairing is not None
     assert pairing.relation is not Relation.SWAPPED

@@ -3,7 +3,7 @@
 from tests.readers.test_shardy import PATH, TEXT
 
 from xlareport.analysis.shardings.meshes import find_mesh
-from xlareport.analysis.shardings.shardy import shardy_meshes, tell_steps
+from xlareport.analysis.shardings.shardy import list_shardy_steps, shardy_meshes
 from xlareport.readers.shardy import ShardyText, read_shardy
 
 
@@ -12,7 +12,7 @@ def read(text: str = TEXT) -> ShardyText:
 
 
 def test_each_value_in_words() -> None:
-    (step,) = tell_steps([read()])
+    (step,) = list_shardy_steps([read()])
     assert [(mesh.name, mesh.axes) for mesh in step.meshes] == [("mesh", "data=2, model=4")]
     assert step.manual_axes == ("data",)
     assert step.count == len(step.placements) == 9
@@ -26,7 +26,7 @@ def test_each_value_in_words() -> None:
 
 
 def test_what_names_no_mesh_of_the_text_is_not_read() -> None:
-    (step,) = tell_steps([read(TEXT.replace("sdy.mesh @mesh", "sdy.mesh @other"))])
+    (step,) = list_shardy_steps([read(TEXT.replace("sdy.mesh @mesh", "sdy.mesh @other"))])
     assert {each.words for each in step.placements} <= {
         "not read",
         "replicated: whole on each device; not read",
@@ -42,4 +42,4 @@ def test_the_mesh_of_a_module_whose_shardings_name_none() -> None:
 
 
 def test_a_text_without_shardings_is_left_out() -> None:
-    assert tell_steps([read("module {}")]) == ()
+    assert list_shardy_steps([read("module {}")]) == ()

@@ -38,7 +38,7 @@ class CodeLink:
     """Why no place was found."""
 
     @property
-    def is_found(self) -> bool:
+    def has_place(self) -> bool:
         """Whether it is known what the file was made from."""
         return bool(self.places)
 

@@ -53,7 +53,9 @@ def link_llo(module: ParsedModule, hlo: HloModule) -> Iterator[CodeLink]:
     index = KernelIndex(hlo, {})
     for artifact in module.files.llo:
         program = llo_program(artifact.name)
-        stage = next((it.text for it in artifact.name.tokens if it.field == "llo_pass"), "")
+        stage = next(
+            (token.text for token in artifact.name.tokens if token.field == "llo_pass"), ""
+        )
         size = artifact.entry.size
         file = CodeFile(artifact.path, "llo", stage, program, (program,), size)
         entry = hlo.entry if program in WHOLE_PROGRAMS else None

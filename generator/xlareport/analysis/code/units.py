@@ -103,7 +103,7 @@ class ModuleCode:
     @property
     def unlinked(self) -> tuple[CodeLink, ...]:
         """Files of which it is not known what they were made from."""
-        return tuple(link for link in self.links if not link.is_found)
+        return tuple(link for link in self.links if not link.has_place)
 
 
 def join_code(

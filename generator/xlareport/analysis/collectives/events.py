@@ -54,7 +54,7 @@ class Passes:
         return around.after if around is not None and around.after != START else None
 
 
-def tell_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[TrailEvent]:
+def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[TrailEvent]:
     """Yield what happened to a collective, in the order in which it happened."""
     for link in sorted(links, key=lambda link: link.stage):
         by, label = passes.ran_before(link.stage), passes.label(link.stage)

@@ -97,7 +97,7 @@ def count_body_bytes(module: HloModule, collective: Collective) -> int | None:
 
 def _site(home: Computation, body: Instruction) -> Site:
     operands = (home.by_name.get(name) for name in body.operand_names)
-    return Site(body, {each.name: each.shape for each in operands if each is not None})
+    return Site(body, {operand.name: operand.shape for operand in operands if operand is not None})
 
 
 def groups_text(body: Instruction) -> str:

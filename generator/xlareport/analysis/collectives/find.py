@@ -137,7 +137,7 @@ def _collective(pieces: list[_Held]) -> Collective:
     first = pieces[0]
     place, outer, instruction = first.place, first.outer, first.instruction
     order = {each.name: number for number, each in enumerate(place.instructions)}
-    parts = sorted({each.outer.name for each in pieces}, key=lambda name: order.get(name, 0))
+    parts = sorted({piece.outer.name for piece in pieces}, key=lambda name: order.get(name, 0))
     if len(pieces) == 1:
         parts = _chain(place, outer)
     begins = place.by_name.get(parts[0], outer)

@@ -106,7 +106,7 @@ def _user(
     """Return what computes with a moved value, behind what partitioning put together for it."""
     user = consumer_of(home, body)
     for _ in range(_MOST_MADE):
-        if user is None or user.metadata.op_name != name or not step.is_made(user):
+        if user is None or user.metadata.op_name != name or not step.is_inserted(user):
             break
         user = consumer_of(home, user)
     return user

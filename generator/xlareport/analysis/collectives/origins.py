@@ -80,22 +80,28 @@ class Origins:
         final = self._module.final
         module = final.hlo if final else HloModule("", "", ())
         if final is not None and final.stage.name in _PROGRAM_NAMES:
-            return self._made(module, collective, self._by_user(0, Grade.EXACT), None, _BY_USER)
-        return self._made(module, collective, _unknown(None, _NO_PROGRAM), None, _NO_PROGRAM)
+            return self._member_of(
+                module, collective, self._by_user(0, Grade.EXACT), None, _BY_USER
+            )
+        return self._member_of(module, collective, _unknown(None, _NO_PROGRAM), None, _NO_PROGRAM)
 
     def _member(self, ancestor: Ancestor, trail: Trail) -> CollectiveMember:
         stage, collective = ancestor.stage, ancestor.collective
         module = self._modules[stage]
         if stage == 0:
             if self._passes.name(0) in _PROGRAM_NAMES:
-                return self._made(module, collective, self._by_user(0, trail.grade), None, _BY_USER)
+                return self._member_of(
+                    module, collective, self._by_user(0, trail.grade), None, _BY_USER
+                )
             label = self._passes.label(0)
-            return self._made(module, collective, _unknown(label, None), None, _NO_PROGRAM)
+            return self._member_of(module, collective, _unknown(label, None), None, _NO_PROGRAM)
         step = self._step(stage)
         if step is None:
-            return self._made(module, collective, self._by_pass(stage, trail), None, _MADE_LATER)
+            return self._member_of(
+                module, collective, self._by_pass(stage, trail), None, _MADE_LATER
+            )
         cause = explain_cause(step, collective, self._devices)
-        return self._made(
+        return self._member_of(
             module,
             collective,
             self._by_partitioner(stage, cause, trail),
@@ -147,7 +153,7 @@ class Origins:
         shown = absent and step is not None and step.is_propagated
         return Grade.EXACT if shown and cause.grade is Grade.EXACT else Grade.MATCHED
 
-    def _made(
+    def _member_of(
         self,
         module: HloModule,
         collective: Collective,

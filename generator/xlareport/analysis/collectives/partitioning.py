@@ -122,7 +122,7 @@ class PartitioningStep:
             self._by_op.update(_by_op_name(self.before))
         return self._by_op.get(op_name, []) if op_name else []
 
-    def is_made(self, instruction: Instruction) -> bool:
+    def is_inserted(self, instruction: Instruction) -> bool:
         """Say whether partitioning put an instruction in, for the op whose op_name it has."""
         name, opcode = instruction.metadata.op_name, instruction.opcode
         every = self._named(name)
@@ -142,7 +142,7 @@ class PartitioningStep:
         held = self.before.by_name.get(partner.computation) if partner else None
         if partner is None or held is None or partner.instruction not in held.by_name:
             return None
-        pairing = self.matching.said_of_after(place)
+        pairing = self.matching.pairing_after(place)
         grade = pairing.grade if pairing else Grade.EXACT
         return Counterpart(held, held.by_name[partner.instruction], grade)
 

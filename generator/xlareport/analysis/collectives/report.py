@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.collectives.events import Passes, tell_events
+from xlareport.analysis.collectives.events import Passes, list_events
 from xlareport.analysis.collectives.figures import (
     CollectiveFigures,
     groups_text,
@@ -113,4 +113,4 @@ class _RowMaker:
         return any(snapshot.stage.name == "pass" for snapshot in self._given.module.snapshots)
 
     def _events(self, trail: Trail | None) -> tuple[TrailEvent, ...]:
-        return tuple(tell_events(trail.links, self._passes)) if trail else ()
+        return tuple(list_events(trail.links, self._passes)) if trail else ()

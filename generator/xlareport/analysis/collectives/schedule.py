@@ -77,8 +77,8 @@ class Schedule:
         """Return what hides a collective of a modeled time; `others` are those of the module."""
         home = self.module.by_name[collective.computation]
         between = self._between(home, collective)
-        starts = {each.instruction for each in others if each.computation == home.name}
-        names = {name for each in others if each.computation == home.name for name in each.parts}
+        starts = {other.instruction for other in others if other.computation == home.name}
+        names = {name for other in others if other.computation == home.name for name in other.parts}
         working = tuple(
             each.name for each in between or () if each.name not in names and _works(each)
         )
@@ -138,13 +138,13 @@ class Schedule:
         """Return work that neither feeds a collective nor needs it, the longest first."""
         bound = _bound(home, collective)
         times = {
-            each.name: seconds
-            for each in home.instructions
-            if each.name not in bound
-            and each.name not in names
-            and _works(each)
-            and each.opcode not in KINDS
-            and (seconds := self._seconds(home, each.name)) > 0
+            instruction.name: seconds
+            for instruction in home.instructions
+            if instruction.name not in bound
+            and instruction.name not in names
+            and _works(instruction)
+            and instruction.opcode not in KINDS
+            and (seconds := self._seconds(home, instruction.name)) > 0
         }
         return sorted(times, key=lambda name: (-times[name], name))
 

@@ -96,7 +96,7 @@ def _of_result(
     cuts = tuple((size or 1) // (own or 1) for size, own in zip(whole, part, strict=True))
     operands = [known.home.by_name.get(name) for name in known.instruction.operand_names]
     shardings = [step.sharding(operand) for operand in operands if operand is not None]
-    before = next((each for each in shardings if tiles_of(each) == cuts), "")
+    before = next((sharding for sharding in shardings if tiles_of(sharding) == cuts), "")
     before = before or f"{{devices=[{','.join(map(str, cuts))}]...}}"
     name = known.instruction.name
     return make_pair(name, before, written, "resharding of the result", Grade.MATCHED)
@@ -182,5 +182,7 @@ def _wanted(
         for user in value.home.users.get(value.instruction.name, ())
         if user.shape.dimensions == shape
     )
-    others = list(dict.fromkeys(each for each in candidates if each and each != before))
+    others = list(
+        dict.fromkeys(candidate for candidate in candidates if candidate and candidate != before)
+    )
     return others[0] if others else ""

@@ -63,7 +63,7 @@ class CollectiveTrails:
         """Link them; `final` is the index of the final snapshot."""
         self.modules: Sequence[HloModule] = snapshots.modules[: final + 1]
         self._links: dict[int, Mapping[tuple[str, str], CollectiveLink]] = {}
-        self._found: dict[int, tuple[Collective, ...]] = {}
+        self._by_stage: dict[int, tuple[Collective, ...]] = {}
         later: tuple[Collective, ...] = self._find(final)
         for stage in range(final, 0, -1):
             if not later:
@@ -102,25 +102,27 @@ class CollectiveTrails:
                 beginnings[stage, current.key] = Ancestor(stage, current)
                 continue
             grades.add(link.grade)
-            if _tells(link):
+            if _has_changed(link):
                 links[stage, current.key] = link
             waiting.extend((stage - 1, before) for before in link.before)
         return Trail(
             links=tuple(sorted(links.values(), key=lambda link: -link.stage)),
-            beginnings=tuple(sorted(beginnings.values(), key=lambda each: each.collective.key)),
+            beginnings=tuple(
+                sorted(beginnings.values(), key=lambda beginning: beginning.collective.key)
+            ),
             grade=_weakest(grades),
         )
 
     def _find(self, stage: int) -> tuple[Collective, ...]:
-        if stage not in self._found:
-            same = stage + 1 in self._found and self.modules[stage] is self.modules[stage + 1]
-            self._found[stage] = (
-                self._found[stage + 1] if same else find_collectives(self.modules[stage])
+        if stage not in self._by_stage:
+            same = stage + 1 in self._by_stage and self.modules[stage] is self.modules[stage + 1]
+            self._by_stage[stage] = (
+                self._by_stage[stage + 1] if same else find_collectives(self.modules[stage])
             )
-        return self._found[stage]
+        return self._by_stage[stage]
 
 
-def _tells(link: CollectiveLink) -> bool:
+def _has_changed(link: CollectiveLink) -> bool:
     """Say whether anything changed but names."""
     first = link.before[0]
     return (
@@ -188,7 +190,7 @@ class _Search:
             sources: dict[tuple[str, str], Collective] = {}
             grades = {Grade.EXACT}
             for place in _places(after):
-                pairing = self._matching.said_of_after(place)
+                pairing = self._matching.pairing_after(place)
                 for source in sources_of(self._matching, place):
                     if source in at:
                         sources.setdefault(at[source].key, at[source])
@@ -225,7 +227,7 @@ class _Search:
             if not sources:
                 continue
             room = _bytes(self._matching.after, after) - sum(
-                _bytes(self._matching.before, each) for each in sources
+                _bytes(self._matching.before, source) for source in sources
             )
             gone = [
                 each
@@ -264,7 +266,7 @@ class _Search:
         self._sources[after.key] = sources
         known = self._grades.get(after.key, grade)
         self._grades[after.key] = _weakest({known, grade})
-        self._used.update(each.key for each in sources)
+        self._used.update(source.key for source in sources)
 
     def _open_after(self) -> list[Collective]:
         return [each for each in self._later if each.key not in self._sources]

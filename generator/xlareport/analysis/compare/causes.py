@@ -98,7 +98,7 @@ def _is_comparable(main: Comparison) -> bool:
 def shown_passes(causes: Iterable[Cause]) -> tuple[tuple[str, int], ...]:
     """Return the steps of passes that causes tell: the side, and the snapshot after the step."""
     places = [cause.shown_at[0].split("-") for cause in causes if cause.kind == "pass"]
-    return tuple((each[1], int(each[2])) for each in places if each[0] == "pass")
+    return tuple((place[1], int(place[2])) for place in places if place[0] == "pass")
 
 
 def _order_of(cause: Cause) -> tuple[bool, float, int]:
@@ -158,9 +158,11 @@ def _backend(comparisons: Sequence[Comparison]) -> str:
 def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Iterator[Cause]:
     """Yield what changed in the main program; without one, in each program that changed."""
     changed = [
-        each
-        for each in comparisons
-        if each.base and each.head and _has_other_program(each, is_only=main in (None, each))
+        comparison
+        for comparison in comparisons
+        if comparison.base
+        and comparison.head
+        and _has_other_program(comparison, is_only=main in (None, comparison))
     ]
     members = [main] if main is not None and main in changed else changed
     causes: dict[ProgramChange, list[Comparison]] = {}
@@ -249,11 +251,11 @@ def _ways(
 ) -> Iterator[Cause]:
     """Yield what tells same programs apart, and what a pass did on one side only."""
     parted = [
-        each
-        for each in comparisons
-        if each.divergence.where in (Where.PASS, Where.UNKNOWN)
-        and not each.same
-        and _is_parted(each, is_main=each is main)
+        comparison
+        for comparison in comparisons
+        if comparison.divergence.where in (Where.PASS, Where.UNKNOWN)
+        and not comparison.same
+        and _is_parted(comparison, is_main=comparison is main)
     ]
     yield from _tuning(parted)
     if main is not None and not main.same and not is_reordered(main):
@@ -283,7 +285,7 @@ def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
     kinds = {root.kind for root in roots}
     named = {name for root in roots for side in (root.base, root.head) for name in side.split(",")}
     for difference in one_sided_passes(main):
-        if difference.name in named or not _is_told(difference, kinds):
+        if difference.name in named or not _is_reported(difference, kinds):
             continue
         yield Cause(
             "pass",
@@ -299,7 +301,7 @@ def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
         )
 
 
-def _is_told(difference: PassDifference, kinds: set[str]) -> bool:
+def _is_reported(difference: PassDifference, kinds: set[str]) -> bool:
     """Say whether the work of a pass tells more than that it had another program to work on."""
     if ChangeKind.TYPE in kinds:
         return difference.opcode == "convert"

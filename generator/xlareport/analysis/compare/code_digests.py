@@ -43,7 +43,7 @@ class CodeDigests:
         """Return how often each opcode stands in a computation."""
         counts = self._opcodes.get(computation)
         if counts is None:
-            counts = Counter(each.opcode for each in computation.instructions)
+            counts = Counter(instruction.opcode for instruction in computation.instructions)
             self._opcodes[computation] = counts
         return counts
 
@@ -65,11 +65,11 @@ class CodeDigests:
         values stand.
         """
         heads = sum(
-            _number(each.shape.text.encode("utf-8", "surrogateescape"))
-            if each.opcode == "parameter"
-            else self._heads.get(each) or self._head(each)
-            for each in module.instructions
-            if each.opcode != "tuple"
+            _number(instruction.shape.text.encode("utf-8", "surrogateescape"))
+            if instruction.opcode == "parameter"
+            else self._heads.get(instruction) or self._head(instruction)
+            for instruction in module.instructions
+            if instruction.opcode != "tuple"
         )
         return _bytes(heads % _PRIME)
 
@@ -96,7 +96,7 @@ class CodeDigests:
         callees = self._callees.get(computation)
         if callees is None:
             callees = self._callees[computation] = tuple(
-                [name for each in computation.instructions for _, name in each.called]
+                [name for instruction in computation.instructions for _, name in instruction.called]
             )
         return callees
 
@@ -123,20 +123,22 @@ class CodeDigests:
         """Return the digest of each value with all that it is computed from, and those in order."""
         values: dict[str, int] = {}
         order = []
-        for each in computation.instructions:
-            if each.opcode == "get-tuple-element" and len(each.operands) == 1:
-                value = _element(_operand(each.operands[0], values), each.attributes.get("index"))
-                values[each.name] = value
-                if not each.is_root:
+        for instruction in computation.instructions:
+            if instruction.opcode == "get-tuple-element" and len(instruction.operands) == 1:
+                value = _element(
+                    _operand(instruction.operands[0], values), instruction.attributes.get("index")
+                )
+                values[instruction.name] = value
+                if not instruction.is_root:
                     continue
             else:
-                value = self._heads.get(each) or self._head(each)
-                for name in each.operands:
+                value = self._heads.get(instruction) or self._head(instruction)
+                for name in instruction.operands:
                     value = (value * _FACTOR + _operand(name, values)) % _PRIME
-                for _, name in each.called:
+                for _, name in instruction.called:
                     callee = known.get(name, (_UNKNOWN,))[0]
                     value = (value * _FACTOR + int.from_bytes(callee)) % _PRIME
-                value = values[each.name] = (value * value + _FACTOR) % _PRIME
+                value = values[instruction.name] = (value * value + _FACTOR) % _PRIME
             order.append(value)
         return values, order
 

@@ -70,9 +70,14 @@ def is_optimized(side: Sketched) -> bool:
 
 def are_unlike(base: Program, head: Program) -> bool:
     """Say whether two programs share hardly an argument, an op and a source line."""
-    arguments = [{mask_numbers(each.label) for each in side.arguments} for side in (base, head)]
-    ops = [{(each.key.phase, each.key.op) for each in side.operations} for side in (base, head)]
-    lines = [{each.key.line for each in side.operations} - {""} for side in (base, head)]
+    arguments = [
+        {mask_numbers(argument.label) for argument in side.arguments} for side in (base, head)
+    ]
+    ops = [
+        {(operation.key.phase, operation.key.op) for operation in side.operations}
+        for side in (base, head)
+    ]
+    lines = [{operation.key.line for operation in side.operations} - {""} for side in (base, head)]
     shares = [_shared(*each) for each in (arguments, lines) if min(map(len, each)) >= _LEAST]
     if not shares or min(map(len, ops)) < _LEAST:
         return False

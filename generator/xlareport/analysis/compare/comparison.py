@@ -47,7 +47,7 @@ class Sketched:
     def build(self) -> str:
         """The build of the compiler, `cl_933746096`; empty where names of files do not tell it."""
         artifacts = self.summary.files.artifacts
-        return next((each.name.build for each in artifacts if each.name.build), "")
+        return next((artifact.name.build for artifact in artifacts if artifact.name.build), "")
 
     @property
     def is_optimized(self) -> bool:
@@ -165,9 +165,9 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         if bare
         else find_divergence(base.moments, head.moments),
         quantities=tuple(
-            each
-            for each in _quantities(base, head)
-            if not (is_same and each.name in _OF_WRITING and each.base != each.head)
+            quantity
+            for quantity in _quantities(base, head)
+            if not (is_same and quantity.name in _OF_WRITING and quantity.base != quantity.head)
         ),
         opcodes=() if bare or is_same else _opcodes(base.summary, head.summary),
         options=(*_device(base, head), *_options(base.summary, head.summary)),
@@ -185,7 +185,7 @@ def _quantities(base: Sketched | None, head: Sketched | None) -> list[Quantity]:
 def known_figures(side: Sketched) -> Mapping[str, int]:
     """Return the figures of a module's end that are known."""
     final = side.summary.final
-    named = {each.name: getattr(final, each.name) for each in fields(ModuleFigures)}
+    named = {field.name: getattr(final, field.name) for field in fields(ModuleFigures)}
     known = {name: value for name, value in named.items() if value is not None}
     return known | dict(side.facts.figures)
 
@@ -193,7 +193,7 @@ def known_figures(side: Sketched) -> Mapping[str, int]:
 def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, int], ...]:
     old, new = dict(base.opcodes), dict(head.opcodes)
     counts = [(name, old.get(name, 0), new.get(name, 0)) for name in {**old, **new}]
-    changed = [each for each in counts if each[1] != each[2] and each[0] not in _BOOKKEEPING]
+    changed = [count for count in counts if count[1] != count[2] and count[0] not in _BOOKKEEPING]
     return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 

@@ -63,7 +63,7 @@ def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | No
     signs = [each for each in sorted(began) if not disabled & {each[1], each[2]}]
     if signs:
         pipeline, base, head, _ = signs[0]
-        modules = tuple(dict.fromkeys(each[3] for each in signs))
+        modules = tuple(dict.fromkeys(sign[3] for sign in signs))
         return OtherCompiler(pipeline, (base,), (head,), Grade.MATCHED, modules, Sign.BEGINNING)
     sign = _by_form(pairs) or _by_pipelines([pair for pair in pairs if _same_devices(pair)])
     return sign or _by_result(pairs)
@@ -110,7 +110,7 @@ def parts_at_a_picker(comparison: Comparison) -> bool:
     )
     ran = [side.moments[at] for side, at in sides if side is not None and at is not None]
     words = [f"{each.pipeline} {each.after}" for each in ran]
-    return bool(words) and all(any(sign in each for sign in _PICKERS) for each in words)
+    return bool(words) and all(any(sign in word for sign in _PICKERS) for word in words)
 
 
 def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
@@ -150,9 +150,9 @@ def dumped_passes(side: Sketched | None) -> tuple[tuple[str, str], ...]:
     """Return the options that say which passes a dump has."""
     settings = side.summary.settings if side else ()
     return tuple(
-        (each.setting.name, each.setting.value)
-        for each in settings
-        if each.setting.name in _WHICH_PASSES
+        (setting.setting.name, setting.setting.value)
+        for setting in settings
+        if setting.setting.name in _WHICH_PASSES
     )
 
 

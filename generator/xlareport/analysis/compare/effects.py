@@ -36,9 +36,9 @@ UNKNOWN = Effect()
 def whole_effect(comparison: Comparison) -> Effect:
     """Return the change of the whole module, which an only cause has to itself."""
     changes = {
-        each.name: each.head - each.base
-        for each in comparison.quantities
-        if each.base is not None and each.head is not None
+        quantity.name: quantity.head - quantity.base
+        for quantity in comparison.quantities
+        if quantity.base is not None and quantity.head is not None
     }
     nanoseconds = changes.get(ESTIMATE)
     return Effect(
@@ -54,7 +54,7 @@ def recomputed_effect(comparison: Comparison) -> Effect:
     if comparison.base is None or comparison.head is None:
         return UNKNOWN
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
-    again = [each for each in changes if each.key.phase is Phase.RECOMPUTED]
+    again = [change for change in changes if change.key.phase is Phase.RECOMPUTED]
     return Effect(sum(each.seconds for each in again), sum(each.bytes for each in again))
 
 

@@ -90,11 +90,11 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
 
 def measure_on_chip_share(cost: ModuleCost) -> float:
     """Return the part, 0 to 1, of the bytes accessed that does not go through the main memory."""
-    kernels = [each for each in cost.instructions.values() if not each.fused]
-    whole = sum((each.bytes_accessed or 0) * each.counted for each in kernels)
+    kernels = [instruction for instruction in cost.instructions.values() if not instruction.fused]
+    whole = sum((kernel.bytes_accessed or 0) * kernel.counted for kernel in kernels)
     beside = sum(
-        max(0, (each.bytes_accessed or 0) - (each.main_memory_bytes or 0)) * each.counted
-        for each in kernels
+        max(0, (kernel.bytes_accessed or 0) - (kernel.main_memory_bytes or 0)) * kernel.counted
+        for kernel in kernels
     )
     return beside / whole if whole else 0.0
 
@@ -105,15 +105,15 @@ def _opcode_work(
     seconds: defaultdict[str, float] = defaultdict(float)
     accessed, kernels = Counter[str](), Counter[str]()
     for computation in module.computations:
-        for each in computation.instructions:
-            key = computation.name, each.name
+        for instruction in computation.instructions:
+            key = computation.name, instruction.name
             count = cost.instructions.get(key)
-            if count is None or each.opcode in FREE:
+            if count is None or instruction.opcode in FREE:
                 continue
             if not count.fused:
-                seconds[each.opcode] += shares.get(key, 0.0)
-                accessed[each.opcode] += count.of_all_runs(count.bytes_accessed) or 0
-                kernels[each.opcode] += 1
+                seconds[instruction.opcode] += shares.get(key, 0.0)
+                accessed[instruction.opcode] += count.of_all_runs(count.bytes_accessed) or 0
+                kernels[instruction.opcode] += 1
     for opcode, time in seconds.items():
         yield ComparedOpcode(opcode, time, accessed[opcode], kernels[opcode])
 
@@ -125,12 +125,14 @@ def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> M
         return figures
     if seconds is not None:
         figures[ESTIMATE] = round(seconds * _NANOSECONDS)
-    opcodes = Counter(each.opcode for each in module.final.hlo.instructions)
+    opcodes = Counter(instruction.opcode for instruction in module.final.hlo.instructions)
     figures["kernels"] = count_kernels(module.final.hlo, cost)
     figures["fusions"] = opcodes["fusion"]
     figures["collectives"] = len(find_collectives(module.final.hlo))
     figures["wire_bytes"] = sum(
-        each.wire_bytes * each.counted for each in cost.instructions.values() if not each.fused
+        instruction.wire_bytes * instruction.counted
+        for instruction in cost.instructions.values()
+        if not instruction.fused
     )
     span = module.passes.span if module.passes else None
     if span is not None:

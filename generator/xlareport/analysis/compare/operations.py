@@ -84,12 +84,12 @@ def key_of(op_name: str, line: str) -> OperationKey:
 def name_operations(module: HloModule, computation: Computation) -> Mapping[str, str]:
     """Return the op_name of each instruction; one that has none takes that of what it reads."""
     names: dict[str, str] = {}
-    for each in computation.instructions:
-        own = op_name_of(each, module)
-        if not own and each.opcode not in FREE:
-            read = (names.get(name, "") for name in each.operand_names)
+    for instruction in computation.instructions:
+        own = op_name_of(instruction, module)
+        if not own and instruction.opcode not in FREE:
+            read = (names.get(name, "") for name in instruction.operand_names)
             own = next(filter(None, read), "")
-        names[each.name] = own
+        names[instruction.name] = own
     return names
 
 
@@ -113,19 +113,21 @@ def list_operations(
     place = places_of(module)
     for computation in module.computations:
         names = name_operations(module, computation)
-        for each in computation.instructions:
-            key = computation.name, each.name
+        for instruction in computation.instructions:
+            key = computation.name, instruction.name
             count = cost.instructions.get(key)
-            if count is None or each.opcode in FREE:
+            if count is None or instruction.opcode in FREE:
                 continue
-            added = sums.setdefault(key_of(names[each.name], _line(place(each))), _Sum())
+            added = sums.setdefault(
+                key_of(names[instruction.name], _line(place(instruction))), _Sum()
+            )
             added.seconds += seconds.get(key, 0.0)
             added.bytes += count.of_all_runs(count.bytes_accessed) or 0
             added.kernels += not count.fused
-            if each.opcode != "fusion":
+            if instruction.opcode != "fusion":
                 added.flops += count.of_all_runs(count.flops) or 0
-                added.opcodes[each.opcode] += 1
-                added.types[each.shape.element_type] += 1
+                added.opcodes[instruction.opcode] += 1
+                added.types[instruction.shape.element_type] += 1
     operations = [_operation(key, added) for key, added in sums.items()]
     operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
     return tuple(operations[:_MOST]), max(0, len(operations) - _MOST)
@@ -156,9 +158,9 @@ def count_kernels(module: HloModule, cost: ModuleCost) -> int:
 
 def _running(module: HloModule) -> Iterator[tuple[str, str]]:
     for computation in module.computations:
-        for each in computation.instructions:
-            if each.opcode not in FREE:
-                yield computation.name, each.name
+        for instruction in computation.instructions:
+            if instruction.opcode not in FREE:
+                yield computation.name, instruction.name
 
 
 @dataclass(frozen=True, slots=True)

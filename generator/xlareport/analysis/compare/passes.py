@@ -54,7 +54,7 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
         if name not in other
     ]
     size = comparison.one.summary.final.instructions or 0
-    kept = [each for each in differences if abs(each.count) > _LEAST * size]
+    kept = [difference for difference in differences if abs(difference.count) > _LEAST * size]
     return tuple(sorted(kept, key=lambda each: (-abs(each.count), each.name))[:_MOST])
 
 

@@ -69,20 +69,20 @@ def read_program(module: HloModule) -> Program:
     products, types = Counter[str](), Counter[str]()
     place = places_of(module)
     for computation in module.computations:
-        for each in computation.instructions:
-            if each.opcode in FREE:
+        for instruction in computation.instructions:
+            if instruction.opcode in FREE:
                 continue
-            where = place(each)
-            key = key_of(op_name_of(each, module), where.short if where else "")
-            operations.setdefault(key, Counter())[each.opcode] += 1
-            element = ELEMENT_TYPES.get(each.shape.element_type)
+            where = place(instruction)
+            key = key_of(op_name_of(instruction, module), where.short if where else "")
+            operations.setdefault(key, Counter())[instruction.opcode] += 1
+            element = ELEMENT_TYPES.get(instruction.shape.element_type)
             if element is not None and element.is_float:
                 types[element.name] += 1
-            if each.opcode in _PRODUCTS and each.operand_names:
-                operand = computation.by_name.get(each.operand_names[0])
-                products[(operand or each).shape.element_type] += 1
+            if instruction.opcode in _PRODUCTS and instruction.operand_names:
+                operand = computation.by_name.get(instruction.operand_names[0])
+                products[(operand or instruction).shape.element_type] += 1
     entry = module.entry
-    shapes = [each.shape for each in entry.parameters] if entry else []
+    shapes = [parameter.shape for parameter in entry.parameters] if entry else []
     return Program(
         arguments=tuple(
             Given(

@@ -170,9 +170,9 @@ def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:
     if bool(base.recomputed) != bool(head.recomputed) or base.barriers != head.barriers:
         side = head if head.recomputed >= base.recomputed else base
         lines = dict.fromkeys(
-            each.key.line
-            for each in side.operations
-            if each.key.phase is Phase.RECOMPUTED and each.key.line
+            operation.key.line
+            for operation in side.operations
+            if operation.key.phase is Phase.RECOMPUTED and operation.key.line
         )
         old, new = str(base.recomputed), str(head.recomputed)
         count = abs(head.recomputed - base.recomputed)
@@ -211,11 +211,11 @@ def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterato
         new = [op for op in theirs if theirs[op] > ours[op]]
     if gone or new:
         lines = dict.fromkeys(
-            each.key.line
+            operation.key.line
             for side, ops in ((base, gone), (head, new))
-            for each in side.operations
-            if each.key.line
-            and (each.key.op in ops or any(name in ops for name, _ in each.opcodes))
+            for operation in side.operations
+            if operation.key.line
+            and (operation.key.op in ops or any(name in ops for name, _ in operation.opcodes))
         )
         count = sum(abs(theirs[op] - ours[op]) for op in {*gone, *new})
         old, other = (", ".join(sorted(ops)[:_NAMES]) for ops in (gone, new))
@@ -226,8 +226,8 @@ def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterato
 def _opcodes(program: Program) -> Counter[str]:
     """Count the instructions of each opcode."""
     counts = Counter[str]()
-    for each in program.operations:
-        counts.update(dict(each.opcodes))
+    for operation in program.operations:
+        counts.update(dict(operation.opcodes))
     del counts[_CALL]
     return counts
 
@@ -235,12 +235,12 @@ def _opcodes(program: Program) -> Counter[str]:
 def _counted(program: Program, explained: set[str]) -> Counter[str]:
     """Count the instructions of each op; where the dump has no op_names, of each opcode."""
     counts = Counter[str]()
-    for each in program.operations:
-        if each.key.op and all(name == _CALL for name, _ in each.opcodes):
+    for operation in program.operations:
+        if operation.key.op and all(name == _CALL for name, _ in operation.opcodes):
             continue
-        if each.key.op and each.key.op not in explained:
-            counts[each.key.op] += each.count
-        elif not each.key.op:
-            known = ((name, count) for name, count in each.opcodes if name != _CALL)
+        if operation.key.op and operation.key.op not in explained:
+            counts[operation.key.op] += operation.count
+        elif not operation.key.op:
+            known = ((name, count) for name, count in operation.opcodes if name != _CALL)
             counts.update({f"{name} (opcode)": count for name, count in known})
     return counts

@@ -305,12 +305,12 @@ class _Join:
         for _, callee in instruction.called:
             if callee in self._head.module.by_name:
                 lines = self._head.module.by_name[callee].instructions
-                yield from (Place(callee, each.name) for each in lines if each.operands)
+                yield from (Place(callee, line.name) for line in lines if line.operands)
 
     def _before(self, place: Place) -> set[str]:
         if self._matching is None:
             return {place.instruction} & self._seen
-        pairing = self._matching.said_of_after(place)
+        pairing = self._matching.pairing_after(place)
         same = self._matching.partner_before(place)
         sources = pairing.before if pairing else (same,) if same else ()
         return {name for source in sources if (name := self._running(source)) is not None}
@@ -345,7 +345,7 @@ class _Join:
         )
 
     def _grade(self, base: tuple[str, ...], head: tuple[str, ...]) -> Grade:
-        pairings = [pairing for pairing in map(self._said, head) if pairing is not None]
+        pairings = [pairing for pairing in map(self._pairing, head) if pairing is not None]
         apart = len(base) > 1 or len(head) > 1
         grades = [pairing.grade for pairing in pairings] + ([Grade.MATCHED] if apart else [])
         if (
@@ -356,10 +356,10 @@ class _Join:
             grades.append(Grade.GUESSED)
         return max(grades, key=_ORDER.index, default=Grade.EXACT)
 
-    def _said(self, name: str) -> Pairing | None:
+    def _pairing(self, name: str) -> Pairing | None:
         if self._matching is None:
             return None
-        return self._matching.said_of_after(Place(self._head.places[name][0].name, name))
+        return self._matching.pairing_after(Place(self._head.places[name][0].name, name))
 
     def _what(self, base: tuple[str, ...], head: tuple[str, ...]) -> str:
         if self._matching is None:
@@ -379,7 +379,11 @@ class _Join:
         counts = Counter[str]()
         for line in lines:
             names = [name for _, name in line.called if name in side.module.by_name]
-            inside = [each for name in names for each in side.module.by_name[name].instructions]
+            inside = [
+                instruction
+                for name in names
+                for instruction in side.module.by_name[name].instructions
+            ]
             counts.update(each.opcode for each in inside if each.opcode != "parameter")
             counts.update([] if inside else [line.opcode])
         return counts

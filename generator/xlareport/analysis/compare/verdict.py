@@ -158,7 +158,7 @@ def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:
         for name, basis in zip(_MEMORY, (Basis.PEAK, Basis.ALLOCATED), strict=True)
         if (quantity := quantities.get(name)) and None not in (quantity.base, quantity.head)
     ]
-    changed = (each for each in judgements if each.direction is not Direction.SAME)
+    changed = (judgement for judgement in judgements if judgement.direction is not Direction.SAME)
     return next(changed, judgements[0] if judgements else _UNKNOWN)
 
 

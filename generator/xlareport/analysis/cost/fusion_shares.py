@@ -49,7 +49,9 @@ def share_fusions(
 
 def _fused(computation: Computation) -> Mapping[str, str]:
     """Return the computation of each fusion, by the name of the fusion."""
-    fusions = (each for each in computation.instructions if each.opcode == "fusion")
+    fusions = (
+        instruction for instruction in computation.instructions if instruction.opcode == "fusion"
+    )
     return {fusion.name: name for fusion in fusions for _, name in fusion.called[:1]}
 
 

@@ -50,7 +50,9 @@ def find_host_transfers(module: HloModule, cost: ModuleCost) -> tuple[HostTransf
         for instruction in computation.instructions
         for transfer in _transfer(computation, instruction, cost)
     ]
-    return tuple(sorted(transfers, key=lambda each: (-(each.total_bytes or 0), -each.bytes)))
+    return tuple(
+        sorted(transfers, key=lambda transfer: (-(transfer.total_bytes or 0), -transfer.bytes))
+    )
 
 
 def _transfer(

@@ -46,7 +46,9 @@ def find_stacked_buffers(
         for (place, name), count in trip_counts.items()
         for buffer in _of_loop(module, place, module.by_name[place].by_name[name], count.count)
     )
-    return tuple(sorted(buffers, key=lambda each: (-(each.bytes or 0), each.loop, each.index)))
+    return tuple(
+        sorted(buffers, key=lambda buffer: (-(buffer.bytes or 0), buffer.loop, buffer.index))
+    )
 
 
 def _of_loop(

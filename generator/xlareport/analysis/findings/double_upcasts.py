@@ -13,7 +13,7 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
     """Report converts of arrays to f64 in a program without an argument of that type."""
     module = case.before or case.module
     entry = module.entry
-    given = {each.shape.element_type for each in entry.parameters} if entry else set()
+    given = {parameter.shape.element_type for parameter in entry.parameters} if entry else set()
     if "f64" in given or "c128" in given:
         return
     upcasts: list[tuple[int, Where]] = []

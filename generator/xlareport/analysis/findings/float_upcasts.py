@@ -75,8 +75,8 @@ def _operands(computation: Computation, instruction: Instruction) -> list[Instru
 
 
 def _types(computation: Computation, instruction: Instruction) -> set[str]:
-    return {each.shape.element_type for each in _operands(computation, instruction)}
+    return {operand.shape.element_type for operand in _operands(computation, instruction)}
 
 
 def _sizes(computation: Computation, instruction: Instruction) -> list[int]:
-    return [each.shape.element_count or 0 for each in _operands(computation, instruction)]
+    return [operand.shape.element_count or 0 for operand in _operands(computation, instruction)]

@@ -68,7 +68,7 @@ def padded_products(case: Case) -> Iterator[Finding]:
         padded = sum(_seconds(case, where, product, core) for where, product in products)
         lost = (padded - (least.seconds if least else 0.0)) * max(cost.counted, 1)
         if lost > 0:
-            worst = max(products, key=lambda each: each[1].padding(core))
+            worst = max(products, key=lambda product: product[1].padding(core))
             result.append((lost, (computation.name, instruction.name), worst[1]))
     seconds = sum(lost for lost, _, _ in result)
     if case.is_noticeable(seconds, LEAST_SHARE):

@@ -25,13 +25,13 @@ def small_collectives(case: Case) -> Iterator[Finding]:
     if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
         return
     alike: dict[tuple[str, ...], list[CollectiveFigures]] = defaultdict(list)
-    for each in case.collectives:
+    for collective in case.collectives:
         if (
-            each.collective.kind in _COMBINED
-            and each.counted
-            and 0 < (each.data_bytes or 0) <= MOST_BYTES
+            collective.collective.kind in _COMBINED
+            and collective.counted
+            and 0 < (collective.data_bytes or 0) <= MOST_BYTES
         ):
-            alike[_likeness(case, each)].append(each)
+            alike[_likeness(case, collective)].append(collective)
     for _, collectives in sorted(alike.items()):
         free = _independent(case, collectives[:_MOST_LOOKED_AT])
         if len(free) >= LEAST_NUMBER:
@@ -89,10 +89,10 @@ def _independent(case: Case, collectives: list[CollectiveFigures]) -> list[Colle
     computation = case.module.by_name[collectives[0].collective.computation]
     free: list[CollectiveFigures] = []
     names: set[str] = set()
-    for each in collectives:
-        if not names & _needed(computation, each.collective.instruction):
-            free.append(each)
-            names.update(each.collective.parts)
+    for collective in collectives:
+        if not names & _needed(computation, collective.collective.instruction):
+            free.append(collective)
+            names.update(collective.collective.parts)
     return free
 
 

@@ -135,7 +135,7 @@ def _adds_up(module: HloModule, user: Instruction, product: Instruction) -> bool
     if place >= len(inside.parameters):
         return False
     uses = inside.users.get(inside.parameters[place].name, ())
-    return bool(uses) and all(each.opcode == "reduce" and _is_sum(module, each) for each in uses)
+    return bool(uses) and all(use.opcode == "reduce" and _is_sum(module, use) for use in uses)
 
 
 def _is_sum(module: HloModule, reduce: Instruction) -> bool:

@@ -31,15 +31,17 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
     if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
         return
     waiting: dict[tuple[str, bool], list[CollectiveFigures]] = {}
-    for each in case.collectives:
-        is_large = (each.wire_bytes or 0) >= LEAST_BYTES and each.counted
-        if is_large and not each.overlap.between and _could_overlap(case, each):
-            is_synchronous = each.overlap.between is None
-            waiting.setdefault((each.collective.kind, is_synchronous), []).append(each)
+    for collective in case.collectives:
+        is_large = (collective.wire_bytes or 0) >= LEAST_BYTES and collective.counted
+        if is_large and not collective.overlap.between and _could_overlap(case, collective):
+            is_synchronous = collective.overlap.between is None
+            waiting.setdefault((collective.collective.kind, is_synchronous), []).append(collective)
     for (kind, is_synchronous), exposed in sorted(waiting.items()):
         exposed.sort(key=lambda each: (-_sent(each), each.collective.instruction))
         shown = exposed[:_MOST_LOOKED_AT]
-        alike = [each for each in case.collectives if each.collective.kind == kind]
+        alike = [
+            collective for collective in case.collectives if collective.collective.kind == kind
+        ]
         yield _finding(shown, alike, is_synchronous=is_synchronous)
 
 

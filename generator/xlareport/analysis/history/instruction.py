@@ -92,7 +92,7 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
     if matching is None:
         why = "is in the first snapshot"
         return TrailLink((HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, why),))
-    pairing = matching.said_of_after(place)
+    pairing = matching.pairing_after(place)
     origin = matching.partner_before(place)
     if origin is None:
         return TrailLink((addition(number, place, pairing),))
@@ -110,7 +110,7 @@ def _link_after(snapshots: SnapshotSequence, number: int, place: Place) -> Trail
     if matching is None:
         why = "is in the last snapshot"
         return TrailLink((HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, why),))
-    pairing = matching.said_of_before(place)
+    pairing = matching.pairing_before(place)
     partner = matching.partner_after(place)
     if partner is None:
         return TrailLink((removal(number, place, pairing),))
@@ -185,7 +185,7 @@ def beginnings(
         sources = sources_of(matching, place)
         inside = tuple(_new_inside(matching, place))
         for begun in inside if inside or sources else (place,):
-            yield addition(number, begun, matching.said_of_after(begun))
+            yield addition(number, begun, matching.pairing_after(begun))
         for source in sources:
             further = (snapshots.change_index.step_to(source, number - 1), source)
             if further not in seen:
@@ -195,7 +195,7 @@ def beginnings(
 
 def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
     """Yield what a new fusion or call holds that comes from nothing."""
-    pairing, holder = matching.said_of_after(place), matching.after.find(*place)
+    pairing, holder = matching.pairing_after(place), matching.after.find(*place)
     if pairing is None or holder is None or pairing.relation not in _NEW_HOLDER:
         return
     called = holder.called if holder.opcode in TRANSPARENT else ()
@@ -204,7 +204,7 @@ def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
         return
     for line in computation.instructions:
         held = Place(computation.name, line.name)
-        known = matching.said_of_after(held)
+        known = matching.pairing_after(held)
         if line.opcode not in _FRAME and known is not None and not known.before:
             yield held
 
@@ -226,7 +226,7 @@ def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
 
 
 def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
-    pairing = matching.said_of_before(place)
+    pairing = matching.pairing_before(place)
     if pairing is not None:
         return pairing.after
     same = matching.partner_after(place)
@@ -238,7 +238,7 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
 
     A fusion or call that holds more than literals comes from none: every module has equal ones.
     """
-    pairing = matching.said_of_after(place)
+    pairing = matching.pairing_after(place)
     if pairing is not None:
         held = pairing.before if pairing.relation in _HOLDING else ()
         computing = (source for source in held if not _is_literal(matching.before, source))

@@ -199,7 +199,7 @@ def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
     """Yield what each place was of which a pairing speaks: its primary partner, if it is its."""
     for pairing in matching.pairings:
         for place in pairing.after:
-            result = matching.said_of_after(place)
+            result = matching.pairing_after(place)
             same = (
                 result and result.relation in _SAME and result.before and result.after[0] == place
             )

@@ -60,7 +60,7 @@ def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
     """Yield what each place before that a pairing speaks of became."""
     for pairing in matching.pairings:
         for place in pairing.before:
-            result = matching.said_of_before(place)
+            result = matching.pairing_before(place)
             yield place, result.after if result else ()
 
 

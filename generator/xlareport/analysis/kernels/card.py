@@ -95,7 +95,7 @@ def _own_card(words: str, target: str, config: bytes | None) -> Card | None:
 
 
 def _by(capability: str) -> Device | None:
-    return next((each for each in devices().values() if each.capability == capability), None)
+    return next((device for device in devices().values() if device.capability == capability), None)
 
 
 def _amd_cards() -> Iterator[Card]:

@@ -80,15 +80,15 @@ _SPILL_FIGURES = ("spilled_registers", "spill_bytes")
 
 
 def _spill_grades(kernel: KernelRecord, rule: str) -> Iterator[str]:
-    for each in kernel.sources:
-        if rule == "kernel-spills" and each.figure in _SPILL_FIGURES:
-            yield each.grade
+    for source in kernel.sources:
+        if rule == "kernel-spills" and source.figure in _SPILL_FIGURES:
+            yield source.grade
 
 
 def _spills(kernel: KernelRecord, _: KernelTimes) -> str | None:
     """Report every kernel that spills: XLA itself never wants one."""
     figures = (*_SPILL_FIGURES, "registers")
-    source = next((each.source for each in kernel.sources if each.figure in figures), "")
+    source = next((source.source for source in kernel.sources if source.figure in figures), "")
     if kernel.spilled_registers:
         count = units.count(kernel.spilled_registers)
         return f"{count} vector registers spilled by each thread ({source})"

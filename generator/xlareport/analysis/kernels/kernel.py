@@ -63,7 +63,7 @@ def kernel_record(
         shared_bytes_at_most=resources.shared_at_most,
         dynamic_shared_bytes=resources.dynamic_shared,
         stack_bytes=resources.stack_bytes,
-        spill_bytes=None if None in spills else sum(each for each in spills if each),
+        spill_bytes=None if None in spills else sum(spill for spill in spills if spill),
         spill_store_bytes=resources.spill_store_bytes,
         spill_load_bytes=resources.spill_load_bytes,
         spilled_registers=resources.spilled_registers,
@@ -182,7 +182,7 @@ def _derived(
     """Yield where occupancy and waves come from: they are as sure as what they are made from."""
     if known is None or card is None:
         return
-    graded = {each.figure: each.grade for each in resources.sources}
+    graded = {source.figure: source.grade for source in resources.sources}
     grade = max((graded.get("threads", "exact"), "exact"), key=_GRADES.index)
     is_amd = isinstance(card.unit, ComputeUnit)
     source = f"limits of {'' if is_amd else 'compute capability '}{card.unit.capability}"

@@ -151,15 +151,16 @@ def _card(
     module: ParsedModule, kernels: Iterable[KernelEvidence], options: CostOptions
 ) -> Card | None:
     config = next(
-        (each for each in module.files.artifacts if each.name.stage == _TARGET_CONFIG), None
+        (artifact for artifact in module.files.artifacts if artifact.name.stage == _TARGET_CONFIG),
+        None,
     )
     try:
         content = config.entry.read() if config else None
     except OSError:
         content = None
     targets = (
-        each.ptx.target if each.ptx else each.object.target if each.object else ""
-        for each in kernels
+        kernel.ptx.target if kernel.ptx else kernel.object.target if kernel.object else ""
+        for kernel in kernels
     )
     target = next((target for target in targets if target), "")
     return find_card(module.device_words, target, content, options.device)

@@ -32,7 +32,7 @@ class KernelEvidence:
     @property
     def launch(self) -> Launch | None:
         """The launch that the thunks name most often, of several the first."""
-        return max(self.launches, key=lambda each: self.launches[each], default=None)
+        return max(self.launches, key=lambda launch: self.launches[launch], default=None)
 
 
 @dataclass(frozen=True, slots=True)

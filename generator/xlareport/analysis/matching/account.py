@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
-from xlareport.analysis.matching.copies import copies_made, copies_merged
+from xlareport.analysis.matching.copies import copies_merged, list_copies
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.gone import Gone
 from xlareport.analysis.matching.graph import Frame, Node
@@ -33,18 +33,18 @@ class _Account:
         self._search = search
         self._gone, self._new = Gone(search), New(search)
         self._holders = Holders(search)
-        self._found: list[Pairing] = []
+        self._pairings: list[Pairing] = []
         self._partner: dict[Place, Pairing] = {}
         """Pairings of one with one, by the place before; copies join them."""
         self._partner_of: dict[Place, Pairing] = {}
         """The same by the place after; duplicates join them."""
-        self._told_before: set[Place] = set()
+        self._accounted: set[Place] = set()
         self._told_after: set[Place] = set()
 
     def pairings(self) -> list[Pairing]:
         """Return what was collected."""
         return [
-            *self._found,
+            *self._pairings,
             *{id(pairing): pairing for pairing in self._partner.values()}.values(),
         ]
 
@@ -78,7 +78,7 @@ class _Account:
         pairing = Pairing((before,), places, link.grade, link.reason, link.relation)
         self._partner[before] = pairing
         self._partner_of.update(dict.fromkeys(places, pairing))
-        self._told_before.add(before)
+        self._accounted.add(before)
         self._told_after.update(places)
 
     def _combine(self, before: Place, after: Place, link: NodePair) -> None:
@@ -90,8 +90,8 @@ class _Account:
         if pairing is None:
             self._pair(before, after, link)
             pairing = self._partner[before]
-        elif before not in self._told_before:
-            self._told_before.add(before)
+        elif before not in self._accounted:
+            self._accounted.add(before)
             self._partner[before] = pairing
             pairing.before = (*pairing.before, before)
         else:
@@ -127,9 +127,9 @@ class _Account:
 
     def _duplicate(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
         """Note one more that became what has a partner already."""
-        if before in self._told_before or self._unchanged(before):
+        if before in self._accounted or self._unchanged(before):
             return
-        self._told_before.add(before)
+        self._accounted.add(before)
         copied = self._partner.get(before)
         if copied is not None:
             self._join(copied, after)
@@ -162,17 +162,17 @@ class _Account:
                 verb = "fuses" if relation is Relation.FUSED else "calls"
                 reason = f"{verb} {_instructions(sources.count)}"
                 pairing = Pairing(sources.places, (place,), sources.grade, reason, relation)
-                self._found.append(pairing)
+                self._pairings.append(pairing)
         for frame in self._search.before.graph.frames:
             if _is_open(frame.caller):
-                self._tell_contents(frame, frame.caller)
+                self._account_for_contents(frame, frame.caller)
         for node in self._search.before.open():
             if node in self._search.inlined:
-                self._tell_inlined(node)
+                self._account_for_inlined(node)
             elif node.instruction.opcode == "while":
-                self._tell_loop(node)
+                self._account_for_loop(node)
 
-    def _tell_contents(self, frame: Frame, holder: Node) -> None:
+    def _account_for_contents(self, frame: Frame, holder: Node) -> None:
         """Tell where what a former fusion or call held now stands."""
         contents = self._holders.contents(frame, self._gone.twin)
         place = place_of(holder)
@@ -188,8 +188,8 @@ class _Account:
             pairing = Pairing((place,), (), Grade.MATCHED, reason, Relation.INLINED)
         else:
             return
-        self._told_before.add(place)
-        self._found.append(pairing)
+        self._accounted.add(place)
+        self._pairings.append(pairing)
 
     def _is_inlined(self, call: Node) -> bool:
         """Whether a call that something depended on is gone with the computation that it called."""
@@ -198,30 +198,30 @@ class _Account:
         called = (pairs.get(name, name) in after for _, name in call.instruction.called)
         return not any(called) and self._gone.cause(call) is None
 
-    def _tell_inlined(self, holder: Node) -> None:
+    def _account_for_inlined(self, holder: Node) -> None:
         """Tell what does once, in the place of a loop or conditional, what that did."""
         places = tuple(dict.fromkeys(map(place_of, self._search.inlined[holder])))
         place = place_of(holder)
-        self._told_before.add(place)
+        self._accounted.add(place)
         reason = f"into {_instructions(len(places))}"
-        self._found.append(Pairing((place,), places, Grade.MATCHED, reason, Relation.INLINED))
+        self._pairings.append(Pairing((place,), places, Grade.MATCHED, reason, Relation.INLINED))
 
-    def _tell_loop(self, loop: Node) -> None:
+    def _account_for_loop(self, loop: Node) -> None:
         """Tell where the body of a former loop stands now, if in the place of the loop."""
         unrolled = self._holders.unrolled(loop, self._gone.twin)
         if unrolled is not None:
             place = place_of(loop)
-            self._told_before.add(place)
+            self._accounted.add(place)
             pairing = Pairing((place,), unrolled.outside, unrolled.grade, unrolled.reason)
             pairing.relation = Relation.INLINED
-            self._found.append(pairing)
+            self._pairings.append(pairing)
 
     def copies_of_computations(self) -> None:
         """Tell the further copies of closed computations, and copies that became one."""
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
-        for new, old, grade in copies_made(self._search):
-            self._tell_copy(old, new, grade)
+        for new, old, grade in list_copies(self._search):
+            self._account_for_copy(old, new, grade)
         for old, new, grade in copies_merged(self._search):
             reason = f"%{old} held the same as %{new}"
             lines = zip(before[old].instructions, after[new].instructions, strict=False)
@@ -230,7 +230,7 @@ class _Account:
                     Place(old, this_instruction.name), Place(new, other.name), grade, reason
                 )
 
-    def _tell_copy(self, old: str, new: str, grade: Grade) -> None:
+    def _account_for_copy(self, old: str, new: str, grade: Grade) -> None:
         """Tell of a computation, and of the new ones that it calls, what each is a copy of."""
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
@@ -259,24 +259,24 @@ class _Account:
         """Tell what became of the rest, and where the rest comes from."""
         for node in self._search.before.open():
             place = place_of(node)
-            if place not in self._told_before and not self._unchanged(place):
-                self._tell_gone(node, place)
+            if place not in self._accounted and not self._unchanged(place):
+                self._account_for_gone(node, place)
         for node in self._search.after.open():
             place = place_of(node)
             if place not in self._told_after and not self._unchanged(place):
-                self._tell_new(node, place)
+                self._account_for_new(node, place)
 
-    def _tell_gone(self, node: Node, place: Place) -> None:
+    def _account_for_gone(self, node: Node, place: Place) -> None:
         verdict = self._gone.verdict(node)
         if verdict.twin is not None:
             self._duplicate(place, place_of(verdict.twin), verdict.grade, verdict.reason)
             return
-        self._told_before.add(place)
+        self._accounted.add(place)
         relation = Relation.REMOVED
         pairing = Pairing((place,), (), verdict.grade, verdict.reason, relation, verdict.cause)
-        self._found.append(pairing)
+        self._pairings.append(pairing)
 
-    def _tell_new(self, node: Node, place: Place) -> None:
+    def _account_for_new(self, node: Node, place: Place) -> None:
         verdict = self._new.verdict(node)
         if verdict.twin is not None:
             self._copy(place_of(verdict.twin), place, verdict.grade, verdict.reason)
@@ -284,7 +284,7 @@ class _Account:
         self._told_after.add(place)
         relation = Relation.ADDED
         pairing = Pairing((), (place,), verdict.grade, verdict.reason, relation, verdict.cause)
-        self._found.append(pairing)
+        self._pairings.append(pairing)
 
 
 def _instructions(count: int) -> str:

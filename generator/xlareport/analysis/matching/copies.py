@@ -26,7 +26,7 @@ class Copy(NamedTuple):
     """EXACT where a caller says so; by its name alone it is a guess."""
 
 
-def copies_made(search: Search) -> Iterator[Copy]:
+def list_copies(search: Search) -> Iterator[Copy]:
     """Yield computations that are only after, with the one before that each is a copy of."""
     contents = search.contents[1], search.contents[0]
     grades = {link.after: link.grade for link in search.links}

@@ -31,11 +31,11 @@ class Matching:
 
     _old: dict[str, str] = field(default_factory=dict)
 
-    def said_of_before(self, place: Place) -> Pairing | None:
+    def pairing_before(self, place: Place) -> Pairing | None:
         """Return what is known of a place before; None where it is unchanged."""
         return self._after.get(place)
 
-    def said_of_after(self, place: Place) -> Pairing | None:
+    def pairing_after(self, place: Place) -> Pairing | None:
         """Return what is known of a place after; None where it is unchanged."""
         return self._before.get(place)
 

@@ -60,7 +60,10 @@ def find_ports(summary: ModuleSummary) -> Ports:
     arguments = given.arguments[:_MANY]
     results = given.results[:_MANY]
     kept = _comparable(given, left)
-    layouts = [each.layout for each in left.arguments], [each.layout for each in left.results]
+    layouts = (
+        [argument.layout for argument in left.arguments],
+        [result.layout for result in left.results],
+    )
     return Ports(
         key=summary.files.key,
         content=summary.features.content,

@@ -141,9 +141,9 @@ def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | 
 
 def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:
     """Say whether another program does about as much, where no trace says how often each runs."""
-    if longest_measured([each.summary for each in ranked]):
+    if longest_measured([candidate.summary for candidate in ranked]):
         return False
-    relations = Relations.of([each.summary for each in ranked])
+    relations = Relations.of([candidate.summary for candidate in ranked])
     done, *others = (
         measure_work(each.summary, Assumptions(), relations) for each in (ranked[0], *rest)
     )

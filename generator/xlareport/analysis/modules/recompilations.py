@@ -195,8 +195,8 @@ def _scalars(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
 
 def _flags(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
     stated = [
-        {setting.setting.name: setting.setting.value for setting in each.settings}
-        for each in members
+        {setting.setting.name: setting.setting.value for setting in member.settings}
+        for member in members
     ]
     if not all(stated):
         return

@@ -248,7 +248,7 @@ def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
         return None
     heavy = dict(summary.features.operations).keys() & MATRICES
     small = 10 * (summary.final.flops or 0) < (main.final.flops or 0)
-    if heavy or not small or not all("[]" in each.shape for each in given.results):
+    if heavy or not small or not all("[]" in result.shape for result in given.results):
         return None
     return Role("report or summary", "it returns a few scalars and computes next to nothing")
 

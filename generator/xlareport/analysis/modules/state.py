@@ -11,13 +11,17 @@ _FEW = 4
 def count_arguments(summary: ModuleSummary) -> Counter[str]:
     """Count the shapes that a module takes, scalars aside."""
     return Counter(
-        each.shape for each in summary.features.given.arguments if "[]" not in each.shape
+        argument.shape
+        for argument in summary.features.given.arguments
+        if "[]" not in argument.shape
     )
 
 
 def count_results(summary: ModuleSummary) -> Counter[str]:
     """Count the shapes that a module returns, scalars aside."""
-    return Counter(each.shape for each in summary.features.given.results if "[]" not in each.shape)
+    return Counter(
+        result.shape for result in summary.features.given.results if "[]" not in result.shape
+    )
 
 
 def updates_state(summary: ModuleSummary) -> bool:
@@ -50,7 +54,7 @@ def find_state_readers(summaries: Sequence[ModuleSummary]) -> Mapping[str, froze
     pupils: dict[str, frozenset[str]] = {}
     for step, same in steps:
         watching = [members for summary, members in others if count_state_arguments(summary, step)]
-        keys = frozenset(each.files.key for members in watching for each in members)
+        keys = frozenset(member.files.key for members in watching for member in members)
         pupils |= {summary.files.key: keys for summary in same}
     return pupils
 
@@ -61,7 +65,7 @@ _Signature = tuple[tuple[str, ...], tuple[str, ...], bool]
 def _signature(summary: ModuleSummary) -> _Signature:
     given = summary.features.given
     shapes = (
-        tuple(each.shape for each in given.arguments),
-        tuple(each.shape for each in given.results),
+        tuple(argument.shape for argument in given.arguments),
+        tuple(result.shape for result in given.results),
     )
     return (*shapes, summary.features.operation_count > _FEW)

@@ -88,7 +88,9 @@ def summarize_module(
 
 
 def _build(module: ParsedModule) -> str | None:
-    return next((each.name.build for each in module.files.artifacts if each.name.build), None)
+    return next(
+        (artifact.name.build for artifact in module.files.artifacts if artifact.name.build), None
+    )
 
 
 def _display_name(module: ParsedModule) -> str:

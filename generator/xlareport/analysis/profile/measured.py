@@ -84,7 +84,7 @@ class Measured:
     """Keys of others of the name that have some of the instructions: they may have run too."""
 
     @property
-    def told_apart(self) -> int | None:
+    def distinct_runs(self) -> int | None:
         """Return the number of runs; None where the profiler does not tell one from another."""
         return len(self.runs) if all(run.name for run in self.runs) else None
 
@@ -127,7 +127,7 @@ def join_profile(
 
 def find_cut(measured: Measured, executions: Mapping[tuple[str, str], int | None]) -> Cut | None:
     """Return what was recorded too seldom, if anything; `executions` are those of one run."""
-    runs = measured.entered or measured.told_apart or 1
+    runs = measured.entered or measured.distinct_runs or 1
     cuts = []
     for row in measured.rows:
         times = executions.get((row.computation, row.time.name)) or 0

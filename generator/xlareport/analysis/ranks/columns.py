@@ -102,7 +102,7 @@ def group_programs(columns: Sequence[RankColumn]) -> tuple[frozenset[int], ...]:
     sets = Counter(frozenset(some) for some in held.values())
     groups: dict[frozenset[int], set[int]] = {}
     home: dict[frozenset[int], frozenset[int]] = {}
-    for some in sorted(sets, key=lambda each: (-len(each), -sets[each])):
+    for some in sorted(sets, key=lambda set_: (-len(set_), -sets[set_])):
         first = next((known for known in groups if _is_alike(some, known, weights)), some)
         home[some] = first
         groups.setdefault(first, set())

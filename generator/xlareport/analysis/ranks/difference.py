@@ -217,7 +217,7 @@ def _moments(pair: RankPair) -> Iterator[_Moment]:
     for key, stage in _keys(pair.reference.stages).items():
         files, others = stage.readable(), theirs[key].readable() if key in theirs else ()
         for file in files[:1]:
-            other = next((each for each in others if each.name.kind == file.name.kind), None)
+            other = next((other for other in others if other.name.kind == file.name.kind), None)
             if other is None:
                 continue
             contents = file.entry.read(), other.entry.read()

@@ -54,9 +54,9 @@ def group_ranks(
     """
     named = {key: _named(each, table) for key, each in (compared or {}).items()}
     columns = (
-        each
+        without_stranger
         for column in find_columns(summaries, table.holders)
-        for each in _without_strangers(column, named)
+        for without_stranger in _without_strangers(column, named)
     )
     groups = [
         _of_column(column, named) for column in columns if len(column.holders) > 1 or column.missing
@@ -76,7 +76,7 @@ def _without_strangers(
 ) -> Iterator[RankColumn]:
     """Yield the column, and each of its modules that is another program by itself."""
     members = list(zip(column.members, column.ranks, strict=True))
-    own = [each for each in members if not _is_stranger(each[0], compared)]
+    own = [member for member in members if not _is_stranger(member[0], compared)]
     yield replace(
         column, members=tuple(module for module, _ in own), ranks=tuple(ranks for _, ranks in own)
     )
@@ -91,7 +91,9 @@ def _is_stranger(module: ModuleSummary, compared: Mapping[str, RankDifference]) 
 
 
 def _of_column(column: RankColumn, compared: Mapping[str, RankDifference]) -> RankGroup:
-    known = [compared[each.files.key] for each in column.members if each.files.key in compared]
+    known = [
+        compared[member.files.key] for member in column.members if member.files.key in compared
+    ]
     first: RankDifference | None = None
     for difference in known:
         if first is None or worse(difference.verdict, first.verdict):

@@ -55,7 +55,9 @@ def list_differences(base: HloModule, other: HloModule) -> Iterator[InstructionD
     walk = _Walk(base, other)
     walk.run()
     places = {computation.name: at for at, computation in enumerate(base.computations)}
-    yield from sorted(walk.differences, key=lambda each: places.get(each.computation, len(places)))
+    yield from sorted(
+        walk.differences, key=lambda difference: places.get(difference.computation, len(places))
+    )
 
 
 class _Walk:
@@ -103,7 +105,7 @@ class _Walk:
                 rows = list(self._of_pair(ours, theirs, same))
                 for kind, attribute, value, other_value in rows:
                     if kind == "structure":
-                        closer = self._told(kind, base, other, ours, theirs)
+                        closer = self._kind_of_contents(kind, base, other, ours, theirs)
                         self._add(closer, (base, ours, theirs), attribute, value, other_value)
                         return
                     self._add(kind, (base, ours, theirs), attribute, value, other_value)
@@ -154,7 +156,10 @@ class _Walk:
             if name in called and _many(ours, name) == _many(theirs, name):
                 yield "names", name, value, other_value
             elif name == "control-predecessors":
-                names = [same.get(each, each) for each in computation_names(value)]
+                names = [
+                    same.get(computation_name, computation_name)
+                    for computation_name in computation_names(value)
+                ]
                 if names != computation_names(other_value):
                     yield "order", name, value, other_value
             else:
@@ -179,7 +184,7 @@ class _Walk:
         back = self._numbers.setdefault((f"{name} of the other", other_value), value)
         return there == other_value and back == value
 
-    def _told(
+    def _kind_of_contents(
         self,
         kind: DifferenceKind,
         base: Computation,

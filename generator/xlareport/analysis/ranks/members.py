@@ -32,7 +32,7 @@ class RankTable:
 
     def count(self, summaries: Sequence[ModuleSummary]) -> int | None:
         """Return how many processes compiled modules with snapshots; None where it is unknown."""
-        compiled = [self.holders[each.files.key] for each in summaries if each.stages]
+        compiled = [self.holders[summary.files.key] for summary in summaries if summary.stages]
         compiled = compiled or list(self.holders.values())
         if not all(compiled):
             return None
@@ -43,7 +43,7 @@ def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> Rank
     """Tell which processes wrote a dump; modules of one content count for all that wrote them."""
     copies = {summary.files.key: _copies(summary, grouped) for summary in summaries}
     assigned = assign_processes([*summaries, *(each for some in copies.values() for each in some)])
-    processes: dict[str, list[Process]] = {each.files.key: [] for each in summaries}
+    processes: dict[str, list[Process]] = {summary.files.key: [] for summary in summaries}
     compiled: dict[Process, list[tuple[int, str]]] = defaultdict(list)
     for summary in summaries:
         key = summary.files.key

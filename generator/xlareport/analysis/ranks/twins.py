@@ -33,7 +33,7 @@ def find_first_line(reference: ModuleFiles, module: ModuleFiles) -> RankDifferen
 
 
 def _text(stage: SnapshotFiles) -> bytes:
-    texts = (each for each in stage.artifacts if each.name.kind == "hlo-text")
+    texts = (artifact for artifact in stage.artifacts if artifact.name.kind == "hlo-text")
     text = next(texts, None)
     return text.entry.read() if text is not None else b""
 

@@ -14,7 +14,9 @@ Axes = tuple[tuple[str, ...], ...]
 def axes_of(sharding: Sharding, mesh: Mesh | None) -> Axes | None:
     """Return the axes of each dimension; None where no whole axes of the mesh explain the tiles."""
     if sharding.dimensions:
-        return tuple(tuple(part.text for part in each.axes) for each in sharding.dimensions)
+        return tuple(
+            tuple(part.text for part in dimension.axes) for dimension in sharding.dimensions
+        )
     if sharding.kind != ShardingKind.TILED or mesh is None or not mesh.axes:
         return None
     if sharding.device_count != mesh.devices.count or mesh.devices.count > _MOST_DEVICES:
@@ -41,7 +43,7 @@ def _explained(mesh: Mesh, tile_at: Mapping[Tile, Tile], rank: int) -> Axes | No
         )
         if tuple(moved) != tile:
             return None
-    return tuple(_ordered(mesh, each) for each in strides)
+    return tuple(_ordered(mesh, stride) for stride in strides)
 
 
 def _stride(tile_at: Mapping[Tile, Tile], axis: int, size: int, dimension: int) -> int:

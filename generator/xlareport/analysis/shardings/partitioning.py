@@ -23,7 +23,9 @@ class Partitioning:
     def is_fresh(self) -> bool:
         """Whether `after` is what the partitioner left, not what later passes made of it."""
         scheduled = self.after.attributes.get("is_scheduled") == "true"
-        return not scheduled and all(each.opcode != "fusion" for each in self.after.instructions)
+        return not scheduled and all(
+            instruction.opcode != "fusion" for instruction in self.after.instructions
+        )
 
 
 def find_partitioning(modules: Sequence[HloModule]) -> Partitioning | None:

@@ -106,7 +106,7 @@ class _Search:
         """Tell whether all of a value is gathered: by all devices, or by the program's shape."""
         wholes = _around(self.before, value.op_name, value.dimensions)
         every = prod(value.from_tiles) == read_partition_count(self.flow.module)
-        return every or any(each.shape.dimensions == value.dimensions for each in wholes)
+        return every or any(whole.shape.dimensions == value.dimensions for whole in wholes)
 
 
 def _rematerialization(
@@ -161,8 +161,8 @@ def _is_asked_for(before: HloModule, whole: Dimensions) -> bool:
         if instruction.opcode == "custom-call" and '"Sharding"' in instruction.attributes_text
     )
     parts = (
-        local_dimensions(each.attributes.get("sharding", ""), each.shape.dimensions)
-        for each in constraints
+        local_dimensions(constraint.attributes.get("sharding", ""), constraint.shape.dimensions)
+        for constraint in constraints
     )
     return any(part is not None and sorted(part) == sorted(whole) for part in parts)
 
@@ -260,12 +260,12 @@ def _around(before: HloModule, op_name: str, whole: Dimensions) -> list[Instruct
     if not op_name:
         return []
     return [
-        each
+        neighbour
         for computation in before.computations
         for instruction in computation.instructions
         if instruction.metadata.op_name == op_name
-        for each in _neighbours(computation, instruction)
-        if _holds(each.shape, whole)
+        for neighbour in _neighbours(computation, instruction)
+        if _holds(neighbour.shape, whole)
     ]
 
 

@@ -12,7 +12,7 @@ from xlareport.analysis.shardings.rematerializations import (
     Rematerialization,
     find_rematerializations,
 )
-from xlareport.analysis.shardings.shardy import ShardyStep, tell_steps
+from xlareport.analysis.shardings.shardy import ShardyStep, list_shardy_steps
 from xlareport.analysis.shardings.words import words_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
@@ -92,7 +92,7 @@ def report_shardings(
         uses=_uses(whole) if propagated else _count(parameters),
         changes=_changes(partitioning, partitions),
         rematerializations=find_rematerializations(partitioning),
-        shardy=tell_steps(texts),
+        shardy=list_shardy_steps(texts),
         is_read_fresh=partitioning is not None and partitioning.is_fresh,
     )
 
@@ -109,7 +109,9 @@ def _partitioner(
     mesh: ModuleMesh | None, modules: Sequence[HloModule], partitioning: Partitioning | None
 ) -> str:
     """Return who propagated: only Shardy keeps the names of axes."""
-    if (mesh is not None and mesh.is_named) or any("xla.sdy." in each.header for each in modules):
+    if (mesh is not None and mesh.is_named) or any(
+        "xla.sdy." in module.header for module in modules
+    ):
         return "Shardy"
     sharded = partitioning is not None and any(map(is_sharded, partitioning.before.instructions))
     return "GSPMD" if sharded else ""

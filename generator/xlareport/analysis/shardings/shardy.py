@@ -57,7 +57,7 @@ class ShardyStep:
     """Of each manual computation (`shard_map`)."""
 
 
-def tell_steps(texts: Sequence[ShardyText]) -> tuple[ShardyStep, ...]:
+def list_shardy_steps(texts: Sequence[ShardyText]) -> tuple[ShardyStep, ...]:
     """Return what the texts say, in order; those without a mesh and a sharding are left out."""
     return tuple(_step(text) for text in texts if text.meshes or text.values)
 
@@ -95,7 +95,9 @@ def _placement(value: ShardyValue, meshes: Mapping[str, Mesh]) -> ShardyPlacemen
     shardings = (
         parse_sdy_shardings(written, meshes) if is_list else (parse_sdy_sharding(written, meshes),)
     )
-    words = "; ".join("not read" if each is None else describe_sharding(each) for each in shardings)
+    words = "; ".join(
+        "not read" if sharding is None else describe_sharding(sharding) for sharding in shardings
+    )
     return ShardyPlacement(
         value.name, value.operation, value.type, written, words or "not read", value.line
     )

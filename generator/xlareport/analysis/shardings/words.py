@@ -23,7 +23,7 @@ _GROUPS = {
 def describe_sharding(sharding: Sharding, mesh: Mesh | None = None) -> str:
     """Say in words which device holds which part; axes are named where the mesh explains them."""
     if sharding.kind == ShardingKind.TUPLE:
-        members = [describe_sharding(each, mesh) for each in sharding.elements[:_MEMBERS]]
+        members = [describe_sharding(element, mesh) for element in sharding.elements[:_MEMBERS]]
         more = len(sharding.elements) - len(members)
         return "; ".join([*members, *([f"{more:,} more"] if more else [])]) or "empty tuple"
     if sharding.kind == ShardingKind.MAXIMAL:

@@ -125,12 +125,12 @@ def _varying(scope: str, scopes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return a scope with the numbers that all have, and the values of the first that varies."""
     places = scope.count(_OPEN)
     numbers = [find_numbers(each)[:places] for each in scopes]
-    if not places or not numbers or any(len(each) < places for each in numbers):
+    if not places or not numbers or any(len(number) < places for number in numbers):
         return scope, ()
     columns = [tuple(dict.fromkeys(values)) for values in zip(*numbers, strict=True)]
     for values in columns:
         scope = scope.replace(_OPEN, values[0] if len(values) == 1 else _KEPT, 1)
-    return scope.replace(_KEPT, _OPEN), next((each for each in columns if len(each) > 1), ())
+    return scope.replace(_KEPT, _OPEN), next((column for column in columns if len(column) > 1), ())
 
 
 def _groups(items: Sequence[SkeletonItem], scopes: int) -> list[_Group]:

@@ -104,7 +104,7 @@ class _Outline:
     code: CodeNotes
     left_out: int = 0
     problems: list[str] = field(default_factory=list)
-    _made: dict[str, tuple[SkeletonItem, ...]] = field(default_factory=dict)
+    _items_of: dict[str, tuple[SkeletonItem, ...]] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
 
     def of_entry(self) -> tuple[SkeletonItem, ...]:
@@ -118,7 +118,7 @@ class _Outline:
         for computation in order:
             if computation.name in needed:
                 self._make(computation)
-        return in_command_buffers(self._made[module.entry.name], self.code)
+        return in_command_buffers(self._items_of[module.entry.name], self.code)
 
     def _make(self, computation: Computation) -> None:
         items: list[SkeletonItem] = []
@@ -135,7 +135,7 @@ class _Outline:
                 )
                 break
             items.append(item)
-        self._made[computation.name] = tuple(_with_ends(items, computation))
+        self._items_of[computation.name] = tuple(_with_ends(items, computation))
         self._sizes[computation.name] = size
 
     def _item(self, computation: Computation, instruction: Instruction) -> SkeletonItem:
@@ -172,19 +172,19 @@ class _Outline:
             case "while":
                 trip = self.estimates.cost.trip_counts.get((computation.name, instruction.name))
                 parts = (called.get("condition", ""), called.get("body", ""))
-                children = tuple(item for name in parts for item in self._made.get(name, ()))
+                children = tuple(item for name in parts for item in self._items_of.get(name, ()))
                 return children, trip.count if trip else None
             case "conditional":
                 names = [name for _, name in instruction.called]
                 return tuple(self._branch(name) for name in names), None
             case "call" | "async-start":
                 names = [name for _, name in instruction.called]
-                return tuple(item for name in names for item in self._made.get(name, ())), None
+                return tuple(item for name in names for item in self._items_of.get(name, ())), None
             case _:
                 return (), None
 
     def _branch(self, name: str) -> SkeletonItem:
-        items = self._made.get(name, ())
+        items = self._items_of.get(name, ())
         return SkeletonItem(
             kind="branch",
             lane="compute",

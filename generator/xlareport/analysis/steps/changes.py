@@ -377,7 +377,7 @@ def _reordered(matching: Matching) -> Iterator[Change]:
         for here, there in alignment.moved:
             line = alignment.before.instructions[here]
             place = Place(alignment.before.name, line.name)
-            pairing = matching.said_of_before(place)
+            pairing = matching.pairing_before(place)
             if pairing is not None and pairing.relation is not Relation.SAME:
                 continue  # made anew elsewhere, not moved
             yield Change(

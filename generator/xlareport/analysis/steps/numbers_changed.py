@@ -96,7 +96,7 @@ def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
     if change.matching is None:
         return ()
     result: dict[str, list[tuple[str, Grade]]] = {}
-    for what, text, grade in _found(change.changes, change.matching):
+    for what, text, grade in _number_changes(change.changes, change.matching):
         result.setdefault(what, []).append((text, grade))
     return tuple(
         NumbersChanged(
@@ -106,7 +106,9 @@ def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
     )
 
 
-def _found(changes: Iterable[Change], matching: Matching) -> Iterator[tuple[str, str, Grade]]:
+def _number_changes(
+    changes: Iterable[Change], matching: Matching
+) -> Iterator[tuple[str, str, Grade]]:
     moved = _moved_converts(changes, matching)
     for change in changes:
         if change.kind in _ELSEWHERE or _passes_on(change, matching):

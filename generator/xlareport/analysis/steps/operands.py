@@ -59,7 +59,7 @@ def _kind(matching: Matching, other: list[tuple[Operand, Operand]], *, fewer: bo
         return Kind.OPERANDS
     if all(_is_same_value(matching, was, now) for was, now in other):
         return Kind.REWIRED
-    if all(_is_told_elsewhere(matching, was, now) for was, now in other):
+    if all(_is_another_event(matching, was, now) for was, now in other):
         return Kind.REDIRECTED
     return Kind.OPERANDS
 
@@ -81,12 +81,12 @@ def _instead(was: Operand, now: Operand) -> str:
     return f"another %{new}" if old == new else f"%{new} instead of %{old}"
 
 
-def _is_told_elsewhere(matching: Matching, was: Operand, now: Operand) -> bool:
+def _is_another_event(matching: Matching, was: Operand, now: Operand) -> bool:
     """Say whether what is read is new, or what was read is gone: that is told of those."""
     if _goes_on(matching, was, now):
         return True
-    gone = matching.said_of_before(was.place)
-    new = matching.said_of_after(now.place)
+    gone = matching.pairing_before(was.place)
+    new = matching.pairing_after(now.place)
     return (gone is not None and not gone.after) or (new is not None and not new.before)
 
 
@@ -158,7 +158,7 @@ def is_constant(module: HloModule, place: Place) -> bool:
 
 def _is_part(matching: Matching, was: Place, now: Operand) -> bool:
     """Say whether a line is the end of what was split, or an element of what was combined."""
-    pairing = matching.said_of_before(was)
+    pairing = matching.pairing_before(was)
     if pairing is None or pairing.relation not in _IN_PARTS:
         return False
     if now.place in pairing.after and not now.element:

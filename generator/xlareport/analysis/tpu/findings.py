@@ -107,7 +107,7 @@ def _dma_waits(program: TpuProgram, _: TpuModule) -> str | None:
     waiting = [loop for loop in program.loops if loop.dma_waits and (loop.runs or 0) > 1]
     if not waiting or program.bottleneck != LATENCY:
         return None
-    busy = max((it.share or 0.0 for it in program.units.values()), default=0.0)
+    busy = max((unit.share or 0.0 for unit in program.units.values()), default=0.0)
     loop = max(waiting, key=lambda each: each.runs or 0)
     return (
         f"{units.plural(loop.dma_waits, 'wait')} for DMA in a loop that runs "

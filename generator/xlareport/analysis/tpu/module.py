@@ -103,7 +103,9 @@ class _Joined:
     def sharing(self, name: str) -> tuple[str, ...]:
         """Return the other instructions that run the program of this one."""
         others = sorted((self.alike(name) & self.notes.keys()) - self.files.keys())
-        return tuple(it for it in others if [*_programs_of(it, self.files, self)] == [name])
+        return tuple(
+            other for other in others if [*_programs_of(other, self.files, self)] == [name]
+        )
 
     def runs_of(self, name: str) -> int | None:
         """Return how often one run of the module runs a program; None where not known."""
@@ -122,7 +124,7 @@ class _Joined:
         is_own = name not in WHOLE_PROGRAMS and name in self.notes
         vmem = {use.instruction: use for use in self.shared.vmem.uses} if self.shared.vmem else {}
         slots = {profile.instruction: profile.used for profile in self.shared.profiles}
-        ranges = {it.instruction: (it.begin, it.end) for it in self.shared.ranges}
+        ranges = {range_.instruction: (range_.begin, range_.end) for range_ in self.shared.ranges}
         return ProgramContext(
             instruction=name if is_own else None,
             notes=self.notes.get(name) if is_own else None,
@@ -189,9 +191,9 @@ def _record(programs: Sequence[TpuProgram], joined: _Joined, grade: str) -> TpuM
     of_instructions = [name for name in reached if name not in WHOLE_PROGRAMS]
     core = joined.core
     emitted = (
-        EmittedCode(it.instruction, it.begin, it.end, next(iter(own), None))
-        for it in joined.shared.ranges
-        for own in (_programs_of(it.instruction, files, joined),)
+        EmittedCode(range_.instruction, range_.begin, range_.end, next(iter(own), None))
+        for range_ in joined.shared.ranges
+        for own in (_programs_of(range_.instruction, files, joined),)
     )
     summary = TpuSummary(
         called_cycles=sum(cycles[name] for name in of_instructions) if joined.calls else None,

@@ -135,7 +135,7 @@ def _dynamic(
         return DynamicCycles(None, _NO_LISTING)
     if not program.schedule.is_whole:
         return DynamicCycles(None, _CUT)
-    if program.name in WHOLE_PROGRAMS and any(it.callee for it in program.schedule.bundles):
+    if program.name in WHOLE_PROGRAMS and any(bundle.callee for bundle in program.schedule.bundles):
         return DynamicCycles(None, _TOP)
     return dynamic_cycles(
         actions,
@@ -198,7 +198,7 @@ def _hbm_seconds(context: ProgramContext) -> float | None:
 def _is_partial(program: LloProgram) -> bool:
     tables = (program.used, program.used_final)
     listings = (program.schedule, program.final)
-    return any(it is None or not it.is_whole for it in (*tables, *listings))
+    return any(table is None or not table.is_whole for table in (*tables, *listings))
 
 
 def _disagreements(program: LloProgram, figures: CodeFigures | None) -> Iterator[Problem]:

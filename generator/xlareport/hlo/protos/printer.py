@@ -72,7 +72,7 @@ class Printer:
         if opcode == "constant":
             return literal_text(value.literal) if value.HasField("literal") else "{...}"
         old = map(name, value.operand_names)
-        return numbered([f"%{each}" for each in (*self._names(value.operand_ids), *old)])
+        return numbered([f"%{name}" for name in (*self._names(value.operand_ids), *old)])
 
     def _control(self, value: Message) -> list[str]:
         old = map(name, value.control_predecessor_names)

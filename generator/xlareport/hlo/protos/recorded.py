@@ -68,7 +68,7 @@ def read_recorded_run(data: bytes) -> RecordedRun:
         raise RecordError(f"it is cut off, or no HloSnapshot ({error})") from error
     if not record.HasField("hlo"):
         raise RecordError("it is no HloSnapshot, or holds no module")
-    arguments = [each for literal in record.arguments for each in _arrays(literal, 0)]
+    arguments = [array for literal in record.arguments for array in _arrays(literal, 0)]
     results = list(_arrays(record.result, 0)) if record.HasField("result") else []
     return RecordedRun(tuple(arguments), tuple(results), text(record.execution_platform))
 
@@ -80,8 +80,8 @@ def _arrays(literal: Message, depth: int) -> Iterator[RecordedArray]:
         return
     if depth > _DEEPEST or len(literal.tuple_literals) > _MOST_ARRAYS:
         raise RecordError("its tuples are too deep or too long")
-    for each in literal.tuple_literals:
-        yield from _arrays(each, depth + 1)
+    for tuple_literal in literal.tuple_literals:
+        yield from _arrays(tuple_literal, depth + 1)
 
 
 def _array(literal: Message, name: str) -> RecordedArray:

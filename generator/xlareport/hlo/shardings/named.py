@@ -45,10 +45,10 @@ def make_named(
     if order is None or None in sizes or part_sizes(mesh, words.replicated) is None:
         return None
     counts = tuple(prod(size) for size in sizes if size is not None)
-    return _made(mesh, tuple(dimensions), counts, order)
+    return _tiled_by_counts(mesh, tuple(dimensions), counts, order)
 
 
-def _made(
+def _tiled_by_counts(
     mesh: Mesh, dimensions: tuple[DimensionAxes, ...], counts: tuple[int, ...], order: DeviceOrder
 ) -> Sharding:
     """Make a sharding of the counts of parts: by dimension, then manual and unreduced ones."""

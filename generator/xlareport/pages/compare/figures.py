@@ -61,7 +61,7 @@ def figure_rows(
         for name, label in _NAMES.items()
         if name in known and (known[name].base, known[name].head) != (0, 0)
     ]
-    return (*rows, *(_precision(*each) for each in precisions))
+    return (*rows, *(_precision(*precision) for precision in precisions))
 
 
 def _figure(quantity: Quantity, label: str) -> FigureRow:
@@ -121,4 +121,6 @@ def _change(quantity: Quantity) -> str:
 
 def figures_differ(figures: Sequence[Quantity]) -> bool:
     """Say whether any figure that both sides know differs."""
-    return any(None not in (each.base, each.head) and each.base != each.head for each in figures)
+    return any(
+        None not in (figure.base, figure.head) and figure.base != figure.head for figure in figures
+    )

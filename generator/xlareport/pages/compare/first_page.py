@@ -56,7 +56,7 @@ def compared_table(modules: Sequence[ComparedRecord]) -> Table:
 
 
 def _row(compared: ComparedRecord) -> list[str | int | float | list[str] | None]:
-    figures = {each.name: each for each in compared.figures}
+    figures = {figure.name: figure for figure in compared.figures}
     size, memory = figures.get("instructions"), _memory(figures)
     name = words.short_name(compared.name)
     return [

@@ -41,7 +41,10 @@ class DiffSide:
     def with_texts(self, texts: Mapping[str, Artifact]) -> "DiffSide":
         """Return it with the files that have been restored, by path."""
         stages = tuple(
-            replace(stage, artifacts=tuple(texts.get(each.path, each) for each in stage.artifacts))
+            replace(
+                stage,
+                artifacts=tuple(texts.get(artifact.path, artifact) for artifact in stage.artifacts),
+            )
             for stage in self.stages
         )
         return replace(self, stages=stages)
@@ -50,7 +53,10 @@ class DiffSide:
         """Read some of the snapshots, by number."""
         wanted = sorted({number for number in (*numbers, self.final) if number is not None})
         stages = tuple(self.stages[number] for number in wanted)
-        read = {each.stage: each for each in read_snapshots(replace(self.files, stages=stages))}
+        read = {
+            snapshot.stage: snapshot
+            for snapshot in read_snapshots(replace(self.files, stages=stages))
+        }
         return {number: read[self.stages[number]] for number in wanted}
 
 

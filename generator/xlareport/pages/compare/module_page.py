@@ -59,7 +59,9 @@ def _nothing(times: ComparedTimes) -> str:
 def slowest_words(compared: ComparedRecord) -> Iterator[str]:
     """Yield what slower outside noise, or is new, in a line each; the worst first."""
     slower = (
-        [each for each in compared.times.instructions if _is_slower(each)] if compared.times else []
+        [instruction for instruction in compared.times.instructions if _is_slower(instruction)]
+        if compared.times
+        else []
     )
     for each in slower[:_MOST_WORDS]:
         names = ", ".join(f"%{name}" for name in each.head)
@@ -165,13 +167,14 @@ def compared_page(compared: ComparedRecord) -> ComparedPage:
         figures=figure_rows(compared.figures, compared.precisions),
         opcodes=compared.opcodes,
         options=tuple(
-            (each.name, _option(each.base), _option(each.head)) for each in compared.options
+            (option.name, _option(option.base), _option(option.head)) for option in compared.options
         ),
-        ports=tuple((each.what, each.base or _NONE, each.head or _NONE) for each in compared.ports),
+        ports=tuple((port.what, port.base or _NONE, port.head or _NONE) for port in compared.ports),
         only_base=compared.only_base,
         only_head=compared.only_head,
         contrasts=tuple(
-            (each.label, f"#step={each.id}", prose(_headline(each))) for each in compared.contrasts
+            (contrast.label, f"#step={contrast.id}", prose(_headline(contrast)))
+            for contrast in compared.contrasts
         ),
         times=times_part(compared),
         operations=len(compared.operations),

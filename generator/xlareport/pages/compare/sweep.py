@@ -65,7 +65,7 @@ def sweep_page(members: Sequence[Member]) -> SweepPage:
             module=words.short_name(member.module) if member.module else "no main program",
             figures=tuple(written(name, member.figures.get(name)) for name in shown),
             verdict=verdict_sentence(member.verdict) if place and member.module else "",
-            cause=prose("".join(each.sentence for each in member.causes)),
+            cause=prose("".join(cause.sentence for cause in member.causes)),
             odd=place == place_of_odd,
         )
         for place, member in enumerate(members)
@@ -127,7 +127,7 @@ def sweep_lines(members: Sequence[Member]) -> Iterator[str]:
         )
         if row.verdict:
             yield f"  against dump 1: {row.verdict}"
-            yield from (f"    {each.sentence}" for each in members[row.number - 1].causes)
+            yield from (f"    {cause.sentence}" for cause in members[row.number - 1].causes)
 
 
 def sweep_markdown(members: Sequence[Member]) -> str:

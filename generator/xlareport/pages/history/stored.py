@@ -133,7 +133,7 @@ def _events(columns: Sequence[Any]) -> Iterator[StoredEvent]:
 def _standings(value: Any, place: int, rows: Sequence[Sequence[str]]) -> StoredStandings:
     counts, lengths, steps = value
     numbers = _rows(lengths, list(accumulate(steps)))[place]
-    named = ((rows[each][0], rows[each][3], rows[each][4]) for each in numbers)
+    named = ((rows[number][0], rows[number][3], rows[number][4]) for number in numbers)
     return StoredStandings(int(counts[place]), tuple(named))
 
 

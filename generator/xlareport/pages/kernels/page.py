@@ -51,7 +51,7 @@ class KernelsPage(PartPage):
 
 def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
     """Make the page of one module."""
-    ranked = sorted(kernels.kernels, key=lambda each: -(each.share or 0.0))
+    ranked = sorted(kernels.kernels, key=lambda kernel: -(kernel.share or 0.0))
     tables = {"kernels": _table(record, ranked)}
     if any(kernel.elsewhere for kernel in ranked):
         tables["kernel-cards"] = _cards(ranked, kernels)
@@ -71,9 +71,11 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
         figures=tuple(_figures(ranked)),
         kernels=tuple(
             KernelView(
-                each.name, occupancy_words(each), tuple(map(prose, describe_kernel(each, kernels)))
+                candidate.name,
+                occupancy_words(candidate),
+                tuple(map(prose, describe_kernel(candidate, kernels))),
             )
-            for each in ranked[:_DESCRIBED]
+            for candidate in ranked[:_DESCRIBED]
         ),
         more=max(0, len(ranked) - _DESCRIBED),
         unit=kernels.unit,
@@ -228,7 +230,8 @@ def _command_buffers(buffers: Sequence[CommandBuffer]) -> Table:
         Column("Instructions", "text", "in order"),
     )
     rows: list[list[Cell]] = [
-        [each.number, each.total, each.kernels, " ".join(each.members)] for each in buffers
+        [buffer.number, buffer.total, buffer.kernels, " ".join(buffer.members)]
+        for buffer in buffers
     ]
     return Table(columns, rows)
 

@@ -76,7 +76,7 @@ def _needs(kernel: KernelRecord) -> str:
     if kernel.spilled_scalars:
         parts.append(f"{kernel.spilled_scalars} scalar registers spilled into vector registers")
     figures = ("registers", "spilled_registers", "spill_bytes")
-    source = next((each.source for each in kernel.sources if each.figure in figures), "")
+    source = next((source.source for source in kernel.sources if source.figure in figures), "")
     by = f", by {source}" if source else ""
     return f"It needs {', '.join(parts)}{by}." if parts else "What it needs is not known."
 

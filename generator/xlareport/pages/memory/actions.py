@@ -17,7 +17,7 @@ _STACKED = (
 
 def list_actions(memory: MemoryReport) -> list[str]:
     """Return the sentences; names stand between backticks."""
-    return [words for _, words in sorted(_actions(memory), key=lambda each: -each[0])]
+    return [words for _, words in sorted(_actions(memory), key=lambda action: -action[0])]
 
 
 def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:

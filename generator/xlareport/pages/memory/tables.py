@@ -164,7 +164,9 @@ def _host_transfers(memory: MemoryReport) -> Table:
         Column("Opcode", "code", of="opcode"),
         Column("Computation", "code", of="instruction"),
     )
-    return Table(columns, [_host_transfer(each, link) for each in memory.host_transfers])
+    return Table(
+        columns, [_host_transfer(host_transfer, link) for host_transfer in memory.host_transfers]
+    )
 
 
 def _link_words(device: str, link: float | None) -> str:

@@ -52,7 +52,7 @@ class KeptModules:
             key = self._key(files, options.cost_options, pictures)
         except OSError:  # reading the module says so
             return make()
-        return self._restored(key, files) or self._made(key, before, files, make)
+        return self._restored(key, files) or self._make_and_keep(key, before, files, make)
 
     def keep_pictures(self, result: ModuleResult, drawn: Mapping[str, str]) -> None:
         """Keep the files of a module's pictures, with which its result is complete."""
@@ -81,7 +81,7 @@ class KeptModules:
             return None
         return replace(result, output=replace(result.output, drawn=pictures))
 
-    def _made(
+    def _make_and_keep(
         self, key: str, before: _Moment, files: ModuleFiles, make: Callable[[], ModuleResult]
     ) -> ModuleResult:
         result = make()

@@ -77,7 +77,7 @@ def _weights_words(summary: ModuleSummary) -> str:
 
 def _is_drawn(summary: ModuleSummary) -> bool:
     """Say whether all files of the snapshots are drawings."""
-    paths = [artifact.path for each in summary.stages for artifact in each.stage.artifacts]
+    paths = [artifact.path for stage in summary.stages for artifact in stage.stage.artifacts]
     return all(path.endswith((".dot", ".html", ".url")) for path in paths)
 
 

@@ -299,7 +299,7 @@ class _ModulePages:
         """Return what a comparison asks of the module, where its texts are all carried."""
         analyzed, cost = self.analyzed, self.analyzed.figures.cost
         module = analyzed.module
-        if any(each.read_from.path not in self.texts.paths for each in module.snapshots):
+        if any(snapshot.read_from.path not in self.texts.paths for snapshot in module.snapshots):
             return ()
         sketched = sketch_parsed(module, analyzed.analysis.summary, cost)
         return sketch_file(sketched, module.snapshots, self.texts.payloads)

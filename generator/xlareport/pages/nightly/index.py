@@ -41,7 +41,7 @@ def index_page(outcomes: Sequence[NightOutcome], title: str, baseline: str | Non
 
 def latest_page(outcomes: Sequence[NightOutcome], title: str) -> str:
     """Return the page that leads to the last night that has a report."""
-    last = next((each.night for each in reversed(outcomes) if each.has_report), None)
+    last = next((outcome.night for outcome in reversed(outcomes) if outcome.has_report), None)
     return _render("latest.html.jinja", night=last, title=title)
 
 

@@ -117,7 +117,7 @@ def trends_page(nightly: Nightly) -> TrendsPage:
     """Make the page."""
     shown = nightly.nights[-_SHOWN:]
     main = next((night.main for night in reversed(shown) if night.main), None)
-    result = sorted(_steps(shown), key=lambda each: (-each[2].night, each[0] != main))
+    result = sorted(_steps(shown), key=lambda step: (-step[2].night, step[0] != main))
     rows = [_row(nightly, shown, *item) for item in result]
     others = [module_charts for module_charts in _others(shown, main) if module_charts.charts]
     return TrendsPage(

@@ -85,7 +85,7 @@ def _lead(measured: Measured) -> str:
     slowest = [f"%{row.time.name}" for row in measured.rows[:3]]
     share = units.share(sum(_share(row.time.own, measured) for row in measured.rows[:3]))
     most = f" Most time went to {', '.join(slowest)}: {share} of it." if slowest else ""
-    runs = measured.told_apart
+    runs = measured.distinct_runs
     if measured.cut is not None:
         cut = measured.cut
         return (
@@ -120,7 +120,7 @@ def _doubt(measured: Measured) -> str:
 
 
 def _figures(measured: Measured) -> list[Figure]:
-    runs = measured.told_apart
+    runs = measured.distinct_runs
     shown = [
         Figure("Runs", "-" if runs is None else units.count(runs), "that the profiler saw"),
         Figure("All runs", _time(measured.length), "from the first event of each to its last"),
@@ -138,7 +138,7 @@ def _figures(measured: Measured) -> list[Figure]:
 def _behind_events(measured: Measured, buffers: Sequence[CommandBuffer]) -> Iterator[Figure]:
     """Yield how many ops are behind the event of a command buffer."""
     seen = {row.time.name for row in measured.rows}
-    hidden = sum(name not in seen for each in buffers for name in each.members)
+    hidden = sum(name not in seen for buffer in buffers for name in buffer.members)
     if hidden:
         many = units.plural(len(buffers), "command buffer")
         note = f"ops without events of their own, behind one event for each of {many}"
@@ -200,12 +200,12 @@ def _maker(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> Cell:
 
 def _op_row(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> list[Cell]:
     time = row.time
-    least = row.least if row.least and measured.told_apart else None
+    least = row.least if row.least and measured.distinct_runs else None
     return [
         time.own / 1e9,
         _share(time.own, measured),
         row.least * 1e6 if row.least else None,
-        time.own / (measured.told_apart or 1) / _SECOND / least if least else None,
+        time.own / (measured.distinct_runs or 1) / _SECOND / least if least else None,
         _maker(row, module, measured),
         time.mean / _MICROSECOND,
         time.spread / _MICROSECOND,

@@ -177,7 +177,7 @@ def page_files(
     head: "ModuleHead | None" = None,
 ) -> list[Made] | list[tuple[str, str]]:
     """Return the files of one page, its tables among them; where that fails, a plain page."""
-    result = _made(faults, title, make)
+    result = _attempt(faults, title, make)
     if result is not None:
         return result
     return [(source, render("faulty", _fault(faults, source, title, head), title, search=False))]
@@ -187,13 +187,13 @@ def part_payloads(
     faults: Faults, source: str, title: str, make: Callable[[], Iterable[Payload]]
 ) -> list[Payload]:
     """Return a part of a module's page, and its tables; where that fails, a plain part."""
-    payloads = _made(faults, title, make)
+    payloads = _attempt(faults, title, make)
     if payloads is not None:
         return payloads
     return [part_payload(source, "fault", _fault(faults, source, title, None), title)]
 
 
-def _made(faults: Faults, title: str, make: Callable[[], Iterable[Made]]) -> list[Made] | None:
+def _attempt(faults: Faults, title: str, make: Callable[[], Iterable[Made]]) -> list[Made] | None:
     return faults.attempt(f'The page "{title}"', lambda: list(make()), None)
 
 

@@ -44,16 +44,16 @@ def _shardy(steps: Sequence[ShardyStep]) -> Table:
     )
     rows: list[list[Cell]] = [
         [
-            each.value,
-            each.words,
-            each.operation,
-            each.type,
+            placement.value,
+            placement.words,
+            placement.operation,
+            placement.type,
             step.path.rpartition("/")[2],
-            each.line,
-            each.sharding,
+            placement.line,
+            placement.sharding,
         ]
         for step in steps
-        for each in step.placements
+        for placement in step.placements
     ]
     return Table(columns, rows)
 

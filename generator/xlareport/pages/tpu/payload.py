@@ -66,7 +66,10 @@ def _program(program: TpuProgram, view: ScheduleView) -> dict[str, Any]:
             for loop in program.loops
             if loop.begin is not None
         ],
-        "ranges": [[it.begin, it.share, it.runs, list(it.bundles)] for it in view.ranges],
+        "ranges": [
+            [range_.begin, range_.share, range_.runs, list(range_.bundles)]
+            for range_ in view.ranges
+        ],
         "lines": [list(line) for line in program.source_lines],
         "stages": list(program.stages),
     }

@@ -21,8 +21,8 @@ class TooLargeError(ValueError):
 def make_inputs(ranges: Sequence[Mapping[str, Any]], seed: int) -> list[Any]:
     """Return random arrays of the ranges; the same for the same seed and place."""
     total = sum(
-        int(np.prod(each["dimensions"], dtype=np.int64)) * _dtype(each["dtype"]).itemsize
-        for each in ranges
+        int(np.prod(range_["dimensions"], dtype=np.int64)) * _dtype(range_["dtype"]).itemsize
+        for range_ in ranges
     )
     if total > MOST_BYTES:
         raise TooLargeError(f"the inputs take {total:,} bytes")
@@ -96,7 +96,10 @@ def worst_difference(expected: Sequence[Any], actual: Sequence[Any]) -> dict[str
         difference(expected[min(number, len(expected) - 1)], array)
         for number, array in enumerate(actual)
     ]
-    return max(differences, key=lambda each: (each["error"] is None, each["error"] or 0.0))
+    return max(
+        differences,
+        key=lambda difference: (difference["error"] is None, difference["error"] or 0.0),
+    )
 
 
 def difference(expected: Any, actual: Any) -> dict[str, Any]:

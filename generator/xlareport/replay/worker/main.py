@@ -108,7 +108,7 @@ def _outputs(
     given = zip(inputs, placement["parameters"], strict=True)
     parts = _execute(executable, [placing.parts_of(*each) for each in given])
     results = zip(parts, placement["results"], strict=True)
-    return [placing.whole_of(*each) for each in results]
+    return [placing.whole_of(*result) for result in results]
 
 
 def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
