@@ -101,6 +101,11 @@ class LiveValueRecord:
     first: int | None
     """The position in the schedule from which it lives; None where the dump does not tell."""
     last: int | None
+    live_at_peak: bool | None
+    """Whether the value lives at the peak; null where the dump does not tell.
+
+    Where it does not, its memory is held: that of arguments, outputs and constants always is.
+    """
     why: str
     """What ends its life."""
     scope: str
@@ -140,6 +145,7 @@ class MemoryRecord:
     peak_position: int | None
     peak_instruction: str
     at_peak: tuple[LiveValueRecord, ...]
+    """The largest buffers of the main memory in use at the peak, each named by a value in it."""
     peak_by_scope: tuple[PeakPartRecord, ...]
     peak_by_line: tuple[PeakPartRecord, ...]
     saving: SavingRecord | None
@@ -311,6 +317,7 @@ def _living(rows: Sequence[ValueRow]) -> tuple[LiveValueRecord, ...]:
             bytes=row.size,
             first=row.life.start if row.life else None,
             last=row.life.end if row.life else None,
+            live_at_peak=row.at_peak,
             why=why(row.life),
             scope=row.scope,
             source=row.source,

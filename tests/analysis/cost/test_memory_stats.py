@@ -13,6 +13,7 @@ import pytest
 import zstandard
 
 from xlareport.analysis.cost.memory_stats import MemoryStats, find_memory_stats
+from xlareport.analysis.cost.occupancy import measure_occupancy
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import ParsedModule, read_module
@@ -65,6 +66,22 @@ def test_temp_and_peak_are_those_of_memory_analysis(
     assert stats.peak_bytes in (None, int(row["peak"]))
     known = None if (row["target"], row["program"]) in UNKNOWN else int(row["temp"])
     assert stats.temp_bytes == known
+
+
+def test_the_peak_tells_which_memory_space_it_counts(
+    modules: dict[tuple[str, str], ParsedModule],
+) -> None:
+    spaces = set()
+    for row in recorded():
+        stats, module = stats_of(row, modules), modules[row["target"], row["program"]]
+        if stats.peak_bytes is None or not stats.peak_space_bytes:
+            continue
+        assert stats.peak_space is not None
+        occupancy = measure_occupancy(module.memory.assignment, module.memory.live)
+        assert occupancy is not None
+        assert stats.peak_space_bytes <= max(occupancy.curves[stats.peak_space])
+        spaces.add((row["target"][:3], stats.peak_space))
+    assert spaces >= {("h10", 0), ("v5e", 1)}
 
 
 def test_the_peak_is_mostly_known(modules: dict[tuple[str, str], ParsedModule]) -> None:

@@ -10,7 +10,7 @@ from tests.analysis.cost.small_occupancy import LIVE, TEXT
 
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.readers.buffer_assignment import read_buffer_assignment
-from xlareport.readers.live_range import read_live_range
+from xlareport.readers.live_range import LiveRange, LiveRanges, read_live_range
 
 
 @pytest.fixture
@@ -113,3 +113,24 @@ def most_covered(values: list[tuple[int, int, int, int, int]]) -> int:
                 reached = (number, max(high, base))
         most = max(most, covered)
     return most
+
+
+def test_what_is_in_use_is_named_by_a_value_that_lives_then() -> None:
+    text = b"""BufferAssignment:
+allocation 0: size 64, maybe-live-out:
+ value: <1 early @0> (size=64,offset=0): f32[16]{0}
+ value: <2 late @0> (size=32,offset=0): f32[8]{0}
+allocation 1: size 32, preallocated-temp:
+ value: <3 first @0> (size=32,offset=0): f32[8]{0}
+ value: <4 renamed @0> (size=32,offset=0): f32[8]{0}
+"""
+    ranges = (("early", 0, 0), ("late", 2, 3), ("first", 0, 1), ("renamed", 1, 3))
+    live = LiveRanges(
+        schedule=("early", "first", "late", "renamed"),
+        ranges=tuple(LiveRange(name, (), start, end) for name, start, end in ranges),
+    )
+    assignment, _ = read_buffer_assignment(text, "b.txt")
+    occupancy = measure_occupancy(assignment, live)
+    assert occupancy is not None
+    names = [[slot.value.instruction for slot in occupancy.living(at)] for at in range(4)]
+    assert names == [["early", "first"]] * 2 + [["late", "renamed"]] * 2

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from xlareport.analysis.cost.lifetimes import End
+from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.memory_report import (
     ARGUMENTS,
@@ -55,7 +56,12 @@ def test_what_lives_at_the_peak_adds_up_to_it_in_every_view(unpacked: Unpack) ->
     assert max(found.curve) == peak
     assert any("jax_train.py:" in one.name for one in found.peak_lines)
     assert any(one.name == ARGUMENTS for one in found.peak_scopes)
-    assert all(one.at_peak for one in found.at_peak)
+    for one in found.at_peak:
+        assert one.life is not None
+        assert found.peak_position is not None
+        assert one.at_peak == (one.life.start <= found.peak_position <= one.life.end)
+        assert one.at_peak or one.kind in HELD
+    assert {one.at_peak for one in found.at_peak} == {True, False}
 
 
 def test_what_no_named_scope_holds_is_told_by_its_operation() -> None:

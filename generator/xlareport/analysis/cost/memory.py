@@ -66,7 +66,10 @@ class MemoryFigures:
     allocated_bytes: int | None
     """The sum of the allocations: what is reserved, whether used at once or not."""
     live_peak_bytes: int | None
-    """The most that lives at one place of the schedule, parameters included, without padding."""
+    """The peak of the live-range file: logical sizes, parameters included, without padding.
+
+    It adds all memory spaces, so that it is not the peak of a TPU's HBM.
+    """
     temp_bytes: int | None
     """The allocations for temporaries: what comes on top of parameters, outputs and constants."""
     spaces: tuple[SpaceFigures, ...]

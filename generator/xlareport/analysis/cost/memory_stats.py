@@ -37,6 +37,14 @@ class MemoryStats:
     peak_bytes: int | None
     is_exact: bool
     """Whether XLA's rule is known; libtpu's was found by comparing."""
+    peak_space: int | None = None
+    """The number of the one memory space whose shared allocations the peak counts; None for none.
+
+    It is the space with the most in use, on TPUs often one on the chip: the peak is then no figure
+    of the main memory. What is held throughout is added to it, in whichever space that lies.
+    """
+    peak_space_bytes: int = 0
+    """How much of the peak lies in the shared allocations of that space."""
 
 
 def find_memory_stats(
@@ -49,27 +57,33 @@ def find_memory_stats(
     held = sum_held(assignment)
     if backend == "cpu":
         return MemoryStats(held.temp_bytes, held.peak_without_temp_bytes, is_exact=True)
-    if backend != "tpu":
-        return MemoryStats(held.temp_bytes, _peak(held, assignment, live), is_exact=True)
-    temp = _tpu_temp(assignment, live, module, chip)
-    return MemoryStats(temp, _peak(held, assignment, live), is_exact=False)
+    is_tpu = backend == "tpu"
+    temp = _tpu_temp(assignment, live, module, chip) if is_tpu else held.temp_bytes
+    throughout = _throughout(held, assignment)
+    fullest = _fullest_space(assignment, live)
+    if fullest is None:
+        return MemoryStats(temp, None, is_exact=not is_tpu)
+    space, size = fullest
+    return MemoryStats(temp, throughout + size, not is_tpu, space if size else None, size)
 
 
-def _peak(held: HeldMemory, assignment: BufferAssignment, live: LiveRanges | None) -> int | None:
-    """Return what is held throughout and the most of the one space that has the most in use.
+def _throughout(held: HeldMemory, assignment: BufferAssignment) -> int:
+    """Return what is held throughout; arguments in the host's memory are counted."""
+    on_host = (item for item in assignment.allocations if item.color == HOST_SPACE)
+    return held.peak_without_temp_bytes + sum(item.size for item in on_host if item.kind in HELD)
 
-    Arguments in the host's memory are counted.
+
+def _fullest_space(assignment: BufferAssignment, live: LiveRanges | None) -> tuple[int, int] | None:
+    """Return the space of which shared allocations have the most in use, and how many bytes.
+
+    None where the dump does not tell.
 
     In a TPU's memories on the chip values can share a place in ways that the dump does not tell:
     where that makes a difference, the peak is not known.
     """
     shared = [item for item in _device_memory(assignment) if item.kind not in HELD]
-    on_host = (item for item in assignment.allocations if item.color == HOST_SPACE)
-    throughout = held.peak_without_temp_bytes + sum(
-        item.size for item in on_host if item.kind in HELD
-    )
     if not shared:
-        return throughout
+        return DEFAULT_SPACE, 0
     if live is None:
         return None
     least: Counter[int] = Counter()
@@ -79,9 +93,8 @@ def _peak(held: HeldMemory, assignment: BufferAssignment, live: LiveRanges | Non
         least[allocation.color] += measure_most(arrays, live)
         most[allocation.color] += _sum_most(arrays.values, live)
     most[DEFAULT_SPACE] = least[DEFAULT_SPACE]
-    peak = max(least.values(), default=0)
-    is_known = peak == max(most.values(), default=0)
-    return throughout + peak if is_known else None
+    space = max(sorted(least), key=lambda color: least[color])
+    return (space, least[space]) if least[space] == max(most.values(), default=0) else None
 
 
 def _device_memory(assignment: BufferAssignment) -> Iterable[Allocation]:

@@ -7,7 +7,7 @@ count once, so that no allocation is ever more than full.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
@@ -72,6 +72,8 @@ class Occupancy:
     """Of all shared allocations, the most lost first."""
     held: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
     """Bytes held throughout, by the number of the space and the kind of allocation."""
+    ranges: Mapping[BufferKey, LiveRange] = field(default_factory=dict)
+    """When values live."""
 
     @property
     def curve(self) -> tuple[int, ...]:
@@ -89,9 +91,25 @@ class Occupancy:
         return self.curve.index(self.peak) if self.curve else 0
 
     def living(self, position: int) -> tuple[Slot, ...]:
-        """Return what is in use of the main memory at a position, largest first."""
-        living = [slot for slot in self.slots if slot.start <= position <= slot.end]
+        """Return what is in use of the main memory at a position, largest first.
+
+        Each slot names a value that lives then, if there is one: none may live in what is held
+        throughout.
+        """
+        used = (slot for slot in self.slots if slot.start <= position <= slot.end)
+        living = (replace(slot, value=self._value_at(slot, position)) for slot in used)
         return tuple(sorted(living, key=lambda slot: (-slot.size, slot.key)))
+
+    def _value_at(self, slot: Slot, position: int) -> BufferValue:
+        if _lives(self.ranges.get(slot.key), position):
+            return slot.value
+        there = (
+            value
+            for value in slot.allocation.values
+            if (slot.is_held or (value.offset, value.size) == (slot.offset, slot.size))
+            and _lives(self.ranges.get((value.instruction, value.index)), position)
+        )
+        return min(there, key=lambda value: (-value.size, value.id), default=slot.value)
 
 
 def measure_occupancy(
@@ -121,7 +139,7 @@ def measure_occupancy(
         for color, steps in changes.items()
     }
     ranked = sorted(fills, key=lambda fill: (-fill.lost, fill.allocation.index))
-    return Occupancy(curves, tuple(slots), tuple(ranked), _held(reserved))
+    return Occupancy(curves, tuple(slots), tuple(ranked), _held(reserved), ranges)
 
 
 def measure_most(allocation: Allocation, live: LiveRanges) -> int:
@@ -129,6 +147,10 @@ def measure_most(allocation: Allocation, live: LiveRanges) -> int:
     ranges = {(item.instruction, item.index): item for item in live.ranges}
     used = _used(list(_slots(allocation, ranges, _end(live))))
     return max((size for _, size in used), default=0)
+
+
+def _lives(live_range: LiveRange | None, position: int) -> bool:
+    return live_range is not None and live_range.start <= position <= live_range.end
 
 
 def _held(allocations: Sequence[Allocation]) -> Mapping[int, Mapping[str, int]]:

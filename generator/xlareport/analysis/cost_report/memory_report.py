@@ -57,7 +57,10 @@ class ValueRow:
     color: int | None
     """The memory space, by the backend's number; None where not known."""
     at_peak: bool | None
-    """Whether it lives when the most does; None where the dump does not tell."""
+    """Whether it lives when the most is in use; None where the dump does not tell.
+
+    The memory of arguments, outputs and constants is reserved then, whether the value lives or not.
+    """
     life: Lifetime | None
     """None where the dump does not tell."""
     scope: str
@@ -112,7 +115,10 @@ class MemoryReport:
     values: tuple[ValueRow, ...] = ()
     """The largest, whenever they live."""
     at_peak: tuple[ValueRow, ...] = ()
-    """The largest of those that live when the most does."""
+    """The largest buffers in use when the most is, each with a value that lives in it, if any.
+
+    No value may live in an argument, an output or a constant, which are held throughout.
+    """
     at_peak_count: int = 0
     peak_scopes: tuple[Share, ...] = ()
     peak_lines: tuple[Share, ...] = ()
@@ -269,11 +275,9 @@ class _ReportBuilder:
 
     def _is_at_peak(self, key: BufferKey) -> bool | None:
         """Say whether a value lives when the most is in use; None where the dump does not tell."""
-        held, life = self._held.get(key), self._lives.get(key)
-        if self._occupancy is None or held is None:
+        life = self._lives.get(key)
+        if self._occupancy is None or self._held.get(key) is None:
             return None
-        if held.kind in ("parameter", "output", "constant"):
-            return True
         return life.start <= self._occupancy.position <= life.end if life else None
 
     def _largest(self) -> Iterator[ValueRow]:

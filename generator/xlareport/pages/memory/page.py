@@ -201,7 +201,7 @@ _HELD_TPU = (
 )
 _LIVE_PEAK = (
     "from XLA's live-range file: logical sizes in all memory spaces, shared memory counted for "
-    "each value"
+    "each value; not the peak of one memory space"
 )
 
 
@@ -222,15 +222,27 @@ def _charts(backend: str | None, memory: MemoryReport) -> Iterator[MemoryChart]:
 def _peak(memory: MemoryReport) -> str:
     if not memory.at_peak_count:
         return ""
-    values = units.plural(memory.at_peak_count, "HLO value")
     if memory.estimate is not None:
+        values = units.plural(memory.at_peak_count, "HLO value")
         return f"{values} live at peak: %{memory.estimate.at}, estimated from the schedule."
     if memory.peak_position is None:
         return ""
     when = f"%{memory.peak_instruction}" if memory.peak_instruction else "schedule end"
     return (
-        f"{values} live at peak: {when} (schedule position {units.count(memory.peak_position)} of "
-        f"{units.count(max(0, memory.positions - 1))}).{_marked(memory)}"
+        f"{units.plural(memory.at_peak_count, 'buffer')} in use at peak: {when} (schedule position "
+        f"{units.count(memory.peak_position)} of {units.count(max(0, memory.positions - 1))})."
+        f"{_without_value(memory)}{_marked(memory)}"
+    )
+
+
+def _without_value(memory: MemoryReport) -> str:
+    """Say how many of the buffers listed hold no value that lives then."""
+    held = sum(row.at_peak is False for row in memory.at_peak)
+    if not held:
+        return ""
+    return (
+        f" {units.count(held)} of them {'holds' if held == 1 else 'hold'} no live value then: "
+        "arguments, outputs and constants are held for the whole execution."
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from xlareport.analysis.cost.host_memory import HostTransfer
+from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.knowledge.devices import devices
@@ -58,7 +59,7 @@ def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
         Column("Memory", "text", "memory space"),
         Column("Kind", "text", "kind of its allocation"),
         Column("Allocation", "int"),
-        Column("Live at peak", "text"),
+        Column("Live at peak", "text", "memory of arguments, outputs and constants is always held"),
         Column("Scope"),
         Column("Source"),
     )
@@ -77,10 +78,16 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
         space_words(backend, value_row.color, chip) if value_row.color is not None else None,
         value_row.kind,
         value_row.allocation,
-        None if value_row.at_peak is None else "yes" if value_row.at_peak else "no",
+        _live_at_peak(value_row),
         value_row.scope,
         value_row.source,
     ]
+
+
+def _live_at_peak(value_row: ValueRow) -> str | None:
+    if value_row.at_peak is None:
+        return None
+    return "yes" if value_row.at_peak else "no, memory held" if value_row.kind in HELD else "no"
 
 
 def _donations(memory: MemoryReport) -> Table:
