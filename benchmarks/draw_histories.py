@@ -33,8 +33,9 @@ from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Standing, Trace, trace_subject
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.knowledge.grades import Grade
 
 _KINDS = ("heavy", "other")
 _OF_EACH_DUMP = 3

@@ -14,10 +14,11 @@ from real_steps import Step
 from rewrites import rename
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.knowledge.grades import Grade
 
 Ids = Mapping[Place, int]
 _GOES_ON = frozenset({Relation.SAME, Relation.MERGED, Relation.CLONED})

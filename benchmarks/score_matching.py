@@ -25,10 +25,11 @@ from record import Row, record
 from rewrites import REWRITES, Rewrite
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.knowledge.grades import Grade
 
 _ROOT = Path(__file__).resolve().parent.parent
 _CLAIMS = frozenset({Relation.SAME, Relation.REPLACED, Relation.MERGED, Relation.CLONED})

@@ -18,8 +18,9 @@ from proto_truth import Kept, Truth, ids_of, judge, judge_nameless
 from real_steps import Step, steps
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
+from xlareport.knowledge.grades import Grade
 
 _PASSES = 24
 _HOLDS = 0.95

@@ -25,7 +25,7 @@ from record import Row, record, recorded
 from tagged import Series, Shown, series
 from trails import Direction, Result, Trails, Verdict, listed
 
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.knowledge.grades import Grade
 
 _DATA = Path(__file__).resolve().parent.parent / "tests/data"
 _Row = tuple[str, str, Direction]

@@ -9,9 +9,10 @@ from heavy import can_become, kind
 from tagged import Series, tag
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.knowledge.grades import Grade
 
 _TRANSPARENT = ("transpose", "reshape", "convert", "bitcast", "copy")
 """What passes fold into the instruction that it reads, which takes its op_name then."""

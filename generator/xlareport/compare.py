@@ -28,11 +28,11 @@ from xlareport.analysis.compare.time_changes import (
 )
 from xlareport.analysis.compare.verdict import judge
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.beside import profiles_beside
 from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, open_files
+from xlareport.knowledge.grades import Grade
 from xlareport.pages.compare.diff_tasks import Reports, diff_task
 from xlareport.pages.compare.files import compare_files
 from xlareport.pages.compare.module_diff import ModuleDiff, diff_modules, failed_diff

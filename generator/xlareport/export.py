@@ -19,12 +19,12 @@ from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
+from xlareport.knowledge.grades import doubt
 from xlareport.program import ParsedModule
 
 _LONGEST = 2_000
 """Characters of a value."""
 _GRADIENT = ({"stop": 0, "bgColor": "#fff7e6"}, {"stop": 1, "bgColor": "#d94801"})
-_GRADES = {"exact": 1, "matched": 2, "guessed": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _node_data(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what there is to colour nodes by, with its name."""
     yield "least-microseconds", _data(module, {key: each * 1e6 for key, each in least.items()})
-    grades = {key: _GRADES[instruction.grade] for key, instruction in cost.instructions.items()}
+    grades = {key: 1 + doubt(instruction.grade) for key, instruction in cost.instructions.items()}
     yield "grade-of-cost", _data(module, grades)
     if seen is not None:
         own = {(row.computation, row.time.name): row.time.own / 1e6 for row in seen.rows}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.knowledge.grades import Grade
 
 LABELS = Path(__file__).parents[1] / "labels"
 TABLES = ("accounts.tsv", "histories.tsv")

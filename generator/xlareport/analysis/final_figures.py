@@ -8,7 +8,6 @@ from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares,
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.measured import (
     Measured,
     estimate_least_times,
@@ -17,6 +16,7 @@ from xlareport.analysis.profile.measured import (
 )
 from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.knowledge.grades import Grade
 from xlareport.program import ParsedModule
 
 _INPUT = "came with the program"

@@ -141,7 +141,7 @@ def _stored_standings(words: str, snapshot: str, standings: "StoredStandings") -
 def _events(trace: "Trace") -> "Iterator[HistoryEvent]":
     """Yield the origins, or the additions in their place, then what happened."""
     from xlareport.analysis.history.events import Event, HistoryEvent
-    from xlareport.analysis.matching.pairing import Grade
+    from xlareport.knowledge.grades import Grade
 
     result = {(event.stage, event.event, event.instruction) for event in trace.events}
     for origin in trace.origins:
@@ -190,7 +190,7 @@ def _begun(
     beginnings: "Sequence[HistoryEvent]", stages: "Sequence[SnapshotFiles]"
 ) -> Iterator[str]:
     """Yield what is known of a subject that comes from nothing in the first snapshot."""
-    from xlareport.analysis.matching.pairing import Grade
+    from xlareport.knowledge.grades import Grade
 
     yield "Compiler-generated; no origin in before_optimizations:"
     for beginning in beginnings:

@@ -1,7 +1,7 @@
 """Modules are paired by what they are; numbers, order and recompilations do not confuse it."""
 
 from xlareport.analysis.compare.pairing import ModulePair, Sketch, pair_modules
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.knowledge.grades import Grade
 
 
 def sketch(key: str, name: str, given: str, end: str = "", shape: str = "()") -> Sketch:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from xlareport.analysis.compare.time_changes import TimeChange, Timed, compare_times, scope_changes
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.measured import Cut
 from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
 
 BASE = """HloModule m

@@ -10,7 +10,7 @@ from xlareport.analysis.history.instruction import (
     history,
     places_of_op,
 )
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.knowledge.grades import Grade
 
 
 def told(events: Sequence[HistoryEvent]) -> list[tuple[int, Event]]:

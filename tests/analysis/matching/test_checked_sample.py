@@ -11,10 +11,11 @@ import pytest
 import zstandard
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.knowledge.grades import Grade
 
 SAMPLE = Path(__file__).parent / "data" / "gpu-checked"
 GROUPS = frozenset({Relation.FUSED, Relation.INLINED, Relation.OUTLINED})

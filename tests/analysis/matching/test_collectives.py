@@ -3,9 +3,10 @@ from collections.abc import Callable
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 

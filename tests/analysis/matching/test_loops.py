@@ -1,9 +1,10 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 

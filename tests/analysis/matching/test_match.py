@@ -7,9 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 GROUPS = frozenset({Relation.FUSED, Relation.INLINED, Relation.OUTLINED})

@@ -2,10 +2,11 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.repeats import most_repeated, without_repeats
 from xlareport.analysis.matching.search import start
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 

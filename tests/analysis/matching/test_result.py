@@ -2,9 +2,10 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 

@@ -3,9 +3,10 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place
+from xlareport.analysis.matching.pairing import Pairing, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 

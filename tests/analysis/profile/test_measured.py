@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.measured import Cut, find_cut, join_profile
 from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.knowledge.grades import Grade
 from xlareport.readers.op_events import OpEvent
 
 GIVEN = """HloModule m

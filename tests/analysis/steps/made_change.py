@@ -1,8 +1,9 @@
 """A change of one instruction."""
 
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
+from xlareport.knowledge.grades import Grade
 
 
 def change(kind: Kind, name: str = "add.1", grade: Grade = Grade.EXACT) -> Change:

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from tests.analysis.steps.made_change import change
 
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
+from xlareport.knowledge.grades import Grade
 
 
 def test_groups_put_like_changes_together() -> None:

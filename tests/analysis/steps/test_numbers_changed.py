@@ -2,7 +2,6 @@
 
 from tests.analysis.small_modules import dot, modules
 
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.steps.numbers_changed import (
     ARITHMETIC,
     ORDER,
@@ -12,6 +11,7 @@ from xlareport.analysis.steps.numbers_changed import (
 )
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.text import TextReader
+from xlareport.knowledge.grades import Grade
 
 
 def test_a_precision_and_a_type_are_told() -> None:

@@ -3,11 +3,12 @@ from dataclasses import replace
 import pytest
 from tests.analysis.steps.made_change import change
 
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.telling import Telling, describe_step
+from xlareport.knowledge.grades import Grade
 
 
 def told(*changes: Change, actor: str = "`algsimp`") -> tuple[str, ...]:

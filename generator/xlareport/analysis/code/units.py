@@ -18,6 +18,7 @@ from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.knowledge.grades import doubt
 from xlareport.program import CodeNotes
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.readers.thunks import Thunk
@@ -200,9 +201,6 @@ def _by_place(thunks: Sequence[RunThunk]) -> Mapping[Where, list[int]]:
     return result
 
 
-_CERTAINTY = ("exact", "matched", "guessed")
-
-
 def _least_certain(
     place: Where, files: Sequence[CodeLink], thunks: Sequence[RunThunk], missing: str
 ) -> CodeOrigin:
@@ -215,4 +213,4 @@ def _least_certain(
         if (code_origin.computation, code_origin.instruction) == place
     ]
     unknown = CodeOrigin("", *place, "guessed", missing)
-    return max(here, key=lambda origin: _CERTAINTY.index(origin.grade), default=unknown)
+    return max(here, key=lambda origin: doubt(origin.grade), default=unknown)

@@ -17,8 +17,8 @@ from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.collectives.sharding_pair import ShardingPair, make_pair, pair_of_value
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.knowledge.grades import Grade
 
 _MOST_MADE = 16
 """Concatenations and selections between a collective and the op that it is made for."""

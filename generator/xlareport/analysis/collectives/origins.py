@@ -13,10 +13,10 @@ from xlareport.analysis.collectives.rows import CollectiveMember, CollectiveOrig
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.collectives.trail import Ancestor, CollectiveTrails, Trail
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.shardings.partitioning import partitioning_into
 from xlareport.analysis.source.locations import op_name_of, place_of
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade, weakest
 from xlareport.program import ParsedModule
 
 PROGRAM = "before_optimizations"
@@ -69,8 +69,7 @@ class Origins:
             for cause, count in causes.most_common()
         )
         detail = f"Combines {len(members):,}: {counted}. The largest: {first.origin.detail}"
-        grades = {member.origin.grade for member in members}
-        grade = next((each for each in ("guessed", "matched") if each in grades), "exact")
+        grade = weakest(member.origin.grade for member in members if member.origin.grade)
         known = first.origin.grade is not None
         origin = replace(first.origin, detail=detail, grade=grade if known else None)
         return origin, first.sharding, first.sharding_reason

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.cost.wire import KINDS
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.grades import Grade
 
 MOVES = frozenset(
     {

@@ -16,10 +16,10 @@ from xlareport.analysis.collectives.sharding_effect import (
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.wire import KINDS, group_size
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_pairs
 from xlareport.hlo.shardings.written import local_dimensions
+from xlareport.knowledge.grades import Grade
 
 _OPEN = "it does not follow from the snapshots"
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from xlareport.analysis.collectives.figures import count_body_bytes
 from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.history.instruction import SnapshotSequence, sources_of
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_groups
+from xlareport.knowledge.grades import Grade, weakest
 
 _REDUCING = frozenset({"all-reduce", "reduce-scatter"})
 
@@ -110,7 +111,7 @@ class CollectiveTrails:
             beginnings=tuple(
                 sorted(beginnings.values(), key=lambda beginning: beginning.collective.key)
             ),
-            grade=_weakest(grades),
+            grade=weakest(grades),
         )
 
     def _find(self, stage: int) -> tuple[Collective, ...]:
@@ -133,11 +134,6 @@ def _has_changed(link: CollectiveLink) -> bool:
         or first.form != link.after.form
         or bool(first.is_sync) is not bool(link.after.is_sync)
     )
-
-
-def _weakest(grades: set[Grade]) -> Grade:
-    order = (Grade.GUESSED, Grade.MATCHED, Grade.EXACT)
-    return next(grade for grade in order if grade in grades)
 
 
 def _linked(
@@ -196,7 +192,7 @@ class _Search:
                         sources.setdefault(at[source].key, at[source])
                         grades.add(pairing.grade if pairing else Grade.EXACT)
             if sources:
-                grade = self._confirmed(after, list(sources.values()), _weakest(grades))
+                grade = self._confirmed(after, list(sources.values()), weakest(grades))
                 self._link(after, list(sources.values()), grade)
 
     def _confirmed(self, after: Collective, sources: list[Collective], grade: Grade) -> Grade:
@@ -265,7 +261,7 @@ class _Search:
     def _link(self, after: Collective, sources: list[Collective], grade: Grade) -> None:
         self._sources[after.key] = sources
         known = self._grades.get(after.key, grade)
-        self._grades[after.key] = _weakest({known, grade})
+        self._grades[after.key] = weakest({known, grade})
         self._used.update(source.key for source in sources)
 
     def _open_after(self) -> list[Collective]:

@@ -31,7 +31,7 @@ from xlareport.analysis.compare.program_changes import (
     ProgramChange,
     find_program_changes,
 )
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.knowledge.grades import Grade
 
 _SCALE = frozenset(
     {

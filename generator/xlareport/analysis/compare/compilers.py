@@ -7,7 +7,7 @@ from enum import Enum, auto
 from xlareport.analysis.compare.comparison import DISABLED, Comparison, Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
 from xlareport.analysis.compare.program import NO_PROGRAM, Program
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.knowledge.grades import Grade
 
 _START = "pipeline-start"
 _OTHER_COMPILER = 2

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.modules.recompilations import function_name
+from xlareport.knowledge.grades import Grade
 
 
 @dataclass(frozen=True, slots=True)

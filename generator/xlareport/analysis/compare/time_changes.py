@@ -15,7 +15,7 @@ import networkx as nx
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place
+from xlareport.analysis.matching.pairing import Pairing, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.profile.measured import Cut, find_cut, index_instructions, join_profile
 from xlareport.analysis.profile.times import (
@@ -30,6 +30,7 @@ from xlareport.analysis.source.scopes import scope_of
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.grades import Grade, weakest
 from xlareport.program import read_module
 from xlareport.runtime.faults import guard
 
@@ -40,7 +41,6 @@ _MICROSECONDS = 1e6
 _SURE = 2.0
 """Standard errors by which two means differ that do not differ by chance."""
 _QUIET = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REORDERED, Kind.REWIRED})
-_ORDER = (Grade.EXACT, Grade.MATCHED, Grade.GUESSED)
 _MOST_WORDS = 4
 _SAME = "compiled the same"
 _NO_SCOPE = "no scope"
@@ -354,7 +354,7 @@ class _Join:
             and any(pairing is not None and not pairing.before for pairing in pairings)
         ):
             grades.append(Grade.GUESSED)
-        return max(grades, key=_ORDER.index, default=Grade.EXACT)
+        return weakest(grades)
 
     def _pairing(self, name: str) -> Pairing | None:
         if self._matching is None:

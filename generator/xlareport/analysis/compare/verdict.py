@@ -16,7 +16,7 @@ from xlareport.analysis.compare.comparability import (
 from xlareport.analysis.compare.comparison import Comparison, Quantity, compare_figure
 from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.analysis.compare.time_changes import ComparedTimes
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.knowledge.grades import Grade
 
 _NOISE = 0.005
 """A share; a measured time or a size that changes by less counts as equal."""

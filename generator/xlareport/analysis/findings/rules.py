@@ -33,6 +33,7 @@ from xlareport.analysis.findings.unfused_chains import unfused_chains
 from xlareport.analysis.findings.unused_donations import unused_donations
 from xlareport.analysis.findings.waiting_collectives import waiting_collectives
 from xlareport.analysis.findings.wide_products import wide_products
+from xlareport.knowledge.grades import weakest
 from xlareport.runtime import units
 
 OF_THE_PROGRAM: tuple[Rule, ...] = (
@@ -106,7 +107,7 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         first,
         places=tuple(places)[:MOST_PLACES],
         evidence=f"{first.evidence} {again}: {names}.",
-        grade=max((finding.grade for finding in alike), key=_GRADES.index),
+        grade=weakest(finding.grade for finding in alike),
         weight=sum(finding.weight for finding in alike),
         seconds=_sum([finding.seconds for finding in alike]),
         bytes=_sum([finding.bytes for finding in alike]),
@@ -119,6 +120,3 @@ _Number = TypeVar("_Number", int, float)
 def _sum(values: Sequence[_Number | None]) -> _Number | None:
     known = [value for value in values if value is not None]
     return sum(known[1:], known[0]) if known else None
-
-
-_GRADES = ("exact", "matched", "guessed")

@@ -6,10 +6,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from xlareport.analysis.matching.facts import holders_of
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 
 class Event(StrEnum):

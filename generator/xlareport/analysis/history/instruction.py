@@ -14,9 +14,10 @@ from xlareport.analysis.history.events import (
 )
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 _MOST_TRAILS = 8
 """Instructions that became one whose histories are told."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.profile.measured import MeasuredRow
+from xlareport.knowledge.grades import Grade
 
 MOST = 50
 """Instructions whose makers are looked for."""

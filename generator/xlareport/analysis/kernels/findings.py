@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from xlareport.analysis.findings.finding import SHORTEST, Finding, Where
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
+from xlareport.knowledge.grades import weakest
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
@@ -67,12 +68,9 @@ def _findings(kernel: KernelRecord, times: KernelTimes) -> Iterator[Finding]:
                 places=kernel.instructions,
                 evidence=f"Kernel `{kernel.name}`: {evidence}.",
                 suggestion=suggestion,
-                grade=max(grade, kernel.grade, *_spill_grades(kernel, key), key=_GRADES.index),
+                grade=weakest((grade, kernel.grade, *_spill_grades(kernel, key))),
                 weight=times.of(kernel),
             )
-
-
-_GRADES = ("exact", "matched", "guessed")
 
 
 _SPILL_FIGURES = ("spilled_registers", "spill_bytes")

@@ -20,10 +20,10 @@ from xlareport.analysis.kernels.record import (
 )
 from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, find_resources
 from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of
+from xlareport.knowledge.grades import Grade, weakest
 from xlareport.knowledge.multiprocessors import WARP
 
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
-_GRADES = ("exact", "matched", "guessed")
 _NO_COMPILER = "Registers are allocated by ptxas: build with --ptxas to know them."
 _NO_CODE = "No file of code defines it."
 
@@ -86,7 +86,7 @@ def kernel_record(
             )
         ),
         matrix=evidence.ptx.matrix if evidence.ptx else "",
-        grade=max((grade for *_, grade in places), key=_GRADES.index, default="guessed"),
+        grade=weakest((grade for *_, grade in places), default=Grade.GUESSED),
         sources=(*resources.sources, *_derived(known, waves, resources, card)),
         share=None,
         note=_note(evidence, resources),
@@ -183,11 +183,12 @@ def _derived(
     if known is None or card is None:
         return
     graded = {source.figure: source.grade for source in resources.sources}
-    grade = max((graded.get("threads", "exact"), "exact"), key=_GRADES.index)
+    grade = graded.get("threads", Grade.EXACT)
     is_amd = isinstance(card.unit, ComputeUnit)
     source = f"limits of {'' if is_amd else 'compute capability '}{card.unit.capability}"
     if card.is_hypothetical:
-        grade, source = "guessed", f"{source}; the registers are those for the dump's own target"
+        grade = Grade.GUESSED
+        source += "; the registers are those for the dump's own target"
     yield FigureSource("occupancy", grade, source)
     if waves is not None:
         units = "compute units or pairs of them" if is_amd else "multiprocessors"

@@ -11,9 +11,10 @@ from xlareport.analysis.matching.holders import Holders
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.new import New
 from xlareport.analysis.matching.nodes import place_of
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.knowledge.grades import Grade
 
 
 def pairings(search: Search) -> list[Pairing]:

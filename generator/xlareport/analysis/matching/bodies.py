@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.graph import Frame, Node, Operand, opened_root
 from xlareport.analysis.matching.nodes import is_free
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.values import UNKNOWN
+from xlareport.knowledge.grades import Grade
 
 _PASSING = frozenset({"get-tuple-element", "parameter", "tuple"})
 

@@ -4,9 +4,9 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node, Operand
 from xlareport.analysis.matching.nodes import is_free
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 _OTHER = {"maximum": "minimum", "minimum": "maximum"}
 _BOUNDS_AND_VALUE = 3

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import DONE, START, dones_of, start_of, wrapped
 from xlareport.analysis.matching.nodes import Names, is_free
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 _COMBINED = frozenset({"all-gather", "all-reduce", "collective-permute", "reduce-scatter"})
 _FEWEST = 2

@@ -10,11 +10,11 @@ from xlareport.analysis.matching.computations import unpaired
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.facts import Call
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.knowledge.grades import Grade
 
 
 class Copy(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.facts import callees_of
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.nodes import are_tuples, is_free, same_form, same_shape
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.values import UNKNOWN
+from xlareport.knowledge.grades import Grade
 
 
 def called(search: Search) -> None:

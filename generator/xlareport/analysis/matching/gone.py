@@ -8,9 +8,10 @@ from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
-from xlareport.analysis.matching.pairing import ChangeCause, Grade
+from xlareport.analysis.matching.pairing import ChangeCause
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 _FARTHEST = 100
 """Removed users of removed users that are followed to one that lives on."""

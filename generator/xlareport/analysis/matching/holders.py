@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.nodes import place_of
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
+from xlareport.knowledge.grades import Grade, weakest
 
 Twin = Callable[[Node], Node | None]
 """Returns what does the same work on the other side as a node without a partner."""
@@ -62,7 +63,7 @@ class Holders:
         places = tuple(dict.fromkeys(place_of(node) for node in (*former, *nodes)))
         count = len({place_of(node) for node in (*former, *free)})
         grades = {self._grades.get(node, Grade.EXACT) for node in nodes if not node.constant}
-        return Sources(places, count, max(grades, key=[*Grade].index, default=Grade.EXACT))
+        return Sources(places, count, weakest(grades))
 
     def contents(self, frame: Frame, twin: Twin) -> HolderContents:
         """Return where what a frame computed stands now."""

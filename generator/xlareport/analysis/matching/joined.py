@@ -11,10 +11,10 @@ from xlareport.analysis.matching.families import family_of, is_mark
 from xlareport.analysis.matching.graph import Node, Operand
 from xlareport.analysis.matching.halves import START, dones_of, is_done, start_of
 from xlareport.analysis.matching.nodes import is_free
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.pieces import piece_of, slices_of
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 _COLLECTIVES = frozenset(
     {"all-gather", "all-reduce", "all-to-all", "collective-permute", "reduce-scatter"}

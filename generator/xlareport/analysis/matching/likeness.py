@@ -10,10 +10,10 @@ from xlareport.analysis.matching.depths import greatest
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import name_in_computation, origin
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.surroundings import Neighbor, Surroundings
+from xlareport.knowledge.grades import Grade
 
 _NEIGHBOR, _ORIGIN, _NAME, _DEPTH, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.75, 0.5, 0.25
 """Weights of features, before they are divided by how many instructions have them."""

@@ -12,11 +12,11 @@ from xlareport.analysis.matching.contents import stem
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import name_in_computation, origin
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation
+from xlareport.knowledge.grades import Grade
 
 _MOST_PAIRS = 40_000
 """Pairs of loops that are compared; a module with more of them keeps them unpaired."""

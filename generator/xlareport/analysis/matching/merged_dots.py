@@ -8,9 +8,9 @@ from collections.abc import Hashable
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import is_free
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 _OPERANDS = 2
 _MOST_PIECES = 1000

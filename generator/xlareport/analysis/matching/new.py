@@ -5,8 +5,9 @@ from functools import cached_property
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
-from xlareport.analysis.matching.pairing import ChangeCause, Grade, Relation
+from xlareport.analysis.matching.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search import NodePair, Search
+from xlareport.knowledge.grades import Grade, weakest
 
 _DEEPEST = 100
 """Readers of readers that are followed to find what a constant was copied from."""
@@ -88,7 +89,7 @@ class New:
         link = self._linked_repeats.get(search.after.own_values.get(node))
         if link is None:
             return None
-        self._doubts[node] = max(link.grade, Grade.MATCHED, key=[*Grade].index)
+        self._doubts[node] = weakest((link.grade, Grade.MATCHED))
         return link.before
 
     @cached_property

@@ -4,9 +4,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.pairing import ChangeCause, Grade, Place
+from xlareport.analysis.matching.pairing import ChangeCause, Place
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 
 def is_free(node: Node) -> bool:

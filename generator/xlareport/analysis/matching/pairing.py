@@ -7,16 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-
-class Grade(StrEnum):
-    """How sure a claim is."""
-
-    EXACT = "exact"
-    """Read off or proved: the same line, or the same expression over the same values."""
-    MATCHED = "matched"
-    """Good evidence of two kinds, nothing against it."""
-    GUESSED = "guessed"
-    """The best candidate left; shown as a guess."""
+from xlareport.knowledge.grades import Grade
 
 
 class Relation(StrEnum):

@@ -10,10 +10,10 @@ from xlareport.analysis.matching.graph import Node, Operand, opened_root
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.nodes import is_free, read_at, same_shape
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import Tokens
+from xlareport.knowledge.grades import Grade
 
 _MOVES = frozenset(
     {"bitcast", "broadcast", "convert", "copy", "pad", "reshape", "reverse", "transpose"}

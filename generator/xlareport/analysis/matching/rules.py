@@ -16,9 +16,9 @@ from xlareport.analysis.matching.nodes import (
     same_form,
     same_shape,
 )
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 
 def same_value(search: Search) -> None:

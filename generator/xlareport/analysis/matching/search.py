@@ -15,11 +15,12 @@ from xlareport.analysis.matching.graph import (
     Node,
     swaps_parameters,
 )
-from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import Tokens, Values, kinds_of
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 _CHANGED_IN_PLACE = frozenset(
     {

@@ -7,9 +7,9 @@ from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, Operand
 from xlareport.analysis.matching.nodes import Names, is_free, origin, same_form, same_shape
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 
 def neighbours(search: Search) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Hashable, Iterator
 from xlareport.analysis.matching.graph import Node, Operand
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 _MOVES = frozenset({"bitcast", "broadcast", "convert", "copy", "reshape", "transpose"})
 _MOST_MOVES = 8

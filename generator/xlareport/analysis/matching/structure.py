@@ -14,10 +14,10 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.likeness import Likeness
 from xlareport.analysis.matching.nodes import is_free, origin
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.repeats import most_repeated, without_repeats
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 _CLEAR = 0.15
 """By how much the best candidate must be better than the next."""

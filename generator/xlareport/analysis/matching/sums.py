@@ -4,9 +4,9 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import START
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.nodes import is_free
-from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
 
 _ALL_REDUCE = "all-reduce"
 _MOVES = frozenset({"bitcast", "convert", "copy", "reshape", "transpose"})

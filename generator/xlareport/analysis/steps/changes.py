@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.matching.facts import holders_of
-from xlareport.analysis.matching.pairing import ChangeCause, Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.differences import Kind, compare
@@ -13,6 +13,7 @@ from xlareport.analysis.steps.operands import compare_operands, is_constant
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.unread import left_unread
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.knowledge.grades import Grade
 
 
 @dataclass(frozen=True, slots=True)

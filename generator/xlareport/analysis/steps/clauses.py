@@ -3,11 +3,12 @@
 Names stand in backticks. An opcode stands before a name that does not tell it.
 """
 
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.knowledge.grades import Grade
 
 _ALL_NAMED = 2
 _DOUBT = {Grade.EXACT: "", Grade.MATCHED: "", Grade.GUESSED: "it seems that "}

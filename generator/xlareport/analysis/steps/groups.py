@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
+from xlareport.knowledge.grades import doubt
 
 _EXAMPLES = 3
 _NAME = re.compile(r"%[\w.\-]+")
@@ -73,7 +74,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
     scopes = {member.scope for member in members}
     layers = _layers(members)
     even = len(layers) > 1 and len(set(layers.values())) == 1
-    surest = sorted(members, key=lambda member: (_SURENESS[member.grade], not member.scoped))
+    surest = sorted(members, key=lambda member: (doubt(member.grade), not member.scoped))
     return ChangeGroup(
         kind=kind,
         opcodes=opcodes,
@@ -93,9 +94,6 @@ def _manner(change: Change) -> tuple[str, ...]:
     """Return how a change is explained, without names."""
     result = (change.reason, *change.details)
     return tuple(_NAME.sub("%", text) if "%" in text else text for text in result)
-
-
-_SURENESS = {"exact": 0, "matched": 1, "guessed": 2}
 
 
 def _layers(members: list[Change]) -> dict[str, int]:

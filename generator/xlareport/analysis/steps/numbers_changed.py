@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise, unscaled
@@ -18,6 +18,7 @@ from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_groups
+from xlareport.knowledge.grades import Grade, weakest
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 TYPE = "element type"
@@ -88,8 +89,6 @@ _MOVERS = frozenset(
 )
 """Opcodes that give on the values of others: their type is that of what they are given."""
 
-_SURENESS = (Grade.EXACT, Grade.MATCHED, Grade.GUESSED)
-
 
 def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
     """Return what a step did to numbers, one record for each kind; integers are left out."""
@@ -99,9 +98,7 @@ def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
     for what, text, grade in _number_changes(change.changes, change.matching):
         result.setdefault(what, []).append((text, grade))
     return tuple(
-        NumbersChanged(
-            what, len(some), some[0][0], max((item[1] for item in some), key=_SURENESS.index)
-        )
+        NumbersChanged(what, len(some), some[0][0], weakest(grade for _, grade in some))
         for what, some in result.items()
     )
 

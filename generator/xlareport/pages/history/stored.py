@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from xlareport.knowledge.grades import Grade
 from xlareport.storage.folding import Folded, unfold_strings
 
 _MOST = 1 << 28
 """Characters of the strings of one column."""
-_GRADES = {"e": "exact", "m": "matched", "g": "guessed"}
+_GRADES = {grade[0]: grade for grade in Grade}
 
 
 @dataclass(frozen=True, slots=True)

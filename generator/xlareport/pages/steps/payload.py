@@ -11,6 +11,7 @@ from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import TextDiff
+from xlareport.knowledge.grades import weakest
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload
 
 _MEMBERS = 6
@@ -60,12 +61,9 @@ def _group(group: ChangeGroup) -> dict[str, Any]:
         "label": _LABELS[group.kind],
         "title": _title(group),
         "count": group.count,
-        "grade": str(max((example.grade for example in group.examples), key=_SURENESS.index)),
+        "grade": weakest(example.grade for example in group.examples),
         "examples": [_example(example) for example in group.examples],
     }
-
-
-_SURENESS = ("exact", "matched", "guessed")
 
 
 def _title(group: ChangeGroup) -> str:

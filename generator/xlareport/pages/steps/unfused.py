@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xlareport.analysis.code.unfused_pairs import UnfusedPair
+from xlareport.knowledge.grades import weakest
 
 FUSION_STEP = "priority-fusion"
 _LONGEST = 200
@@ -23,7 +24,7 @@ def unfused_groups(pairs: Sequence[UnfusedPair]) -> list[dict[str, Any]]:
             "label": "Producers not fused into their consumers",
             "title": reason[:_LONGEST],
             "count": len(alike),
-            "grade": max((pair.grade for pair in alike), key=("exact", "matched").index),
+            "grade": weakest(pair.grade for pair in alike),
             "examples": [_example(pair) for pair in alike[:_MOST]],
         }
         for reason, alike in sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
