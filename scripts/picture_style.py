@@ -3,22 +3,29 @@
 With `--check` nothing is written; the exit code is 1 where a file is not what the table makes.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from xlareport.pictures.style_values import dark, sizes
+from xlareport.pictures.style_values import dark, folding_rules, sizes
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTE = "Made from generator/xlareport/pictures/style.toml by `make bundle`: changes here are lost."
 
 
 def script_module() -> str:
-    """Return the JavaScript module with the sizes of pictures."""
-    head = f"/** Sizes of pictures, in SVG user units. {NOTE} */\n\n"
-    values = asdict(sizes()).items()
-    return head + "".join(f"export const {name.upper()} = {value:g};\n" for name, value in values)
+    """Return the JavaScript module with the sizes of pictures, and what they fold."""
+    head = f"/** Sizes of pictures, in SVG user units, and what they fold. {NOTE} */\n\n"
+    values = [(name, f"{value:g}") for name, value in asdict(sizes()).items()]
+    values += [(name, _written(value)) for name, value in asdict(folding_rules()).items()]
+    return head + "".join(f"export const {name.upper()} = {value};\n" for name, value in values)
+
+
+def _written(value: int | frozenset[str]) -> str:
+    """Return a number or a set of opcodes as JavaScript."""
+    return str(value) if isinstance(value, int) else f"new Set({json.dumps(sorted(value))})"
 
 
 def style_sheet() -> str:

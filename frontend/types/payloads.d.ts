@@ -94,6 +94,10 @@ export interface Words {
   synonyms: Record<string, string>;
   /** Bits of an element of each type. */
   bits: Record<string, number>;
+  /** Sentences about `order`, `tiles`, `bits` and `space` of a layout; `{}` stands for the value. */
+  layout: Record<string, string>;
+  /** Sentences about memory spaces by their number. */
+  spaces: Record<string, string>;
   instruction: Grammar;
 }
 

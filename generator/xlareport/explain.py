@@ -26,7 +26,7 @@ from xlareport.knowledge import (
     passes,
     stages,
 )
-from xlareport.knowledge.memory_spaces import memory_spaces
+from xlareport.knowledge.layouts import describe_layout_part
 from xlareport.knowledge.tpu_defaults import all_releases
 from xlareport.runtime import units
 
@@ -156,9 +156,8 @@ def _shape(name: str) -> Explanation | None:
     """Explain a shape with its layout, or a memory space such as `S(1)`."""
     alone = _SPACE.fullmatch(name)
     if alone:
-        return Explanation(
-            name, "memory-space", "", (Token(name, _spaces(alone[1]), "layout"),), ()
-        )
+        words = describe_layout_part("space", alone[1])
+        return Explanation(name, "memory-space", "", (Token(name, words, "layout"),), ())
     try:
         shape = parse_shape(name)
     except ShapeError:
@@ -174,6 +173,7 @@ def _shape(name: str) -> Explanation | None:
 _SPACE = re.compile(r"S\((\d{1,9})\)", re.ASCII)
 _TILE = re.compile(r"T((?:\([\d,*]{1,80}\)){1,9})", re.ASCII)
 _ELEMENT_BITS = re.compile(r"E\((\d{1,4})\)", re.ASCII)
+_LAYOUT_PARTS = {"tiles": _TILE, "bits": _ELEMENT_BITS, "space": _SPACE}
 _MOST_ARRAYS = 20
 
 
@@ -184,26 +184,12 @@ def _array_token(shape: Shape) -> Token:
     parts = [f"{sizes or 'One'} of {shape.element_type}.", known.words if known else ""]
     order = shape.layout.partition(":")[0].strip()
     if order:
-        parts.append(
-            f"Layout {order}: dimension {order.partition(',')[0]} varies fastest in memory."
-        )
-    if tile := _TILE.search(shape.layout):
-        parts.append(f"Stored in tiles of {tile[1]} elements, padded to whole tiles.")
-    if bits := _ELEMENT_BITS.search(shape.layout):
-        parts.append(f"Each element takes {bits[1]} bits.")
-    if space := _SPACE.search(shape.layout):
-        parts.append(_spaces(space[1]))
+        parts.append(f"Layout {order}:")
+        parts.append(describe_layout_part("order", order.partition(",")[0]))
+    for part, pattern in _LAYOUT_PARTS.items():
+        if written := pattern.search(shape.layout):
+            parts.append(describe_layout_part(part, written[1]))
     return Token(shape.text, plain(" ".join(filter(None, parts))), "shape")
-
-
-def _spaces(number: str) -> str:
-    """Say what a number of a memory space means on each backend or chip that has one."""
-    spaces = {name.rpartition("-"): space for name, space in memory_spaces().items()}
-    known = {where: space.words for (where, _, each), space in spaces.items() if each == number}
-    listing = "; ".join(f"on {where} {words}" for where, words in known.items())
-    return (
-        f"Memory space {number}: {listing}." if known else f"Memory space {number}, not known here."
-    )
 
 
 def suggestions(name: str) -> tuple[str, ...]:

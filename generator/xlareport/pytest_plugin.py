@@ -19,7 +19,7 @@ def xla_capture(tmp_path: Path) -> "Callable[[Sequence[str]], Report]":
 
     The test fails where the command does, or where XLA dumped nothing.
     """
-    from xlareport.testing import capture_report  # noqa: PLC0415
+    from xlareport.testing import capture_report  # noqa: PLC0415 - only tests that ask
 
     taken: list[Path] = []
 

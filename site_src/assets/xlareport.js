@@ -967,7 +967,7 @@ var xlareport = (() => {
     const [kind, name] = divide(word);
     if (kind === "instruction") return instruction(name, known4);
     if (kind === "shape") return shape(name, known4);
-    if (kind === "layout") return layoutParts(name.slice(1, -1));
+    if (kind === "layout") return layoutParts(name.slice(1, -1), known4);
     return kinds(name, known4).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
   }
   function kinds(name, known4) {
@@ -1048,7 +1048,7 @@ var xlareport = (() => {
     return [
       [type, own(known4.words.type, type) || "A type of element that is not known here."],
       [`[${dimensions}]`, sizes(dimensions, known4.bits[type])],
-      ...layout ? layoutParts(layout) : []
+      ...layout ? layoutParts(layout, known4) : []
     ];
   }
   function sizes(dimensions, bits) {
@@ -1061,27 +1061,19 @@ var xlareport = (() => {
     const product = numbers.length > 1 ? `${numbers.map(format.count).join(" \xD7 ")}, ` : "";
     return `The size of each dimension: ${product}${format.plural(total, "element")}${bytes}${most}.`;
   }
-  function layoutParts(layout) {
+  function layoutParts(layout, known4) {
     const order = /^[\d,]*/.exec(layout)?.[0] ?? "";
+    const words2 = (name, value) => known4.layout[name].replace("{}", value);
     const parts = (
       /** @type {Part[]} */
       []
     );
-    if (order) {
-      const nearest = order.split(",")[0];
-      parts.push([
-        `{${order}}`,
-        `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`
-      ]);
-    }
+    if (order) parts.push([`{${order}}`, words2("order", order.split(",")[0])]);
     for (const [written2, letter2, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
-      if (letter2 === "T") {
-        parts.push([written2, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
-      }
-      if (letter2 === "S") {
-        parts.push([written2, `In memory space ${inside.slice(1, -1)} of the device.`]);
-      }
-      if (letter2 === "E") parts.push([written2, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
+      const value = inside.slice(1, -1);
+      if (letter2 === "T") parts.push([written2, words2("tiles", inside)]);
+      if (letter2 === "S") parts.push([written2, own(known4.spaces, value) || words2("space", value)]);
+      if (letter2 === "E") parts.push([written2, words2("bits", value)]);
     }
     return parts;
   }
@@ -1296,8 +1288,32 @@ var xlareport = (() => {
     }
   }
 
+  // src/pictures/sizes.js
+  var CHARACTER_WIDTH = 7.25;
+  var LINE_HEIGHT = 15;
+  var PADDING_X = 8;
+  var PADDING_Y = 5;
+  var STACK_OFFSET = 5;
+  var BAR_HEIGHT = 4;
+  var OPENING_WIDTH = 15;
+  var LONGEST_LINE = 36;
+  var MARGIN = 12;
+  var TITLE_HEIGHT = 28;
+  var NARROWEST = 380;
+  var BASELINE = 11.5;
+  var HEAD_LENGTH = 6.5;
+  var HEAD_ANGLE = 0.42;
+  var LEGEND_LINE = 16;
+  var LEGEND_CHARACTER = 6.7;
+  var LEGEND_SWATCH = 22;
+  var LEGEND_GAP = 16;
+  var LEGEND_WORDS = 48;
+  var MOST_KINDS = 10;
+  var BOOKKEEPING = /* @__PURE__ */ new Set(["bitcast", "constant", "get-tuple-element", "parameter", "tuple"]);
+  var SPREADING = /* @__PURE__ */ new Set(["bitcast", "broadcast", "reshape"]);
+  var LARGE_INPUT = 4096;
+
   // src/graphs/graph.js
-  var SPREADING = /* @__PURE__ */ new Set(["broadcast", "bitcast", "reshape"]);
   var Graph = class {
     /** @param {Index} index */
     constructor(index) {
@@ -1525,7 +1541,6 @@ var xlareport = (() => {
   }
 
   // src/graphs/snapshot_graph.js
-  var BOOKKEEPING = /* @__PURE__ */ new Set(["parameter", "constant", "get-tuple-element", "tuple", "bitcast"]);
   var HEAVY = ["dark-blue", "dark-green", "brown", "gray", "purple"];
   var NAMED = 3;
   var [AT_THE_END, AT_THE_START] = [-1, -2];
@@ -2316,28 +2331,6 @@ var xlareport = (() => {
     }
   };
 
-  // src/pictures/sizes.js
-  var CHARACTER_WIDTH = 7.25;
-  var LINE_HEIGHT = 15;
-  var PADDING_X = 8;
-  var PADDING_Y = 5;
-  var STACK_OFFSET = 5;
-  var BAR_HEIGHT = 4;
-  var OPENING_WIDTH = 15;
-  var LONGEST_LINE = 36;
-  var MARGIN = 12;
-  var TITLE_HEIGHT = 28;
-  var NARROWEST = 380;
-  var BASELINE = 11.5;
-  var HEAD_LENGTH = 6.5;
-  var HEAD_ANGLE = 0.42;
-  var LEGEND_LINE = 16;
-  var LEGEND_CHARACTER = 6.7;
-  var LEGEND_SWATCH = 22;
-  var LEGEND_GAP = 16;
-  var LEGEND_WORDS = 48;
-  var MOST_KINDS = 10;
-
   // src/pictures/svg_text.js
   function escaped(value) {
     const printable = String(value).replace(
@@ -2356,7 +2349,6 @@ var xlareport = (() => {
 
   // src/graphs/neighborhood.js
   var HUB = 12;
-  var LARGE = 4096;
   var View = class {
     /**
      * @param {Graph} graph
@@ -2420,7 +2412,7 @@ var xlareport = (() => {
             source,
             target: place,
             label,
-            style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : ""
+            style: (this.graph.elements(use.place) ?? LARGE_INPUT) < LARGE_INPUT ? "thin" : ""
           });
         }
       }

@@ -6,8 +6,7 @@
 import { once } from "../core/once.js";
 import { splitRows, unfold } from "../core/packing.js";
 import { load } from "../core/payloads.js";
-
-const SPREADING = new Set(["broadcast", "bitcast", "reshape"]);
+import { SPREADING } from "../pictures/sizes.js";
 
 /** @typedef {import("../../types/payloads").Instructions} Stored */
 /** @typedef {Omit<Stored, "names" | "arguments" | "operands"> & Opened} Index with its columns read */

@@ -3,12 +3,11 @@
  * to another.
  */
 
+import { LARGE_INPUT } from "../pictures/sizes.js";
 import { shorten } from "../pictures/svg_text.js";
 
 /** With more users or operands than this, only the instruction that was asked for shows them. */
 const HUB = 12;
-/** Elements from which on an arrow is drawn thicker, as in XLA's drawings. */
-const LARGE = 4096;
 
 /** @typedef {import("./graph.js").Graph} Graph */
 /** @typedef {import("./graph.js").Use} Use */
@@ -84,7 +83,7 @@ export class View {
           source,
           target: place,
           label,
-          style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "",
+          style: (this.graph.elements(use.place) ?? LARGE_INPUT) < LARGE_INPUT ? "thin" : "",
         });
       }
     }

@@ -8,8 +8,8 @@ import { unfold } from "../core/packing.js";
 import { load } from "../core/payloads.js";
 import { Graph, loadGraph } from "./graph.js";
 import { readVersions } from "./versions.js";
+import { BOOKKEEPING } from "../pictures/sizes.js";
 
-const BOOKKEEPING = new Set(["parameter", "constant", "get-tuple-element", "tuple", "bitcast"]);
 /** Colors of the opcodes of which a reader wants to know first. */
 const HEAVY = ["dark-blue", "dark-green", "brown", "gray", "purple"];
 const NAMED = 3;

@@ -88,7 +88,7 @@ export async function explainWord(word) {
   const [kind, name] = divide(word);
   if (kind === "instruction") return instruction(name, known);
   if (kind === "shape") return shape(name, known);
-  if (kind === "layout") return layoutParts(name.slice(1, -1));
+  if (kind === "layout") return layoutParts(name.slice(1, -1), known);
   return kinds(name, known)
     .filter(([other]) => other === kind)
     .map(([, meaning]) => ["", meaning]);
@@ -206,7 +206,7 @@ function shape(text, known) {
   return [
     [type, own(known.words.type, type) || "A type of element that is not known here."],
     [`[${dimensions}]`, sizes(dimensions, known.bits[type])],
-    ...(layout ? layoutParts(layout) : []),
+    ...(layout ? layoutParts(layout, known) : []),
   ];
 }
 
@@ -227,26 +227,19 @@ function sizes(dimensions, bits) {
 
 /**
  * @param {string} layout
+ * @param {Tables} known
  * @returns {Part[]}
  */
-function layoutParts(layout) {
+function layoutParts(layout, known) {
   const order = /^[\d,]*/.exec(layout)?.[0] ?? "";
+  const words = (/** @type {string} */ name, /** @type {string} */ value) => known.layout[name].replace("{}", value);
   const parts = /** @type {Part[]} */ ([]);
-  if (order) {
-    const nearest = order.split(",")[0];
-    parts.push([
-      `{${order}}`,
-      `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`,
-    ]);
-  }
+  if (order) parts.push([`{${order}}`, words("order", order.split(",")[0])]);
   for (const [written, letter, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
-    if (letter === "T") {
-      parts.push([written, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
-    }
-    if (letter === "S") {
-      parts.push([written, `In memory space ${inside.slice(1, -1)} of the device.`]);
-    }
-    if (letter === "E") parts.push([written, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
+    const value = inside.slice(1, -1);
+    if (letter === "T") parts.push([written, words("tiles", inside)]);
+    if (letter === "S") parts.push([written, own(known.spaces, value) || words("space", value)]);
+    if (letter === "E") parts.push([written, words("bits", value)]);
   }
   return parts;
 }

@@ -1,4 +1,4 @@
-/** Sizes of pictures, in SVG user units. Made from generator/xlareport/pictures/style.toml by `make bundle`: changes here are lost. */
+/** Sizes of pictures, in SVG user units, and what they fold. Made from generator/xlareport/pictures/style.toml by `make bundle`: changes here are lost. */
 
 export const CHARACTER_WIDTH = 7.25;
 export const LINE_HEIGHT = 15;
@@ -20,3 +20,6 @@ export const LEGEND_SWATCH = 22;
 export const LEGEND_GAP = 16;
 export const LEGEND_WORDS = 48;
 export const MOST_KINDS = 10;
+export const BOOKKEEPING = new Set(["bitcast", "constant", "get-tuple-element", "parameter", "tuple"]);
+export const SPREADING = new Set(["bitcast", "broadcast", "reshape"]);
+export const LARGE_INPUT = 4096;

@@ -10,6 +10,8 @@ const WORDS = {
     type: { f32: "Single precision." },
   },
   bits: { f32: 32 },
+  layout: { order: "First {}.", tiles: "Tiles of {}.", bits: "{} bits.", space: "Space {}." },
+  spaces: { 1: "Space 1: on tpu VMEM." },
   instruction: {
     forms: ["(?<born>[a-z]+)_(?<manner>fusion)", "(?<born>[a-z-]+)"],
     fields: {
@@ -63,12 +65,14 @@ for (const [word, parts] of Object.entries(CASES)) {
   test(`${word} is explained part by part`, async () => assert.deepEqual(await explainWord(word), parts));
 }
 
-test("a layout says its order and its tiles", async () => {
-  const parts = await explainWord("layout:{1,0:T(8,128)S(1)}");
-  assert.deepEqual(
-    parts.map(([part]) => part),
-    ["{1,0}", "T(8,128)", "S(1)"],
-  );
+test("a layout says its order, its tiles, its bits and its memory space", async () => {
+  assert.deepEqual(await explainWord("layout:{1,0:T(8,128)E(4)S(1)}"), [
+    ["{1,0}", "First 1."],
+    ["T(8,128)", "Tiles of (8,128)."],
+    ["E(4)", "4 bits."],
+    ["S(1)", "Space 1: on tpu VMEM."],
+  ]);
+  assert.deepEqual((await explainWord("layout:{0:S(77)}"))[1], ["S(77)", "Space 77."]);
 });
 
 test("an entry has an address without markup", () => {

@@ -11,14 +11,12 @@ from xlareport.knowledge import opcodes
 from xlareport.pictures.drawing import Family, Opening
 from xlareport.pictures.folding import constant_words, shape_words
 from xlareport.pictures.metrics import LONGEST_LINE, shorten
+from xlareport.pictures.style_values import folding_rules
 from xlareport.runtime.units import plural
-
-LARGE_INPUT = 4096
-"""Elements from which on an input is drawn darker and an arrow thicker, as in XLA's drawings."""
 
 _MOST_OPERAND_LINES = 3
 _TOOLTIP_VALUE = 160
-_BOOKKEEPING = frozenset({"parameter", "constant", "get-tuple-element", "tuple", "bitcast"})
+_BOOKKEEPING = folding_rules().bookkeeping
 
 _SHOWN = (
     "custom_call_target",
@@ -37,7 +35,7 @@ _SHOWN = (
 def family(instruction: Instruction, module: HloModule, *, fused: bool = False) -> Family:
     """Return the colour of an instruction; asynchronous ones take that of what they wrap."""
     if instruction.opcode == "parameter":
-        large = (instruction.shape.element_count or 0) >= LARGE_INPUT
+        large = (instruction.shape.element_count or 0) >= folding_rules().large_input
         return "dark-orange" if large else "orange"
     if instruction.opcode == "bitcast":
         return "green" if fused else "white"

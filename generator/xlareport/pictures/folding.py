@@ -10,6 +10,7 @@ from copy import copy
 
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.pictures.metrics import shorten
+from xlareport.pictures.style_values import folding_rules
 
 _LONGEST_LITERAL = 12
 _LONGEST_SHAPE = 22
@@ -19,7 +20,7 @@ _MOST_SHARED = 4
 _FEWEST_OUTPUTS = 4
 """A root tuple of so many is folded: what makes its elements is marked instead."""
 
-_SPREADING = frozenset({"broadcast", "bitcast", "reshape"})
+_SPREADING = folding_rules().spreading
 
 
 class Folding:

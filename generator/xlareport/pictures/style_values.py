@@ -39,6 +39,24 @@ def sizes() -> PictureSizes:
     return PictureSizes(**_table()["sizes"])
 
 
+@dataclass(frozen=True, slots=True)
+class FoldingRules:
+    """What is folded into the boxes of its users; the table says what each is."""
+
+    bookkeeping: frozenset[str]
+    spreading: frozenset[str]
+    large_input: int
+
+
+@cache
+def folding_rules() -> FoldingRules:
+    """Return the opcodes that need no box of their own, and the elements of a large input."""
+    rules = _table()["folding"]
+    return FoldingRules(
+        frozenset(rules["bookkeeping"]), frozenset(rules["spreading"]), rules["large_input"]
+    )
+
+
 def dashes() -> Mapping[str, str]:
     """Return how the border of each state is dashed."""
     return dict(_table()["dashes"])

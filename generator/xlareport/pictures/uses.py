@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.model import Instruction
-from xlareport.pictures.boxes import LARGE_INPUT
 from xlareport.pictures.drawing import Arrow, EdgeStyle, State
 from xlareport.pictures.parts import InstructionGroup
 from xlareport.pictures.scene import Instance, Value, resolve
+from xlareport.pictures.style_values import folding_rules
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "tuple"})
@@ -135,7 +135,7 @@ def _add_arrow(uses: Uses, value: Value, box: str, number: str | None) -> None:
         return
     arrow = uses.arrows.setdefault((value.box, box), _Arrow())
     count = _element_count(value)
-    arrow.small = arrow.small and count is not None and count < LARGE_INPUT
+    arrow.small = arrow.small and count is not None and count < folding_rules().large_input
     arrow.numbers = arrow.numbers and count == 1
     if number is not None:
         arrow.operands.append((number, value.element))

@@ -63,9 +63,10 @@ class _Estimates:
 def read_skeleton(
     module: ParsedModule, cost: ModuleCost, backend: str | None, device: Device, grade: str
 ) -> Skeleton:
-    """Return the skeleton of a module's final snapshot, which it has to have."""
+    """Return the skeleton of a module's final snapshot; raises ValueError where it has none."""
     final = module.final
-    assert final is not None, "read_skeleton is for modules with a snapshot"  # noqa: S101
+    if final is None:
+        raise ValueError("read_skeleton is for modules with a snapshot")
     times = _collective_times(final.hlo, cost, device)
     outline = _Outline(_Estimates(final.hlo, cost, device, times), module.code)
     items = outline.of_entry()

@@ -20,19 +20,19 @@ from xlareport.hlo.protos.words import (
 )
 from xlareport.hlo.quoting import escape
 
-_ONE = "to_apply"
+_TO_APPLY = "to_apply"
 _NAMES = {
-    "all-reduce": (_ONE,),
-    "all-reduce-start": (_ONE,),
-    "call": (_ONE,),
-    "map": (_ONE,),
-    "reduce": (_ONE,),
-    "reduce-scatter": (_ONE,),
-    "reduce-window": (_ONE,),
-    "scan": (_ONE,),
-    "scatter": (_ONE,),
+    "all-reduce": (_TO_APPLY,),
+    "all-reduce-start": (_TO_APPLY,),
+    "call": (_TO_APPLY,),
+    "map": (_TO_APPLY,),
+    "reduce": (_TO_APPLY,),
+    "reduce-scatter": (_TO_APPLY,),
+    "reduce-window": (_TO_APPLY,),
+    "scan": (_TO_APPLY,),
+    "scatter": (_TO_APPLY,),
     "select-and-scatter": ("select", "scatter"),
-    "sort": (_ONE,),
+    "sort": (_TO_APPLY,),
 }
 
 

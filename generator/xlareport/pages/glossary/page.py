@@ -14,6 +14,7 @@ from xlareport.dump.tokens import table
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, passes, stages
 from xlareport.knowledge.flags import Flag
+from xlareport.knowledge.layouts import layout_sentences, space_sentences
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
 
@@ -147,6 +148,8 @@ def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
             for name, element_type in ELEMENT_TYPES.items()
             if element_type.bits
         },
+        "layout": dict(layout_sentences()),
+        "spaces": dict(space_sentences()),
         "instruction": _instruction_grammar(),
     }
 

@@ -103,7 +103,7 @@ def module_page(
         chips=(*_chips(record, summary.files.second_id), *_runs(record)),
         figures=main_figures(record.final, devices_of(record)),
         per_device=_per_device(summary.signature),
-        curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704
+        curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704 - SVG
         top_steps=_top_steps(record.slug, summary.stages, page),
         steps_address=steps if record.steps else None,
         no_steps=_no_steps(record),

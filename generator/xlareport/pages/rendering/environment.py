@@ -54,7 +54,7 @@ def text(value: object) -> Markup:
     """Return a string as text that neither Markdown nor HTML takes for anything else."""
     if isinstance(value, Markup):
         return value
-    return Markup(_PUNCTUATION.sub(_reference, visible(str(value))))  # noqa: S704
+    return Markup(_PUNCTUATION.sub(_reference, visible(str(value))))  # noqa: S704 - escaped
 
 
 def visible(value: str) -> str:
@@ -85,12 +85,12 @@ def flops(value: float | None) -> Markup:
 
 def count(value: int | None) -> Markup:
     """Return a whole number with thousands separators."""
-    return UNKNOWN if value is None else Markup(units.count(value))  # noqa: S704
+    return UNKNOWN if value is None else Markup(units.count(value))  # noqa: S704 - digits
 
 
 def signed(value: int | None) -> Markup:
     """Return a difference with its sign."""
-    return UNKNOWN if value is None else Markup(units.signed(value))  # noqa: S704
+    return UNKNOWN if value is None else Markup(units.signed(value))  # noqa: S704 - digits
 
 
 def share(value: float | None) -> Markup:
@@ -134,7 +134,7 @@ def front_matter(*, title: str, search: bool = True, wide: bool = False) -> Mark
         lines += ["search:", "  exclude: true"]
     if wide:
         lines += ["hide:", "  - navigation", "  - toc"]
-    return Markup("\n".join([*lines, "---", ""]))  # noqa: S704
+    return Markup("\n".join([*lines, "---", ""]))  # noqa: S704 - JSON values
 
 
 def _link(value: Sequence[str] | None) -> Markup:

@@ -1,0 +1,39 @@
+"""What the parts of a layout mean: the table `layouts.toml`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from xlareport.knowledge.memory_spaces import memory_spaces
+from xlareport.knowledge.tables import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutPart:
+    """One part of a layout."""
+
+    name: str
+    words: str
+    """A sentence; `{}` stands for what is written in the layout."""
+
+
+@cache
+def layout_sentences() -> Mapping[str, str]:
+    """Return the sentences by `order`, `tiles`, `bits` and `space`, with `{}` for the value."""
+    return {part.name: part.words for part in read_table("layouts", LayoutPart).values()}
+
+
+def describe_layout_part(part: str, value: str) -> str:
+    """Return the sentence about a part of a layout; a space with its name on each backend."""
+    known = space_sentences().get(value, "") if part == "space" else ""
+    return known or layout_sentences()[part].replace("{}", value)
+
+
+@cache
+def space_sentences() -> Mapping[str, str]:
+    """Return what each number of a memory space means on the backends and chips that have it."""
+    listing: dict[str, list[str]] = {}
+    for name, space in memory_spaces().items():
+        where, _, number = name.rpartition("-")
+        listing.setdefault(number, []).append(f"on {where} {space.words}")
+    return {number: f"In memory space {number}: {'; '.join(of)}." for number, of in listing.items()}
