@@ -11,7 +11,7 @@ from xlareport.knowledge import opcodes
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.progress import ProgressCallback
-from xlareport.site.fitting import Packed, find_site
+from xlareport.site.fitting import Packed, find_report_site
 from xlareport.site.pack import NO_NOTES, pack
 from xlareport.site.single import pack_single
 
@@ -59,7 +59,7 @@ def share_redacted(
     redactor = Redactor(keep=frozenset(opcodes.all_entries()))
     with tempfile.TemporaryDirectory(prefix="xlareport-") as folder:
         dump, out = Path(folder) / "dump", Path(folder) / "out"
-        _redact(find_site(report), dump, redactor)
+        _redact(find_report_site(report), dump, redactor)
         build(dump, replace(options, out=out, name="redacted"), progress)
         packed = packing.pack(out, {NOTE: _note(redactor)})
     return Shared(packed, redactor.replaced)

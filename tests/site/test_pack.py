@@ -113,6 +113,38 @@ def test_a_folder_without_a_report_is_refused(tmp_path: Path) -> None:
         pack(tmp_path, tmp_path / "bug.zip")
 
 
+@pytest.fixture
+def comparison(site: Path) -> Path:
+    """A site whose record is that of a comparison."""
+    modules = [{"slug": slug, "main": slug == "main"} for slug in ("helper", "main")]
+    (site / "site" / "report.json").unlink()
+    (site / "site" / "compare.json").write_text(json.dumps({"modules": modules}))
+    return site
+
+
+def test_a_comparison_is_packed_and_keeps_its_main_program(
+    comparison: Path, tmp_path: Path
+) -> None:
+    whole = pack(comparison, tmp_path / "bug.zip")
+    assert names(tmp_path / "bug.zip") == {*FILES, "compare.json"}
+
+    pack(comparison, tmp_path / "bug.zip", whole.size - 300)
+    left_out = {*FILES} - names(tmp_path / "bug.zip")
+    assert left_out == {"assets/data/m/helper/history-0.js"}
+
+
+@pytest.mark.parametrize("option", ["--single-file", "--redact"])
+def test_what_a_comparison_cannot_be_packed_as_is_said(
+    comparison: Path, tmp_path: Path, option: str
+) -> None:
+    target = tmp_path / "bug.zip"
+    done = CliRunner().invoke(command, [str(comparison), "-o", str(target), option])
+
+    assert isinstance(done.exception, UnreadableInputError)
+    assert "is a comparison: pack it as a zip" in str(done.exception)
+    assert not target.exists()
+
+
 def test_the_command_says_what_it_wrote(site: Path, tmp_path: Path) -> None:
     target = tmp_path / "bug.zip"
     done = CliRunner().invoke(command, [str(site), "-o", str(target), "--limit", "0.1"])

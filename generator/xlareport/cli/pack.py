@@ -53,7 +53,8 @@ def command(
     """Put the report in SITE, the current folder by default, into one file to share.
 
     Recipients unpack the zip and open index.html; the HTML file of --single-file opens directly.
-    Both contain the HLO, so any command of xlareport takes them instead of the dump.
+    Both contain the HLO, so any command of xlareport takes them instead of the dump. The site of a
+    comparison is packed as a zip of its pages only.
 
     --redact lists on standard error what it removed. Names of modules, functions and ops are kept,
     since they are the program itself: check before sharing.

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from xlareport.pages import navigation
 from xlareport.pages.navigation import PICTURE_LOOK
@@ -13,9 +14,12 @@ from xlareport.runtime.errors import UnreadableInputError
 from xlareport.storage.payloads import read_payload
 
 HOME = "index.html"
+REPORT = "report.json"
+COMPARISON = "compare.json"
 DATA = "assets/data"
 
 _NOT_PAGES = ("404.html",)
+_RECORDS = (REPORT, COMPARISON)
 _KEY_OF_PICTURE = re.compile(r"\bpictures/[\w-]{1,200}")
 
 
@@ -34,13 +38,29 @@ class MainProgram:
 
 
 def find_site(report: Path) -> Path:
-    """Return the folder of the built pages; raises UnreadableInputError where there is none."""
+    """Return the folder of the built pages, of a report or of a comparison.
+
+    Raises UnreadableInputError where there is none.
+    """
     for folder in (report, report / "site"):
-        if (folder / HOME).is_file() and (folder / "report.json").is_file():
+        if (folder / HOME).is_file() and any((folder / name).is_file() for name in _RECORDS):
             return folder
     raise UnreadableInputError(
         f"{report} holds no built report; name the folder given to `xlareport build --out`."
     )
+
+
+def find_report_site(report: Path) -> Path:
+    """Return the folder of the built pages of a report; raises UnreadableInputError.
+
+    A comparison is refused: it has no texts to rebuild, and its pages no form of one file.
+    """
+    site = find_site(report)
+    if not (site / REPORT).is_file():
+        raise UnreadableInputError(
+            f"{report} is a comparison: pack it as a zip, without --single-file and --redact."
+        )
+    return site
 
 
 def read_main_program(site: Path) -> MainProgram:
@@ -58,13 +78,24 @@ def read_main_program(site: Path) -> MainProgram:
 
 
 def _slug(site: Path) -> str | None:
+    name = next(name for name in _RECORDS if (site / name).is_file())
+    read = _slug_of_report if name == REPORT else _slug_of_comparison
     try:
-        report = json.loads((site / "report.json").read_text("utf-8"))
-        slugs = {item["key"]: item["slug"] for item in report["modules"]}
-        result = slugs.get(report["main"]["module"]) if report["main"] else None
+        result = read(json.loads((site / name).read_text("utf-8")))
     except (ValueError, KeyError, TypeError) as error:
-        raise UnreadableInputError(f"{site}/report.json is damaged: {error}.") from error
+        raise UnreadableInputError(f"{site}/{name} is damaged: {error}.") from error
     return str(result) if result else None
+
+
+def _slug_of_report(report: Any) -> Any:
+    slugs = {item["key"]: item["slug"] for item in report["modules"]}
+    return slugs.get(report["main"]["module"]) if report["main"] else None
+
+
+def _slug_of_comparison(comparison: Any) -> Any:
+    """Return that of the main program; None where modules of several dumps are in one table."""
+    modules = comparison.get("modules", ())
+    return next((item["slug"] for item in modules if item["main"]), None)
 
 
 def _pages(site: Path, slug: str | None) -> Iterator[str]:

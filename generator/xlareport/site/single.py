@@ -22,7 +22,7 @@ from xlareport.site.fitting import (
     Packed,
     PackedFile,
     describe_files,
-    find_site,
+    find_report_site,
     rank_file,
     read_main_program,
     select_files,
@@ -52,7 +52,7 @@ def pack_single(
 
     Raises UnreadableInputError where the pages alone are too large, and UnwritableFileError.
     """
-    site = find_site(report)
+    site = find_report_site(report)
     main = read_main_program(site)
     pages = [read_page(site, path) for path in main.pages]
     templates = pages[0].without_scripts(_ALONE) + "".join(page.template() for page in pages)
