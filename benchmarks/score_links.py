@@ -34,7 +34,7 @@ def labelled(dump: str) -> list[Pair]:
 
 
 def fits(pair: Pair, label: Pair) -> bool:
-    """Say whether a pair of module names fits a label."""
+    """Return whether a pair of module names fits a label."""
     return fnmatchcase(pair[0], label[0]) and fnmatchcase(pair[1], label[1])
 
 

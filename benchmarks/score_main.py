@@ -38,7 +38,7 @@ def largest_text(summaries: Sequence[ModuleSummary]) -> int | None:
 
 
 def right(label: Label, name: str) -> bool:
-    """Say whether a module is one of the right answers."""
+    """Return whether a module is one of the right answers."""
     return any(fnmatchcase(name, answer) for answer in label.answers)
 
 

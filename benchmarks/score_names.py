@@ -49,7 +49,7 @@ def named_passes(name: DumpName) -> Iterator[Named]:
 
 
 def basis(named: Named) -> str:
-    """Say what the entry of a pass or pipeline rests on; some names are both."""
+    """Return what the entry of a pass or pipeline rests on; some names are both."""
     pipeline = passes.find_pipeline(named.name) if named.is_pipeline else None
     found = pipeline or passes.find(named.name)
     if found is not None:

@@ -168,7 +168,7 @@ def name_of(record: type, field: Field[Any]) -> str:
 
 
 def is_required(field: Field[Any]) -> bool:
-    """Say whether reports of every version have the key: those added later have a default."""
+    """Return whether reports of every version have the key: those added later have a default."""
     return field.default is MISSING and field.default_factory is MISSING
 
 

@@ -365,7 +365,7 @@ class Snapshot:
         return read_signature(self.hlo)
 
     def same_code(self, other: "Snapshot") -> bool:
-        """Say whether both differ in nothing but names, numbers and source lines."""
+        """Return whether both differ in nothing but names, numbers and source lines."""
         forms = CodeDigests()
         return forms.of_module(self.hlo, ordered=True) == forms.of_module(other.hlo, ordered=True)
 

@@ -136,7 +136,7 @@ def _facts(fields: Mapping[str, str], entry: object) -> Iterator[str]:
 
 
 def _flag_of_family(name: str) -> Explanation | None:
-    """Say of a flag that no table has what its prefix tells, and that the rest is not known."""
+    """Explain a flag that no table has by its prefix; the rest is not known."""
     family = flags.find_family(name)
     if family is None:
         return None
@@ -146,7 +146,7 @@ def _flag_of_family(name: str) -> Explanation | None:
 
 
 def _tpu_default(name: str) -> Iterator[str]:
-    """Say which default the newest release of libtpu that is known gives a flag."""
+    """Yield which default the newest release of libtpu that is known gives a flag."""
     newest, flag = all_releases()[-1], name.strip().lstrip("-").partition("=")[0]
     if flag in newest.values:
         yield f"Default in libtpu {newest.release}: {newest.values[flag] or 'empty'}."
@@ -178,7 +178,7 @@ _MOST_ARRAYS = 20
 
 
 def _array_token(shape: Shape) -> Token:
-    """Say what an array holds, in which order its dimensions lie, its tiles and its memory."""
+    """Return what an array holds, in which order its dimensions lie, its tiles and its memory."""
     known = element_types.find(shape.element_type)
     sizes = " x ".join("any number" if size is None else f"{size:,}" for size in shape.dimensions)
     parts = [f"{sizes or 'One'} of {shape.element_type}.", known.words if known else ""]

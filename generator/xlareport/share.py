@@ -79,7 +79,7 @@ def _redact(site: Path, dump: Path, redactor: Redactor) -> None:
 
 
 def _note(redactor: Redactor) -> str:
-    """Say what was taken out without saying it."""
+    """Describe what was redacted without repeating it."""
     lines = [f"{count:>6} {what}" for what, count in sorted(redactor.counts.items())]
     head = "Taken out of this report, and replaced by the same words everywhere:"
     return "\n".join([head, "", *(lines or ["nothing"]), ""])

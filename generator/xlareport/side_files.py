@@ -236,7 +236,7 @@ def read_profiles(
 
 
 def list_unjoined(watched: ProfiledModules, names: Collection[str]) -> tuple[Problem, ...]:
-    """Tell of the events of modules that the dump does not have; `names` are those it has."""
+    """Return problems for events of modules that the dump lacks; `names` are those it has."""
     others = [module for name, module in watched.modules.items() if name not in names]
     if not others:
         return ()

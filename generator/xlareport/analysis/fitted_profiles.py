@@ -58,6 +58,6 @@ def _fit_profile(module: ModuleAnalysis, same_name: Sequence[ModuleAnalysis]) ->
 
 
 def _knows_more(own: Measured, best: Measured) -> bool:
-    """Say whether a module has instructions that ran and that the best one of its name lacks."""
+    """Return whether a module has instructions that ran and that the best one of its name lacks."""
     unknown = {operation.name for operation in best.unknown}
     return not unknown.isdisjoint(row.time.name for row in own.rows)

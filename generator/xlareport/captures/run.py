@@ -100,7 +100,7 @@ def plan_capture(
 
 
 def _warning_about(folder: str) -> str:
-    """Say what to mind of a folder for the dump that the caller has chosen."""
+    """Return a warning about a dump folder that the caller has chosen."""
     if folder == "-":
         return "XLA then dumps into the program's output, of which no report is made here."
     try:

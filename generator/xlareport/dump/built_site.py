@@ -28,7 +28,7 @@ _BLOCK = re.compile(rb'<script type="application/json" id="([^"<>]{1,1000})">([^
 
 
 def is_single_file(path: Path, name: str) -> bool:
-    """Say whether the file is a report in one file; raises OSError where it cannot be read."""
+    """Return whether the file is a report in one file; raises OSError where it cannot be read."""
     if not name.lower().endswith(_ENDINGS):
         return False
     with path.open("rb") as file:

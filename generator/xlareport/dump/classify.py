@@ -54,7 +54,7 @@ class Homes:
         return lost.union(result) if result else lost
 
     def may_have_lost(self, name: DumpName, path: str) -> bool:
-        """Say whether a file without a module's name may be without it for its length."""
+        """Return whether a file without a module's name may be without it for its length."""
         return bool(self._longer(name.timestamp, _shortest_lost(name, path)))
 
     def _longer(self, timestamp: int | None, shortest: int) -> frozenset[str]:

@@ -24,7 +24,7 @@ class RunEach(Protocol):
 
 
 def is_volatile(path: str) -> bool:
-    """Say whether equal compilations write this file with contents of different sizes."""
+    """Return whether equal compilations write this file with contents of different sizes."""
     return path.endswith((*_TIMES, *_OPTIONS))
 
 

@@ -13,7 +13,7 @@ def kind_by_ending(ending: str) -> str:
 
 
 def is_ending(text: str) -> bool:
-    """Say whether a text is known as an ending, and not as the name of a side file."""
+    """Return whether a text is known as an ending, and not as the name of a side file."""
     return kind_by_ending(text) != "unknown" or text in table("endings")["by_format"]
 
 

@@ -18,7 +18,7 @@ class JaxName:
 
     @property
     def words(self) -> str:
-        """Say what a module of this name is, if no function of the user has the name."""
+        """Return what a module of this name is, if no function of the user has the name."""
         which = "" if self.where == "-" else f" {self.where}"
         kind = "The primitive" if which else "A primitive"
         what = self.where if self.kind == "function" else f"{kind}{which}"

@@ -25,7 +25,7 @@ Frame = tuple[str, Path, float | None]
 
 
 def may_hold_frames(path: str) -> bool:
-    """Say whether a file of this name is worth a look for frames."""
+    """Return whether a file of this name is worth a look for frames."""
     name = path.rsplit("/", 1)[-1].lower()
     return name.endswith(_ENDINGS) and "module_" not in name
 
@@ -50,7 +50,7 @@ def frames(location: Path, path: str, spool: Spool, problems: list[Problem]) -> 
 
 
 def _holds_begin(file: IO[bytes]) -> bool:
-    """Say whether a frame may begin anywhere in a file; leaves the file at its beginning.
+    """Return whether a frame may begin anywhere in a file; leaves the file at its beginning.
 
     Most texts hold none, and going through them line by line takes ten times as long.
     """

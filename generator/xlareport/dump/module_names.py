@@ -63,7 +63,7 @@ def _explained(form: GrammarForm, match: re.Match[str]) -> ModuleNameParts:
 
 
 def _jax_helper(groups: Mapping[str, str]) -> str | None:
-    """Say what a module is that bears the name of a function of JAX's own."""
+    """Return what a module is that has the name of a function of JAX's own."""
     function = groups.get("function", "")
     if "api" in groups and (_RANDOM.fullmatch(function) or _is_operation(function)):
         return "probably one operation of JAX that ran outside jit"
@@ -130,7 +130,7 @@ def _value(text: str) -> Iterator[Token]:
 
 
 def _fingerprint(text: str) -> str | None:
-    """Say that a long number stands for a value that was too long to be written out."""
+    """Return the note that a long number stands for a value too long to be written out."""
     if len(text) >= 15 and text.isdecimal():
         return "A fingerprint of the value, which would be too long to write out."
     return None

@@ -38,12 +38,12 @@ def place(stage: str, sequence: int | None) -> Place:
 
 
 def is_placed(stage: str, sequence: int | None) -> bool:
-    """Say whether number or name tell where a snapshot stands."""
+    """Return whether number or name tell where a snapshot stands."""
     return place(stage, sequence) != _UNKNOWN
 
 
 def is_extension(stage: str, sequence: int | None) -> bool:
-    """Say whether a snapshot is placed by a known name with which its own begins."""
+    """Return whether a snapshot is placed by a known name with which its own begins."""
     return place(stage, sequence)[2] == 1
 
 
@@ -76,7 +76,7 @@ def _detour(contents: Contents, others: Sequence[tuple[Contents, float | None]],
 def _fits_in_time(
     written: float | None, others: Sequence[tuple[Contents, float | None]], at: int
 ) -> bool:
-    """Say whether all files before were written no later, and all behind no earlier."""
+    """Return whether all files before were written no later, and all behind no earlier."""
     if written is None:
         return False
     earlier = all(time is not None and time <= written for _, time in others[:at])

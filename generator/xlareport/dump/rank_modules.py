@@ -81,7 +81,7 @@ def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[str]]:
 
 
 def may_be_ranks(module: ModuleFiles, other: ModuleFiles) -> bool:
-    """Say whether two processes wrote these: a process gives a number once, in its folder."""
+    """Return whether two processes wrote these: a process gives a number once, in its folder."""
     if module.folder != other.folder:
         return True
     return module.id is not None and module.id == other.id and module.timestamp != other.timestamp

@@ -89,7 +89,7 @@ class _Contents:
         self._files = {ending: artifact for ending, _, artifact in by_ending(self.module)}
 
     def is_like(self, other: "_Contents") -> bool:
-        """Say whether all files are the same but for names, ids and notes; raises OSError."""
+        """Return whether all files are the same but for names, ids and notes; raises OSError."""
         different = [
             ending for ending in self._files if self.digest(ending) != other.digest(ending)
         ]

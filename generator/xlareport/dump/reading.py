@@ -94,7 +94,7 @@ def _unmarked(pieces: list[str]) -> Owner:
 
 
 def _is_kernel(pieces: list[str], place: int) -> bool:
-    """Say whether the pieces from a place on look like a kernel's name, or are its number."""
+    """Return whether the pieces from a place on look like a kernel's name, or are its number."""
     last = place + 1 == len(pieces)
     return bool(_LIKE_A_KERNEL.search(pieces[place])) or (last and pieces[place].isdecimal())
 

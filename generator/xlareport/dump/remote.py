@@ -88,7 +88,7 @@ class RemoteFile:
 
 
 def is_url(place: str) -> bool:
-    """Say whether a place is on another machine."""
+    """Return whether a place is on another machine."""
     return _URL.match(place) is not None
 
 
@@ -255,7 +255,7 @@ def _listed(
 
 
 def _is_below(address: str, base: str) -> bool:
-    """Say whether an address lies in a folder: a server lists what it likes.
+    """Return whether an address lies in a folder: a server lists what it likes.
 
     A question mark on the web sorts the same listing in another way.
     """

@@ -76,7 +76,7 @@ class _Statement:
         self.depth += sum(quoting.DEPTH.get(mark, 0) for mark in marks)
 
     def is_open(self) -> bool:
-        """Tell whether more has to come; asked once for each line."""
+        """Return whether more has to come; asked once for each line."""
         if self.depth > 0 or self.is_quoting or self.lines[-1].rstrip().endswith(_IN_HALF):
             return True
         self.checks += 1
@@ -126,7 +126,7 @@ class LineByLine:
         return [header[0], *parts] if header else parts
 
     def finish(self) -> None:
-        """Say what was left open, and close it."""
+        """Report what was left open, and close it."""
         self._end_statement()
         if self._open is not None:
             self._complain(self._open.line, self._open.header, 0, "computation is not closed")

@@ -99,7 +99,7 @@ def split_line(line: str, depth: int) -> list[str]:
 
 
 def lacks_opcode(text: str) -> bool:
-    """Tell whether a statement ends before the parenthesis after its opcode: `name = f32[2]`."""
+    """Return whether a statement ends before the parenthesis after its opcode: `name = f32[2]`."""
     head = _HEAD.match(text)
     return head is not None and _find_opcode(text[head.end() :])[1] is None
 
@@ -127,7 +127,7 @@ def find_inline(text: str) -> InlineComputation | None:
 
 
 def opens_inline(line: str) -> bool:
-    """Tell whether a line opens a computation inside a statement."""
+    """Return whether a line opens a computation inside a statement."""
     return _INLINE_LINE.search(line) is not None
 
 

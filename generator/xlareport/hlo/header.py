@@ -81,7 +81,7 @@ def computation_name(line: str) -> str | None:
 
 
 def is_entry(line: str) -> bool:
-    """Tell whether a line opens the entry computation."""
+    """Return whether a line opens the entry computation."""
     match = _COMPUTATION.match(line)
     return match is not None and match[1] is not None
 

@@ -79,7 +79,7 @@ def split_at_commas(text: str) -> list[str]:
 
 
 def is_balanced(text: str) -> bool:
-    """Tell whether all brackets and quotes of a text are closed."""
+    """Return whether all brackets and quotes of a text are closed."""
     return _BALANCED.fullmatch(text) is not None or _is_deeply_balanced(text)
 
 

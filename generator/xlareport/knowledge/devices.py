@@ -116,7 +116,7 @@ def devices() -> Mapping[str, Device]:
 
 
 def is_called(description: str, device: Device) -> bool:
-    """Say whether a text has the device's own name, not only its architecture's."""
+    """Return whether a text has the device's own name, not only its architecture's."""
     names = (device.key, *device.aliases)
     own = (name for name in names if not name.startswith(_ARCHITECTURES))
     return any(name in description.lower() for name in own)

@@ -81,7 +81,7 @@ class OpcodeWork:
 
 
 def is_collective(opcode: str) -> bool:
-    """Say whether an opcode talks to other devices, or starts or ends that."""
+    """Return whether an opcode talks to other devices, or starts or ends that."""
     return opcode.startswith(tuple(opcode_work().collectives))
 
 

@@ -36,5 +36,5 @@ def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
 
 
 def least_of(final: ModuleFigures) -> str:
-    """Say that work and traffic are at least so much, where something could not be counted."""
+    """Return the note that figures are lower bounds, where something could not be counted."""
     return "at least; " if final.unknown_ops else ""

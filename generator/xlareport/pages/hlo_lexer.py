@@ -56,5 +56,5 @@ class HloLexer(RegexLexer):  # type: ignore[misc]
 
     @staticmethod
     def analyse_text(text: str) -> float:
-        """Say whether a text is HLO: modules begin with a word that nothing else begins with."""
+        """Return whether a text is HLO: modules begin with a word that nothing else begins with."""
         return 1.0 if text.lstrip().startswith("HloModule ") else 0.0

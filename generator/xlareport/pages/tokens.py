@@ -42,7 +42,7 @@ def _word(token: Token, kind: str) -> str:
 
 
 def pass_words(name: str) -> str:
-    """Say in plain text what a pass, a pipeline or a step of a pass does; empty if not known."""
+    """Return in plain text what a pass, a pipeline or a step of a pass does; empty if not known."""
     pass_info = passes.find_either(name)
     if pass_info is None:
         step = stages.find_step(name)
@@ -52,7 +52,7 @@ def pass_words(name: str) -> str:
 
 
 def meaning_of_pass(name: str) -> str:
-    """Say in plain text what a name that stands for a pass is, known or not."""
+    """Return in plain text what a name that stands for a pass is, known or not."""
     guess = NOT_KNOWN.format(name=passes.derived_class(name))
     return PSEUDO_PASSES.get(name) or pass_words(name) or guess
 

@@ -15,7 +15,7 @@ FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/X
 
 
 def lead(report: ReportRecord) -> str:
-    """Say in one sentence what was dumped."""
+    """Return in one sentence what was dumped."""
     if not report.outlines:
         return without_modules(report)
     frontends = " and ".join(frameworks(report.dump.frontends))
@@ -26,7 +26,7 @@ def lead(report: ReportRecord) -> str:
 
 
 def without_modules(report: ReportRecord) -> str:
-    """Say what a dump without a module holds instead, and how to get one that has modules."""
+    """Return what a dump without a module holds instead, and how to get one that has modules."""
     files = units.plural(report.dump.files, "file")
     earlier = sum(file.path.endswith(_BEFORE_XLA) for file in report.files)
     mlir = f" {units.plural(earlier, 'file')} of StableHLO or MLIR: the program before XLA."
@@ -49,7 +49,7 @@ def describe_outcome(report: ReportRecord, warnings: str) -> BuildOutcome:
 
 
 def extent(report: ReportRecord) -> str:
-    """Say how much was dumped."""
+    """Return how much was dumped."""
     files = units.plural(report.dump.files, "file")
     modules = units.plural(len(report.outlines), "module")
     return f"{modules} in {files}, {units.byte_size(report.dump.bytes)}"
@@ -83,7 +83,7 @@ _LONG = 48
 
 
 def many(report: ReportRecord) -> str:
-    """Say why there are so many modules in this dump; empty where there is none."""
+    """Return why there are so many modules in this dump; empty where there is none."""
     if not report.outlines:
         return ""
     total = units.plural(len(report.outlines), "module")
@@ -122,7 +122,7 @@ def _united(keys: Sequence[str], same: Iterable[tuple[str, str]]) -> int:
 
 
 def wrapping(function: EagerFunction) -> str:
-    """Say what wrapping a function in jit would bring."""
+    """Return what wrapping a function in jit would bring."""
     return (
         f"`{function.name}` ran outside jit, which compiled "
         f"{units.plural(len(function.modules), 'module')}, one for each operation. Wrapping it in "
@@ -150,7 +150,7 @@ _PART = {
 
 
 def journey(module: ModuleRecord) -> str:
-    """Say what compilation did to a module, in figures."""
+    """Return what compilation did to a module, in figures."""
     known = [stage for stage in module.stages if stage.instructions is not None]
     if not known:
         return _unread(module)
@@ -169,7 +169,7 @@ def journey(module: ModuleRecord) -> str:
 
 
 def _unread(module: ModuleRecord) -> str:
-    """Say why nothing is known of a module's contents."""
+    """Return why nothing is known of a module's contents."""
     if not module.stages:
         return "The dump has no HLO of this module."
     snapshots = units.plural(len(module.stages), "snapshot")
@@ -179,7 +179,7 @@ def _unread(module: ModuleRecord) -> str:
 
 
 def _all_end(module: ModuleRecord, endings: tuple[str, ...]) -> bool:
-    """Say whether all files of a module's snapshots end in one of these ways."""
+    """Return whether all files of a module's snapshots end in one of these ways."""
     paths = [path for stage in module.stages for path in stage.files]
     return bool(paths) and all(path.endswith(endings) for path in paths)
 
@@ -189,7 +189,7 @@ _FOLDED = "Counts are from DOT or HTML graphs, which omit constants and folded i
 
 
 def is_whole(module: ModuleRecord) -> bool:
-    """Say whether a snapshot shows the module after all passes."""
+    """Return whether a snapshot shows the module after all passes."""
     return _has(module, "after optimizations")
 
 
@@ -206,7 +206,7 @@ def _steps(module: ModuleRecord) -> str:
 
 
 def _missing(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
-    """Say which end of the compilation no snapshot shows, and what that may mean."""
+    """Return which end of the compilation no snapshot shows, and what that may mean."""
     if begins and ends:
         return ""
     when = "after" if begins else "before" if ends else "before or after"

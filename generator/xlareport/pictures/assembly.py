@@ -104,7 +104,7 @@ def _node(module: HloModule, item: Item, box: str, uses: Uses, known: Known) -> 
 
 
 def _with_memory(node: Box, outputs: Sequence[int], module: HloModule) -> Box:
-    """Say of a box that makes an output into which input's memory it is written."""
+    """Return the line that names the input whose memory an output is written into."""
     taken = _aliases(module)
     inputs = [taken[number] for number in outputs if number in taken]
     if len(outputs) != 1 or not inputs:

@@ -128,7 +128,7 @@ def _opcode_words(instruction: Instruction) -> str:
 
 
 def called_words(instruction: Instruction, module: HloModule) -> list[str]:
-    """Say in a line each what the called computations hold: `body region_0.5: 12 add, 3 dot`."""
+    """Return in a line each what the called computations hold: `body region_0.5: 12 add, 3 dot`."""
     result = []
     for attribute, name in instruction.called[:2]:
         if attribute == "condition":
@@ -180,7 +180,7 @@ def openings(instruction: Instruction, module: HloModule, besides: str = "") -> 
 
 @lru_cache(maxsize=4096)
 def summary(computation: Computation) -> str:
-    """Say what a computation does: `add` for a trivial one, else the opcodes it has most of."""
+    """Return what a computation does: `add` for a trivial one, else the opcodes it has most of."""
     return count_words(Counter(instruction.opcode for instruction in computation.instructions))
 
 

@@ -144,7 +144,7 @@ class _Worker:
             return self._process
 
     def _failure(self, *, late: bool) -> LayoutFailure:
-        """Say what ended the process: the pool, a clock or a crash."""
+        """Return what ended the process: the pool, a clock or a crash."""
         if self._closed:
             return _INTERRUPTED
         if late:

@@ -77,7 +77,7 @@ def _inside(thing: Thing) -> Things:
 
 
 def alike_words(part: InstructionGroup) -> list[str]:
-    """Say how many parts alike there are, and how large; nothing of other parts."""
+    """Return how many parts alike there are, and how large; nothing of other parts."""
     if part.kind != "alike" or TIMES in part.title:
         return []
     sizes = sorted(size_of(member) for member in part.members())

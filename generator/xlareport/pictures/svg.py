@@ -71,7 +71,7 @@ def number(value: float) -> str:
 
 
 def _description(drawing: Drawing) -> str:
-    """Say in words how much is drawn and what is not."""
+    """Return in words how much is drawn and what is not."""
     counts = f"{len(drawing.nodes)} boxes, {len(drawing.edges)} arrows"
     return ". ".join((counts, *drawing.notes))
 

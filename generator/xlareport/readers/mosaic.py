@@ -32,7 +32,7 @@ class Window:
     """How many of them the grid walks over; None where the text does not tell plainly."""
 
     def covers(self, dimensions: Sequence[int | None]) -> bool:
-        """Say whether an array of such dimensions can be walked over like that."""
+        """Return whether an array of such dimensions can be walked over like that."""
         return len(dimensions) == len(self.block) and all(
             count is None or size is None or step <= 0 or -(-size // step) == count
             for size, step, count in zip(dimensions, self.block, self.blocks, strict=True)

@@ -66,5 +66,5 @@ def module_name(written: str) -> str:
 
 
 def is_time(start: int, duration: int) -> bool:
-    """Say whether these are picoseconds that a clock could give."""
+    """Return whether these are picoseconds that a clock could give."""
     return 0 <= start < _LONGEST and 0 <= duration < _LONGEST

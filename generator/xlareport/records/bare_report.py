@@ -31,7 +31,7 @@ class BareReport:
 
 
 def is_bare_report(name: str) -> bool:
-    """Say whether a file is one of JSON, as no dump is."""
+    """Return whether a file is one of JSON, as no dump is."""
     return name.endswith(".json")
 
 

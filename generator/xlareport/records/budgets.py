@@ -189,7 +189,7 @@ def _gap(budget: Budget, compared: ComparedRecord) -> str:
 
 
 def _was_known(budget: Budget, compared: ComparedRecord) -> bool:
-    """Say whether the base has what the head lacks."""
+    """Return whether the base has what the head lacks."""
     known = {figure.name for figure in compared.figures if figure.base is not None}
     return bool(compared.base and compared.head) and (
         bool(budget.opcode) or not known.isdisjoint(budget.figures)

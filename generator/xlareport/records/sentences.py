@@ -8,7 +8,7 @@ from xlareport.runtime import units
 
 
 def meaning(guess: MainGuess) -> str:
-    """Say in a sentence or two how sure a guess is and where that is known from."""
+    """Return in a sentence or two how sure a guess is and where that is known from."""
     if guess.otherwise is not None:
         return f"{_TIED_BY_ASSUMPTION} {_SETTLES}"
     if guess.tie:
@@ -22,7 +22,7 @@ def meaning(guess: MainGuess) -> str:
 
 
 def _record(sureness: str) -> str:
-    """Say how often guesses were right on dumps on which nothing was tuned."""
+    """Return how often guesses were right on dumps on which nothing was tuned."""
     unseen, known = main_record()["unseen"], main_record()[sureness]
     return (
         f"Of {unseen.of} public dumps on which the ranking was not tuned, it named the program of "
@@ -32,7 +32,7 @@ def _record(sureness: str) -> str:
 
 
 def decided() -> str:
-    """Say that a marker decided."""
+    """Return the sentence that a marker decided."""
     return "The only module with the marker."
 
 
@@ -48,7 +48,7 @@ _SETTLES = "A marker (--marker) or a profiler trace (*.trace.json.gz) beside the
 
 
 def sureness(name: str) -> str:
-    """Say in a word or two how sure a guess is."""
+    """Return in a word or two how sure a guess is."""
     return _SURENESS[name]
 
 
@@ -62,7 +62,7 @@ _SURENESS = {
 
 
 def why(life: Lifetime | None) -> str:
-    """Say why a value lives as long as it does; empty where the dump does not tell."""
+    """Return why a value lives as long as it does; empty where the dump does not tell."""
     if life is None:
         return ""
     match life.ends:

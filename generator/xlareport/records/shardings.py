@@ -225,7 +225,7 @@ def _holders(sharding: Sharding) -> Iterator[HolderRecord]:
 
 
 def words_along(text: str, record: MeshRecord | None) -> str:
-    """Say in words what a sharding is, along the axes of a mesh of at most 256 devices."""
+    """Return in words what a sharding is, along the axes of a mesh of at most 256 devices."""
     if record is None or not record.devices:
         return words_of(text, None)
     axes = tuple((axis.name, axis.size) for axis in record.axes)

@@ -184,7 +184,7 @@ class Child:
         return bytes(held)
 
     def _end(self) -> str:
-        """Say how the child died, and forget it."""
+        """Return how the child died, and forget it."""
         process = self._process
         code = None
         if process is not None:

@@ -79,7 +79,7 @@ def find_departure(runs: Sequence[StageRun], tolerance: Tolerance) -> Departure 
 
 
 def is_beyond(difference: OutputDifference, tolerance: Tolerance) -> bool:
-    """Say whether a difference is beyond the tolerance; one that is no number is."""
+    """Return whether a difference is beyond the tolerance; one that is no number is."""
     error = difference.max_relative_error
     return error is None or error > tolerance.limit
 

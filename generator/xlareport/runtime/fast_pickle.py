@@ -14,5 +14,5 @@ class FastPickle:
     __slots__: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        """Say how it is made anew."""
+        """Return the constructor and its arguments."""
         return type(self), attrgetter(*self.__slots__)(self)

@@ -7,5 +7,5 @@ ProgressCallback = Callable[[str, int, int], None]
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""
     del what, done, total

@@ -86,7 +86,7 @@ class LiveHandler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name above
-        """Say nothing of each request."""
+        """Log no request."""
 
     def _state(self) -> str:
         """Return what changes with every build: which folder the site is, and since when."""

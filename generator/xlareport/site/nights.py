@@ -145,7 +145,7 @@ def _text(value: object) -> str:
 
 
 def _plain(slug: object) -> bool:
-    """Say whether a slug can name a page, wherever the history is from."""
+    """Return whether a slug can name a page, wherever the history is from."""
     return isinstance(slug, str) and _SLUG.fullmatch(slug) is not None
 
 

@@ -55,7 +55,7 @@ def measure_site(site: Path) -> SiteSizes:
 
 
 def describe_sizes(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:
-    """Say how large a site is, how much of that is due to a dump of `dump` bytes, and the time."""
+    """Return the size of a site, the share of a dump of `dump` bytes in it, and the time."""
     whole, fixed, grown = (
         _bytes(number) for number in (sizes.fixed + sizes.grown, sizes.fixed, sizes.grown)
     )

@@ -149,7 +149,7 @@ def _ops(index: StoredIndex, asked: str) -> Iterator[int]:
 
 
 def _is_about(subject: StoredSubject, asked: str) -> bool:
-    """Say whether a subject bore the name, and did not only take something of it in."""
+    """Return whether a subject bore the name, and did not only take something of it in."""
     name = asked.rpartition("/%")[2].removeprefix("%")
     title = subject.title
     if title.endswith(f"/%{name}") or ("/%" not in title and asked in (title, *title.split(";"))):

@@ -51,7 +51,7 @@ def write_sources(
 
 
 def is_inside(path: str) -> bool:
-    """Tell whether `path` is a plain relative path that cannot lead out of its folder."""
+    """Return whether `path` is a plain relative path that cannot lead out of its folder."""
     parts = path.split("/")
     return not any(not part or part.startswith(".") for part in parts) and not (
         set(path) & set('\\:*?"<>|') or any(ord(character) < 0x20 for character in path)

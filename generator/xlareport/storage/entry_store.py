@@ -45,7 +45,7 @@ class EntryStore:
         return content
 
     def has(self, key: str) -> bool:
-        """Say whether there is a file under a key, whatever its content."""
+        """Return whether there is a file under a key, whatever its content."""
         return self._path(key).is_file()
 
     def put(self, key: str, content: bytes) -> None:

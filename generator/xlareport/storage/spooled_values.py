@@ -56,7 +56,7 @@ class SpooledValues(Sequence[T], Generic[T]):
         self._places = [self._places[place] for place in order]
 
     def is_resident(self, place: int) -> bool:
-        """Say whether the value at a place is in memory."""
+        """Return whether the value at a place is in memory."""
         return len(self._places[place]) == 1
 
     def __len__(self) -> int:

@@ -119,7 +119,7 @@ class TextStore:
 
 
 def _text_runs(blocks: Sequence[int], former: Sequence[int], known: int) -> Runs:
-    """Tell the blocks of a text; those from `known` on are new."""
+    """Return the blocks of a text; those from `known` on are new."""
     places = {number: place for place, number in enumerate(former)}
     runs: Runs = []
     at = 0

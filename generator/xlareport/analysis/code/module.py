@@ -117,7 +117,7 @@ def _reason(fitting: int, *, alone: bool) -> str:
 
 
 def _fits(kernel: MosaicKernel, computation: Computation, call: Instruction) -> bool:
-    """Say whether the grid can walk over the arrays of a call; what cannot be told fits."""
+    """Return whether the grid can walk over the arrays of a call; what cannot be told fits."""
     shapes = [*_operands(computation, call), *_arrays(call.shape)][kernel.prefetched :]
     if len(shapes) != len(kernel.windows):
         return True

@@ -171,7 +171,7 @@ def launching_places(module: HloModule) -> Iterator[Where]:
 
 
 def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
-    """Say why an instruction has no file of code, by what it calls and the thunks that run it."""
+    """Return why an instruction has no code file, by what it calls and the thunks that run it."""
     target = name_target(instruction) if instruction and instruction.opcode == "custom-call" else ""
     if not thunks and target.startswith(_LIBRARIES):
         return f"It calls a library ({target[:60]}), whose code no dump holds."

@@ -117,7 +117,7 @@ def _op_name(body: Instruction, source: Instruction) -> str:
 
 
 def _is_edge(home: Computation, body: Instruction) -> bool:
-    """Say whether a part of a local value is sent, not all of it."""
+    """Return whether a part of a local value is sent, not all of it."""
     operand = home.by_name.get(body.operand_names[0]) if body.operand_names else None
     while operand is not None and operand.opcode in ("bitcast", "copy", "convert", "reshape"):
         operand = home.by_name.get(operand.operand_names[0]) if operand.operand_names else None

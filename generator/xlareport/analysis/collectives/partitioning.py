@@ -124,7 +124,7 @@ class PartitioningStep:
         return self._by_op.get(op_name, []) if op_name else []
 
     def is_inserted(self, instruction: Instruction) -> bool:
-        """Say whether partitioning put an instruction in, for the op whose op_name it has."""
+        """Return whether partitioning put an instruction in, for the op whose op_name it has."""
         name, opcode = instruction.metadata.op_name, instruction.opcode
         every = self._named(name)
         return bool(every) and all(each.opcode != opcode for _, each in every)

@@ -185,7 +185,7 @@ class Schedule:
     def _without_work(
         self, home: Computation, collective: Collective, enough: float, hidden: float
     ) -> tuple[WaitReason, str]:
-        """Tell work that is bound to the collective from no work at all."""
+        """Distinguish work that depends on the collective from no work at all."""
         bound = _bound(home, collective) - set(collective.parts)
         times = {
             name: self._seconds(home, name)
@@ -207,7 +207,7 @@ class Schedule:
         return WaitReason.DEPENDENCE, detail
 
     def _computes(self, home: Computation, instruction: Instruction) -> bool:
-        """Say whether an instruction computes; a copy, or a slice with its offset, moves data."""
+        """Return whether an instruction computes; a copy, or a slice and its offset, moves data."""
         if instruction.opcode in _CALLING:
             return True
         cost = self.cost.instructions.get((home.name, instruction.name))
@@ -228,7 +228,7 @@ class _Work:
 
 
 def _works(instruction: Instruction) -> bool:
-    """Say whether an instruction keeps the device busy: not what begins a transfer or waits."""
+    """Return whether an instruction keeps the device busy: not what begins a transfer or waits."""
     waits = instruction.opcode.endswith(("-start", "-update", "-done"))
     return not waits and instruction.opcode not in _IDLE
 

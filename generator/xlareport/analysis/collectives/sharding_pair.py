@@ -103,7 +103,7 @@ def _of_result(
 
 
 def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:
-    """Say whether a collective is given one device's part of the value, in the value's form."""
+    """Return whether a collective is given one device's part of the value, in the value's form."""
     operand = home.by_name.get(link.operand_names[0]) if link.operand_names else None
     local = local_dimensions(written, value.shape.dimensions)
     return operand is not None and local is not None and operand.shape.dimensions == local

@@ -124,7 +124,7 @@ class CollectiveTrails:
 
 
 def _has_changed(link: CollectiveLink) -> bool:
-    """Say whether anything changed but names."""
+    """Return whether anything changed but names."""
     first = link.before[0]
     return (
         len(link.before) > 1

@@ -24,7 +24,7 @@ NOT_BETWEEN = (
 
 
 def option(change: OptionChange) -> str:
-    """Say which option differs."""
+    """Return which option differs."""
     base, head = (_value(value) for value in (change.base, change.head))
     if change.name == DEVICE:
         return f"The device it was compiled for is {base} in the base and {head} in the head."
@@ -37,7 +37,7 @@ def option(change: OptionChange) -> str:
 
 
 def why_option(change: OptionChange) -> str:
-    """Say what an option does, or what the passes do that it disables; empty where unknown."""
+    """Return what an option does, or what the passes do that it disables; empty where unknown."""
     if change.name == DISABLED:
         named = f"{change.base or ''},{change.head or ''}".split(",")
         meanings = ((name, why_pass(name)) for name in dict.fromkeys(named))
@@ -47,7 +47,7 @@ def why_option(change: OptionChange) -> str:
 
 
 def why_pass(name: str) -> str:
-    """Say what a pass does, in its first sentence; empty where the tables do not know it."""
+    """Return what a pass does, in its first sentence; empty where the tables do not know it."""
     known = find_either(name) if name else None
     return _first_sentence(known.words) if known else ""
 
@@ -58,7 +58,7 @@ def _first_sentence(text: str) -> str:
 
 
 def why_program(change: ProgramChange, comparison: Comparison) -> str:
-    """Say why a type does not have the effect that it promises; empty where it has."""
+    """Return why a type does not have the effect that it promises; empty where it has."""
     if change.kind is not ChangeKind.TYPE or not _upcast(change, comparison):
         return ""
     backend = (comparison.one.summary.origin.backend or "this backend").upper()
@@ -71,7 +71,7 @@ def _changed(changed: ChangedDefault) -> str:
 
 
 def defaults(backend: str) -> tuple[str, ...]:
-    """Say which defaults are known to differ between releases, for another compiler."""
+    """Return which defaults are known to differ between releases, for another compiler."""
     known = sorted(defaults_of(backend), key=_release, reverse=True)
     return tuple(f"Default of `{each.name}`: {_changed(each)}." for each in known)
 
@@ -89,7 +89,7 @@ def _passes(value: str | None) -> str:
 
 
 def compiler(other: OtherCompiler) -> str:
-    """Say how it is known that another version of the compiler ran."""
+    """Return how it is known that another version of the compiler ran."""
     another, base, head = "Another version of the compiler", other.base, other.head
     match other.sign:
         case Sign.BUILD:
@@ -128,7 +128,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def program(change: ProgramChange, comparison: Comparison) -> str:
-    """Say what changed in the program that the compiler was given."""
+    """Return what changed in the program that the compiler was given."""
     more = ", ..." if change.count > len(change.names) and change.names else ""
     names = f": {listed(change.names)}{more}" if change.names else ""
     at = f", at {listed(change.lines)}" if change.lines else ""
@@ -170,7 +170,7 @@ def _operations(change: ProgramChange) -> Iterator[str]:
 
 
 def _upcast(change: ProgramChange, comparison: Comparison) -> str:
-    """Say that products run in another type than the program asks for."""
+    """Return the sentence that products run in another type than the program asks for."""
     head = comparison.head
     if head is None:
         return ""
@@ -185,13 +185,13 @@ def _upcast(change: ProgramChange, comparison: Comparison) -> str:
 
 
 def modules(side: str, names: Sequence[str]) -> str:
-    """Say which modules only one side has."""
+    """Return which modules only one side has."""
     how_many = units.plural(len(names), "module")
     return f"Only the {side} has {how_many}: {listed(list(dict.fromkeys(names)))}."
 
 
 def one_sided(difference: PassDifference) -> str:
-    """Say what a pass did on one side."""
+    """Return what a pass did on one side."""
     side, other = ("head", "base") if difference.in_head else ("base", "head")
     verb = "added" if difference.count > 0 else "removed"
     count = units.count(abs(difference.count))
@@ -203,7 +203,7 @@ def one_sided(difference: PassDifference) -> str:
 
 
 def tuned(names: Sequence[str]) -> str:
-    """Say that autotuning left other settings."""
+    """Return the sentence that autotuning left other settings."""
     return (
         f"Autotuning chose differently: {listed(names)} ends in the same instructions, with other "
         "backend configurations."
@@ -211,7 +211,7 @@ def tuned(names: Sequence[str]) -> str:
 
 
 def timed(names: Sequence[str]) -> str:
-    """Say that compilations part where alternatives are timed."""
+    """Return the sentence that compilations part where alternatives are timed."""
     return (
         f"Autotuning chose differently: {listed(names)} is the same until the pass that times "
         "alternatives, and not after it."
@@ -219,5 +219,5 @@ def timed(names: Sequence[str]) -> str:
 
 
 def parted(text: str, count: int) -> str:
-    """Say where compilations part, and how many modules do."""
+    """Return where compilations part, and how many modules do."""
     return f"{text} ({units.plural(count, 'module')})."

@@ -174,7 +174,7 @@ def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Ite
 
 
 def _has_other_program(comparison: Comparison, *, is_only: bool) -> bool:
-    """Say whether a program differs, or may: of one snapshot that is asked of the main one only.
+    """Return whether a program differs, or may: of one snapshot that is asked of the main one only.
 
     Beside it are modules of the compiler's own, such as fusions that it compiles to time them.
     """
@@ -193,7 +193,7 @@ def _changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
 
 
 def is_reordered(comparison: Comparison) -> bool:
-    """Say whether the same instructions end in the same figures: at most their order differs."""
+    """Return whether the same instructions end in the same figures: at most their order differs."""
     base, head = comparison.base, comparison.head
     if base is None or head is None or base.sketch.contents != head.sketch.contents:
         return False
@@ -201,7 +201,7 @@ def is_reordered(comparison: Comparison) -> bool:
 
 
 def _same_figures(comparison: Comparison) -> bool:
-    """Say whether both end in as many instructions of each opcode, with the same figures."""
+    """Return whether both end in as many instructions of each opcode, with the same figures."""
     if comparison.base is None or comparison.head is None:
         return False
     ours, theirs = comparison.base.summary, comparison.head.summary
@@ -270,7 +270,7 @@ def _ways(
 
 
 def _is_parted(comparison: Comparison, *, is_main: bool) -> bool:
-    """Say whether a module ends in something that matters.
+    """Return whether a module ends in something that matters.
 
     One snapshot of each, as of fusions that the compiler compiles to time them, tells no cause
     beside the main program's.
@@ -302,14 +302,14 @@ def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
 
 
 def _is_reported(difference: PassDifference, kinds: set[str]) -> bool:
-    """Say whether the work of a pass tells more than that it had another program to work on."""
+    """Return whether the work of a pass tells more than that it had another program to work on."""
     if ChangeKind.TYPE in kinds:
         return difference.opcode == "convert"
     return not kinds & _SCALE
 
 
 def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
-    """Tell autotuning: other settings of the same instructions, or parted where passes time."""
+    """Yield autotuning as a cause: other settings, or a difference from a pass that times."""
     settings = [comparison for comparison in parted if comparison.tuned]
     if settings:
         sentence = cause_words.tuned(_names(settings))

@@ -64,12 +64,12 @@ def _devices_differ(base: Sketched, head: Sketched) -> bool:
 
 
 def is_optimized(side: Sketched) -> bool:
-    """Say whether the last snapshot of a module is that after all passes."""
+    """Return whether the last snapshot of a module is that after all passes."""
     return side.final is not None and side.moments[side.final].key.endswith(_END)
 
 
 def are_unlike(base: Program, head: Program) -> bool:
-    """Say whether two programs share hardly an argument, an op and a source line."""
+    """Return whether two programs share hardly an argument, an op and a source line."""
     arguments = [
         {mask_numbers(argument.label) for argument in side.arguments} for side in (base, head)
     ]

@@ -215,7 +215,7 @@ def _options(base: ModuleSummary, head: ModuleSummary) -> tuple[OptionChange, ..
 
 
 def _same_defaults(base: TpuFlags, head: TpuFlags) -> bool:
-    """Say whether what is beside the defaults was set: defaults of another release are a guess."""
+    """Return whether defaults can be compared: both of one release, or both known exactly."""
     return base.release == head.release or (base.is_exact and head.is_exact)
 
 
@@ -225,7 +225,7 @@ def _set_flags(flags: TpuFlags) -> Mapping[str, str]:
 
 
 def is_of_dumping(name: str) -> bool:
-    """Say whether an option only says what is dumped, and where."""
+    """Return whether an option only says what is dumped, and where."""
     return _OF_DUMPING in name
 
 

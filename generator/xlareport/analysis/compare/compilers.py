@@ -86,7 +86,7 @@ def _by_build(pairs: Sequence[Comparison]) -> OtherCompiler | None:
 
 
 def _by_result(pairs: Sequence[Comparison]) -> OtherCompiler | None:
-    """Tell by a pass that leaves something else of the same program under the same options."""
+    """Return the cause where one pass has two results for one program under the same options."""
     for pair in pairs:
         if pair.divergence.where is not Where.PASS or pair.options or pair.same or pair.tuned:
             continue
@@ -103,7 +103,7 @@ _PICKERS = ("autotun", "algorithm_picker", "algorithm-picker")
 
 
 def parts_at_a_picker(comparison: Comparison) -> bool:
-    """Say whether both part where alternatives are timed."""
+    """Return whether both part where alternatives are timed."""
     sides = (
         (comparison.base, comparison.divergence.base),
         (comparison.head, comparison.divergence.head),
@@ -114,7 +114,7 @@ def parts_at_a_picker(comparison: Comparison) -> bool:
 
 
 def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
-    """Tell by the texts: since 2025 they have tables of stack frames."""
+    """Return the cause where the texts differ in form: since 2025 they have stack frame tables."""
     for pair in pairs:
         ours, theirs = (_program(side) for side in (pair.base, pair.head))
         if ours.operations and theirs.operations and ours.stacks != theirs.stacks:
@@ -124,7 +124,7 @@ def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
 
 
 def _by_pipelines(pairs: Sequence[Comparison]) -> OtherCompiler | None:
-    """Tell by several pipelines that only one side ever begins."""
+    """Return the cause where several pipelines run on one side only."""
     pairs = [pair for pair in pairs if dumped_passes(pair.base) == dumped_passes(pair.head)]
     ours = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.base)))
     theirs = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.head)))
@@ -141,7 +141,7 @@ def _program(side: Sketched | None) -> Program:
 
 
 def _same_devices(pair: Comparison) -> bool:
-    """Say whether both are for as many devices: partitioning has pipelines of its own."""
+    """Return whether both are for as many devices: partitioning has pipelines of its own."""
     ours, theirs = (_program(side) for side in (pair.base, pair.head))
     return (ours.partitions, ours.replicas) == (theirs.partitions, theirs.replicas)
 

@@ -9,7 +9,7 @@ _END = "after_optimizations"
 
 
 def parting(comparison: Comparison) -> str:
-    """Say in words where two compilations part, without a full stop."""
+    """Return in words where two compilations part, without a full stop."""
     if (
         comparison.base is None
         or comparison.head is None

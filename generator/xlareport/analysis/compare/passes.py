@@ -59,7 +59,7 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
 
 
 def same_dumped(comparison: Comparison) -> bool:
-    """Say whether both dumps have snapshots between passes, of the same passes."""
+    """Return whether both dumps have snapshots between passes, of the same passes."""
     base, head = comparison.base, comparison.head
     if base is None or head is None or dumped_passes(base) != dumped_passes(head):
         return False

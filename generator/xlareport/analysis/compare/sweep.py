@@ -77,7 +77,7 @@ def _odd_by(members: Sequence[Member], figure: str) -> Odd | None:
 
 
 def _is_ordered(values: Sequence[int]) -> bool:
-    """Say whether values only grow, or only shrink, as those of a sweep over sizes do."""
+    """Return whether values only grow, or only shrink, as those of a sweep over sizes do."""
     return list(values) in (sorted(values), sorted(values, reverse=True))
 
 

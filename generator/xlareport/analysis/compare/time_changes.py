@@ -390,7 +390,7 @@ class _Join:
 
 
 def _inside(base: Counter[str], head: Counter[str]) -> str:
-    """Say which operations are more or fewer, those that changed most first."""
+    """Return which operations are more or fewer, those that changed most first."""
     changed = {name: head[name] - base[name] for name in {**base, **head}}
     ordered = sorted(
         (item for item in changed.items() if item[1]), key=lambda item: (-abs(item[1]), item)

@@ -244,7 +244,7 @@ def _neuron_kernel(site: Site) -> CustomCost:
 
 
 def _has_only_values(site: Site) -> bool:
-    """Say whether vectors are not asked for: `mode = 78` is LAPACK's letter N."""
+    """Return whether vectors are not asked for: `mode = 78` is LAPACK's letter N."""
     config = site.instruction.attributes.get("backend_config", "")
     return "compute_uv = false" in config or "mode = 78 " in config
 

@@ -195,6 +195,6 @@ def _arrays(shape: Shape, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[in
 
 
 def _is_simple(computation: Computation, parameter: Instruction) -> bool:
-    """Say whether the root is without operands or takes the parameter first."""
+    """Return whether the root is without operands or takes the parameter first."""
     root = computation.root
     return root is not None and (not root.operands or root.operands[0] == parameter.name)

@@ -109,7 +109,7 @@ def _in_torus(
 def _are_rings(
     extents: Sequence[int], links: Interconnect, slice_shape: Sequence[int], devices: int
 ) -> bool:
-    """Say whether the dimensions that a group lies along are closed to rings.
+    """Return whether the dimensions that a group lies along are closed to rings.
 
     A slice of a 3D torus is closed where each dimension is a multiple of four chips.
     """

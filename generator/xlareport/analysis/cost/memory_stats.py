@@ -129,7 +129,7 @@ def _tpu_temp(
 
 
 def _carries_arrays(temps: Iterable[Allocation], opcodes: Mapping[str, str]) -> bool:
-    """Say whether the heap holds an array that a loop carries."""
+    """Return whether the heap holds an array that a loop carries."""
     carried = (
         value
         for allocation in temps
@@ -157,7 +157,7 @@ def _is_flag_or_counter(value: BufferValue, opcodes: Mapping[str, str]) -> bool:
 
 
 def _is_in_memory(value: BufferValue, opcodes: Mapping[str, str]) -> bool:
-    """Say whether a value of a TPU's main memory is neither a table nor a scalar in a register."""
+    """Return whether a value is in a TPU's main memory: neither a table nor a scalar register."""
     if _is_table(value):
         return False
     opcode = opcodes.get(value.instruction, "")
@@ -166,7 +166,7 @@ def _is_in_memory(value: BufferValue, opcodes: Mapping[str, str]) -> bool:
 
 
 def _is_table(value: BufferValue) -> bool:
-    """Say whether it is the table of pointers of a tuple."""
+    """Return whether it is the table of pointers of a tuple."""
     return value.shape.startswith("(")
 
 

@@ -41,7 +41,7 @@ class Slot:
 
     @property
     def is_held(self) -> bool:
-        """Say whether it is held throughout, whatever lives in it."""
+        """Return whether it is held throughout, whatever lives in it."""
         return self.allocation.kind in HELD
 
 

@@ -66,7 +66,7 @@ def count_work(site: Site) -> Work:
 
 
 def _is_complex(site: Site) -> bool:
-    """Say whether an instruction computes with complex numbers, whatever its result is."""
+    """Return whether an instruction computes with complex numbers, whatever its result is."""
     shapes = (*site.operands[:2], site.shape)
     return any(shape.element_type in COMPONENTS for shape in shapes)
 

@@ -9,7 +9,7 @@ _PARTITIONED = re.compile(r"_spmd(?:\.|\Z)")
 
 
 def is_partitioned(module: HloModule) -> bool:
-    """Tell whether the SPMD partitioner made the entry computation, for several devices.
+    """Return whether the SPMD partitioner made the entry computation, for several devices.
 
     It names what it makes `main_spmd`; see `SpmdPartitioner` in XLA.
     """
@@ -22,7 +22,7 @@ def is_partitioned(module: HloModule) -> bool:
 
 
 def has_local_shapes(module: HloModule) -> bool:
-    """Tell whether shapes are those of one partition's part.
+    """Return whether shapes are those of one partition's part.
 
     A schedule comes after partitioning, so a scheduled module is partitioned where any is.
     """

@@ -112,7 +112,7 @@ class Composition:
 
     @cached_property
     def _has_tiles(self) -> bool:
-        """Say whether layouts are a TPU's: other backends write no tiles."""
+        """Return whether layouts are a TPU's: other backends write no tiles."""
         texts = (local.site.shape.text for tally in self.tallies.values() for local in tally.locals)
         return any(":T(" in text for text in texts)
 

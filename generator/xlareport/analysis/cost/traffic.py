@@ -84,7 +84,7 @@ def count_data_traffic(site: Site, sizes: Sizes = DATA) -> Traffic:
 
 
 def is_bitcast_transpose(site: Site) -> bool:
-    """Say whether a transpose only renames dimensions: the layouts make it a bitcast."""
+    """Return whether a transpose only renames dimensions: the layouts make it a bitcast."""
     if site.instruction.opcode != "transpose":
         return False
     before, after = site.operand(0), site.shape

@@ -87,7 +87,7 @@ def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTra
 
 
 def _only_goes_on(held: Computation) -> bool:
-    """Say whether a fusion goes on with a collective that another one began."""
+    """Return whether a fusion goes on with a collective that another one began."""
     begins = held.root is not None and "AsyncCollectiveStart" in held.root.attributes_text
     return not begins and any(
         "chain_id=" in instruction.attributes_text
@@ -97,7 +97,7 @@ def _only_goes_on(held: Computation) -> bool:
 
 
 def is_all_reduce_scatter(computation: Computation) -> bool:
-    """Say whether a computation is a TPU's reduce-scatter: an all-reduce and a slice of it."""
+    """Return whether a computation is a TPU's reduce-scatter: an all-reduce and a slice of it."""
     return computation.name.startswith("all-reduce-scatter")
 
 

@@ -274,7 +274,7 @@ class _ReportBuilder:
         return ARGUMENTS if peak_buffer.instruction in self._parameters and not place else place
 
     def _is_at_peak(self, key: BufferKey) -> bool | None:
-        """Say whether a value lives when the most is in use; None where the dump does not tell."""
+        """Return whether a value lives at the peak; None where the dump does not show it."""
         life = self._lives.get(key)
         if self._occupancy is None or self._held.get(key) is None:
             return None

@@ -81,7 +81,7 @@ def report_source_lines(
     times: Mapping[InstructionKey, float],
     read: ReadLines | None,
 ) -> SourceReport:
-    """Tell of each line what it became; `times` are the least, `read` gives texts where wanted."""
+    """Yield each source line with what it became; `times` are roofline times, `read` the texts."""
     final, peak = evidence.final, evidence.peak
     result = {part.name: part for part in break_down(final, cost, key_by_line(final), times)}
     places = _places(final)

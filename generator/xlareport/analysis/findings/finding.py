@@ -102,7 +102,7 @@ class Case:
         return time_of_runs(cost, self.device)
 
     def is_noticeable(self, seconds: float, share: float) -> bool:
-        """Say whether a time is this part of the module's, and long enough to be worth a word."""
+        """Return whether a time is this share of the module's, and long enough to be reported."""
         return seconds >= SHORTEST and self.share(seconds) >= share
 
     def share(self, seconds: float) -> float:

@@ -13,7 +13,7 @@ _LONGEST = 60
 
 
 def report_recompilation(group: RecompilationGroup) -> Finding:
-    """Say that a function was compiled again, and what differed."""
+    """Return the sentence that a function was compiled again, and what differed."""
     return Finding(
         rule="recompilations",
         title="Recompilation",

@@ -125,7 +125,7 @@ def count_parts(module: HloModule, computation: Computation, product: Instructio
 
 
 def _adds_up(module: HloModule, user: Instruction, product: Instruction) -> bool:
-    """Say whether all that a user makes of a value is its sum over the first dimension."""
+    """Return whether all that a user makes of a value is its sum over the first dimension."""
     if user.opcode == "reduce":
         return _is_sum(module, user)
     inside = module.by_name.get(user.called[0][1]) if user.opcode == "fusion" else None

@@ -43,7 +43,7 @@ def starved_products(case: Case) -> Iterator[Finding]:
 
 
 def _is_solve(instruction: Instruction) -> bool:
-    """Say whether a library call is none that multiplies: nothing can be batched into it."""
+    """Return whether a library call is none that multiplies: nothing can be batched into it."""
     if instruction.opcode != "custom-call":
         return instruction.opcode in ("triangular-solve", "cholesky")
     call = find(name_target(instruction))

@@ -49,7 +49,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
 
 
 def _is_gradient(module: HloModule, path: tuple[int, ...]) -> bool:
-    """Say whether an output is a gradient: the value that it is of is needed to apply it."""
+    """Return whether an output is a gradient: the value that it is of is needed to apply it."""
     output = module.entry.root if module.entry else None
     for number in path:
         if output is None or output.opcode != "tuple" or number >= len(output.operands):

@@ -59,7 +59,7 @@ def _finding(case: Case, value: list[tuple[float, str, list[Instruction]]]) -> F
 
 
 def _blocked(case: Case) -> str:
-    """Say which passes the options switch off, where one of them is a fusion."""
+    """Return which passes the options switch off, where one of them is a fusion."""
     passes = case.settings.get(_SWITCHED_OFF, "")
     if "fusion" not in passes:
         return ""

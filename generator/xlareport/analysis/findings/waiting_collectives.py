@@ -46,7 +46,7 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
 
 
 def _could_overlap(case: Case, figures: CollectiveFigures) -> bool:
-    """Say whether there is noticeable work that could run meanwhile and computes something."""
+    """Return whether there is noticeable work that could run meanwhile and computes something."""
     return figures.overlap.reason in _COULD and bool(_computing(case, figures))
 
 

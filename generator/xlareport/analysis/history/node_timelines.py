@@ -180,7 +180,7 @@ class _Touched:
     """What the instructions of which pairings speak were, by computation and name."""
 
     def leaves(self, computation: Computation, matching: Matching | None) -> bool:
-        """Say whether a computation is the one before, with nothing to tell of it."""
+        """Return whether a computation is the one before, with nothing to tell of it."""
         if matching is None or computation.name in self.origins:
             return False
         return matching.before.by_name.get(computation.name) is computation
@@ -229,7 +229,7 @@ def _form(
 
 
 def _alike(node_version: NodeVersion, other: NodeVersion) -> bool:
-    """Say whether two forms of a life read the same in a picture."""
+    """Return whether two forms of a life read the same in a picture."""
     if (node_version.operands, node_version.controls, node_version.called) != (
         other.operands,
         other.controls,

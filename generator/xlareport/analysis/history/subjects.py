@@ -97,7 +97,7 @@ def _ops(snapshots: SnapshotSequence, asked: str, stage: int | None) -> tuple[Su
 
 
 def _ends_with(op_name: str, asked: str) -> bool:
-    """Say whether one of the ops that became this one ends so; XLA joins their names with `;`."""
+    """Return whether an op_name of this instruction ends so; XLA joins several with `;`."""
     return any(text.endswith(f"/{asked}") for text in op_name.split(";"))
 
 

@@ -36,7 +36,7 @@ class Card:
         return replace(self, unit=unit, count=self.count // halves if self.count else self.count)
 
     def could_run(self, other: "Card") -> bool:
-        """Say whether a launch on another card can be imagined on this one."""
+        """Return whether a launch on another card can be imagined on this one."""
         if isinstance(self.unit, ComputeUnit) and isinstance(other.unit, ComputeUnit):
             return self.unit.is_paired == other.unit.is_paired
         return isinstance(self.unit, ComputeUnit) == isinstance(other.unit, ComputeUnit)

@@ -31,7 +31,7 @@ class KernelTimes:
         return share * (self.seconds or 0.0)
 
     def is_noticeable(self, kernel: KernelRecord) -> bool:
-        """Say whether a kernel takes a part of the time that is worth a word."""
+        """Return whether a kernel takes a part of the time that is worth a word."""
         seconds = self.of(kernel)
         return seconds >= SHORTEST and seconds >= LEAST_SHARE * (self.seconds or 0.0)
 

@@ -50,7 +50,7 @@ class _Account:
         ]
 
     def links(self) -> None:
-        """Tell the partners; an instruction of a computation called twice has two."""
+        """Return the partners; an instruction of a computation called twice has two."""
         order = sorted(self._search.links, key=_renames)
         for link in order:
             before, after = place_of(link.before), place_of(link.after)
@@ -152,7 +152,7 @@ class _Account:
         self._partner_of.setdefault(after, copied)
 
     def groups(self) -> None:
-        """Tell what new fusions and calls hold, and what became of those that are gone."""
+        """Record what new fusions and calls hold, and what became of those that are gone."""
         for frame in self._search.after.graph.frames:
             holder = frame.caller
             sources = self._holders.sources(frame, self._new.source) if _is_open(holder) else None
@@ -174,7 +174,7 @@ class _Account:
                 self._account_for_loop(node)
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
-        """Tell where what a former fusion or call held now stands."""
+        """Record where what a former fusion or call held stands now."""
         contents = self._holders.contents(frame, self._gone.twin)
         place = place_of(holder)
         if contents.fusions:
@@ -200,7 +200,7 @@ class _Account:
         return not any(called) and self._gone.cause(call) is None
 
     def _account_for_inlined(self, holder: Node) -> None:
-        """Tell what does once, in the place of a loop or conditional, what that did."""
+        """Record what does once, in the place of a loop or conditional, what that did."""
         places = tuple(dict.fromkeys(map(place_of, self._search.inlined[holder])))
         place = place_of(holder)
         self._accounted.add(place)
@@ -208,7 +208,7 @@ class _Account:
         self._pairings.append(Pairing((place,), places, Grade.MATCHED, reason, Relation.INLINED))
 
     def _account_for_loop(self, loop: Node) -> None:
-        """Tell where the body of a former loop stands now, if in the place of the loop."""
+        """Record where the body of a former loop stands now, if in the place of the loop."""
         unrolled = self._holders.unrolled(loop, self._gone.twin)
         if unrolled is not None:
             place = place_of(loop)
@@ -218,7 +218,7 @@ class _Account:
             self._pairings.append(pairing)
 
     def copies_of_computations(self) -> None:
-        """Tell the further copies of closed computations, and copies that became one."""
+        """Record the further copies of closed computations, and copies that became one."""
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
         for new, old, grade in list_copies(self._search):
@@ -232,7 +232,7 @@ class _Account:
                 )
 
     def _account_for_copy(self, old: str, new: str, grade: Grade) -> None:
-        """Tell of a computation, and of the new ones that it calls, what each is a copy of."""
+        """Record what a computation, and each new one that it calls, is a copy of."""
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
         waiting = [(old, new)]
@@ -257,7 +257,7 @@ class _Account:
                 yield old, new
 
     def leftovers(self) -> None:
-        """Tell what became of the rest, and where the rest comes from."""
+        """Record what became of the rest, and where the rest comes from."""
         for node in self._search.before.open():
             place = place_of(node)
             if place not in self._accounted and not self._unchanged(place):

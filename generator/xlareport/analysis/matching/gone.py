@@ -175,7 +175,7 @@ class Gone:
             yield from self._without_callers(name)
 
     def _without_callers(self, computation: str) -> Iterator[str]:
-        """Say what called a computation that is gone: another call goes on, or is gone as well."""
+        """Yield why no call of a removed computation is left: another call remains, or is removed."""
         for home, call in self._search.before.graph.call_sites(computation)[:1]:
             frame = self._search.before.homes.get(home.name)
             node = None if frame is None else frame.node(call.instruction)
@@ -222,7 +222,7 @@ class Gone:
 
 
 def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:
-    """Say what a user of a removed instruction uses now; it may have the name of the removed."""
+    """Return what a user of a removed instruction uses now; it may have the name of the removed."""
     name = _as_written(reader, position, read)
     if not near:
         return f"%{reader.instruction.name} uses %{name} now"

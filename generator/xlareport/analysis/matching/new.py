@@ -192,7 +192,7 @@ class New:
         return node.frame.computation is self._search.after.graph.module.entry
 
     def _put_in(self, node: Node, user: Node, position: int) -> str:
-        """Say how a node came between a known user and what that read before."""
+        """Return how a node came between a known user and what that read before."""
         name = user.instruction.name
         read = None
         if user.partner is not None:

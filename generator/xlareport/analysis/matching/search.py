@@ -171,7 +171,7 @@ class Search:
         self.unsettled.append((before, further))
 
     def _relation(self, link: NodePair) -> Relation:
-        """Tell an instruction that lives on from another that does its work under its name."""
+        """Distinguish an instruction that remains from another that took its name and work."""
         if link.relation is not Relation.SAME:
             return link.relation
         if link.before in self.further:

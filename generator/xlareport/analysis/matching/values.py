@@ -262,7 +262,7 @@ class Values:
                 self._note_users_of_equals(value, opcode)
 
     def _may_be_read(self, sources: list[Node], value: _ValueInFrame, opcode: str) -> bool:
-        """Say whether kept lines of an opcode may read one of the sources, or what equals them."""
+        """Return whether kept lines of an opcode may read one of the sources, or its equal."""
         if value in self._equal_constants:
             return True
         return any(opcode in self._readers(source, opcode) for source in sources)

@@ -73,7 +73,7 @@ _COUNTED = "loops multiplied by trip count"
 
 
 def _of_all(most: Most) -> str:
-    """Say which modules are compared: where calls cannot be counted, the most is an estimate."""
+    """Return which modules are compared: where calls cannot be counted, the most is an estimate."""
     if not most.hidden:
         return "of all modules"
     return f"of all modules by an estimate, since {_calls(most.hidden)} cannot be counted"

@@ -141,7 +141,7 @@ def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) ->
 
 
 def is_random_generator(features: Features) -> bool:
-    """Say whether a module generates random numbers: an own opcode, or the rounds of a hash."""
+    """Return whether a module generates random numbers: an own opcode, or the rounds of a hash."""
     counts = dict(features.operations)
     if counts.keys() & _GENERATORS:
         return True

@@ -43,7 +43,7 @@ def classify_helper(summary: ModuleSummary) -> Role | None:
 
 
 def is_own_function(summary: ModuleSummary) -> bool:
-    """Say whether a function of the module's name is on the stack of its own instructions.
+    """Return whether a function of the module's name is on the stack of its own instructions.
 
     An operation outside of jit is named for the operation, a jitted function for itself.
     """
@@ -112,7 +112,7 @@ _OF_PROGRAMS = re.compile(r"(?:\A|_)(?:init|train|step|update|loss|forward|predi
 
 
 def _may_be_a_program(summary: ModuleSummary) -> bool:
-    """Say whether a module that bears no name of JAX's own may be a function of the user.
+    """Return whether a module that bears no name of JAX's own may be a function of the user.
 
     A kernel that the user wrote is one custom call.
     """

@@ -29,7 +29,7 @@ class Origin:
 def find_origin(
     files: ModuleFiles, snapshots: Iterable[HloModule], device_words: str = ""
 ) -> Origin:
-    """Tell backend and frontend of a module; `device_words` is what the dump calls the device."""
+    """Return backend and frontend of a module; `device_words` names the device in the dump."""
     texts = tuple(snapshots)
     stated = _backend(files, texts) or _backend_by_device(device_words)
     frontend = _frontend(files, texts)
@@ -76,7 +76,7 @@ def _backend_by_device(device_words: str) -> str | None:
 
 
 def _backend_by_calls(snapshots: tuple[HloModule, ...]) -> tuple[str | None, str]:
-    """Tell the backend by what first and last snapshot call, and why that is a guess."""
+    """Return the backend by what first and last snapshot call, and why that is a guess."""
     ends = {id(module): module for module in (*snapshots[:1], *snapshots[-1:])}.values()
     targets = {
         instruction.attributes.get("custom_call_target", "").strip('"')
@@ -93,7 +93,7 @@ def _backend_by_calls(snapshots: tuple[HloModule, ...]) -> tuple[str | None, str
 
 
 def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
-    """Tell the backend by passes that only one of them has, and why that is a guess."""
+    """Return the backend by passes that only one of them has, and why that is a guess."""
     named = {
         name
         for stage in files.stages

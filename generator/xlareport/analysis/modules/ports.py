@@ -25,7 +25,7 @@ class Port:
     donated: bool = False
 
     def fits(self, other: "Port") -> bool:
-        """Say whether one can be the other: nothing that both tell contradicts."""
+        """Return whether one can be the other: nothing that both tell contradicts."""
         apart = {self.sharding, other.sharding} - _ANYWHERE
         layouts = {self.layout, other.layout} - {""}
         return self.shape == other.shape and len(apart) < 2 and len(layouts) < 2
@@ -50,7 +50,7 @@ class Ports:
         return frozenset(result.shape for result in self.results)
 
     def makes(self, wanted: Port) -> bool:
-        """Say whether some result can be this argument of another module."""
+        """Return whether some result can be this argument of another module."""
         return any(result.fits(wanted) for result in self.results)
 
 
@@ -83,7 +83,7 @@ def find_ports(summary: ModuleSummary) -> Ports:
 
 
 def _comparable(given: Signature, left: Signature) -> bool:
-    """Say whether the optimised module has the same arguments and results, unpartitioned."""
+    """Return whether the optimised module has the same arguments and results, unpartitioned."""
     return _shapes(given) == _shapes(left)
 
 

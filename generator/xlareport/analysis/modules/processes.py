@@ -104,7 +104,7 @@ def _numbers(members: Sequence[ModuleSummary]) -> Sequence[int | None]:
 
 
 def _repeats(modules: Iterable[tuple[int | None, ModuleSummary]]) -> bool:
-    """Say whether one process would have compiled a program twice: then ranks ran side by side.
+    """Return whether one process would have compiled a program twice: then ranks ran side by side.
 
     Programs of one form differ in their constants, as static arguments do.
     """

@@ -140,7 +140,7 @@ def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | 
 
 
 def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:
-    """Say whether another program does about as much, where no trace says how often each runs."""
+    """Return whether another program does about as much; no trace counts their runs."""
     if longest_measured([candidate.summary for candidate in ranked]):
         return False
     relations = Relations.of([candidate.summary for candidate in ranked])

@@ -45,7 +45,7 @@ def find_ranks_in_one_folder(
 
 
 def is_rank_of(summary: ModuleSummary, first: ModuleSummary) -> bool:
-    """Say whether modules of one name, of two processes, are one function."""
+    """Return whether modules of one name, of two processes, are one function."""
     if summary.features.content == first.features.content:
         return True
     mine, yours = set(summary.features.places), set(first.features.places)

@@ -85,7 +85,7 @@ def function_name(module: str) -> str:
 
 
 def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
-    """Say whether modules of one name are one function: from the same lines, or much alike.
+    """Return whether modules of one name are one function: from the same lines, or much alike.
 
     A module of few operations is like many others.
     """
@@ -101,7 +101,7 @@ def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
 
 
 def _same_operation(module: ModuleSummary, other: ModuleSummary) -> bool:
-    """Say whether both are one operation of JAX outside jit, which is compiled for each shape."""
+    """Return whether both are one eager operation of JAX, which is compiled for each shape."""
     alike = module.features.operations == other.features.operations != ()
     return alike and all(_is_operation(summary) for summary in (module, other))
 

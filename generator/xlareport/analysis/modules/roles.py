@@ -50,7 +50,7 @@ def assign_roles(
     main: MainGuess | None,
     proven: Collection[tuple[str, str]] = (),
 ) -> tuple[Role, ...]:
-    """Tell the role of each module, in the order given.
+    """Return the role of each module, in the order given.
 
     `proven` are pairs of keys of which a framework's graph says that one feeds the other.
     """
@@ -128,7 +128,7 @@ _TRAINING = re.compile(r"(?:\A|_)(?:(?:pre)?train(?!ing_data)|fit(?:\Z|_)|sgd|op
 
 
 def _returns_an_argument(summary: ModuleSummary) -> bool:
-    """Say whether a module computes, and returns a shape that it takes, scalars aside."""
+    """Return whether a module computes, and returns a shape that it takes, scalars aside."""
     shared = count_arguments(summary) & count_results(summary)
     return bool(shared) and summary.features.operation_count > _FEW
 

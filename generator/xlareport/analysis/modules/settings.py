@@ -22,7 +22,7 @@ class OptionOrigin:
 
 
 def classify_option(setting: FlagValue, backend: str | None) -> OptionOrigin:
-    """Tell who set an option, for a module of a backend (`cpu`, `gpu`, `tpu`; None: not known).
+    """Return who set an option, for a module of a backend (`cpu`, `gpu`, `tpu`; None: not known).
 
     A file of options names no author, so this is never more than likely but for dump options.
     """

@@ -25,7 +25,7 @@ def count_results(summary: ModuleSummary) -> Counter[str]:
 
 
 def updates_state(summary: ModuleSummary) -> bool:
-    """Say whether a module returns many of its arguments updated, as a training step does."""
+    """Return whether a module returns many of its arguments updated, as a training step does."""
     given = count_arguments(summary)
     back = (given & count_results(summary)).total()
     return back >= 2 and 4 * back >= given.total() and summary.features.operation_count > _FEW

@@ -131,7 +131,7 @@ def _open_work(cost: ModuleCost) -> float:
 
 
 def _is_optimized(module: ParsedModule) -> bool:
-    """Say whether the last snapshot is that after all passes: before them nothing is fused."""
+    """Return whether the last snapshot is that after all passes: before them nothing is fused."""
     return module.final is not None and module.final.stage.name.endswith("after_optimizations")
 
 

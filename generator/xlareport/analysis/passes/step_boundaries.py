@@ -17,7 +17,7 @@ def find_boundaries(module: ParsedModule) -> tuple[Boundary, ...]:
 
 
 def compare_neighbors(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:
-    """Say of each snapshot but the first whether it holds the same as the one before."""
+    """Return for each snapshot but the first whether it holds the same as the one before."""
     return [_holds_same(before, after) for before, after in pairwise(snapshots)]
 
 
@@ -27,5 +27,5 @@ def _holds_same(before: ParsedSnapshot, after: ParsedSnapshot) -> bool:
 
 
 def has_same_form(before: ParsedSnapshot, after: ParsedSnapshot) -> bool:
-    """Say whether two snapshots were read from files of one form; protos lack attributes."""
+    """Return whether two snapshots were read from files of one form; protos lack attributes."""
     return before.read_from.name.kind == after.read_from.name.kind

@@ -85,7 +85,7 @@ def compare_order(
 
 
 def run_apart(base: Sequence[CollectiveStep], other: Sequence[CollectiveStep]) -> bool:
-    """Say whether both have collectives, and no device takes part in those of both."""
+    """Return whether both have collectives, and no device takes part in those of both."""
     return not _share_devices(base, other)
 
 
@@ -94,7 +94,7 @@ def _identity(step: CollectiveStep) -> tuple[str, str]:
 
 
 def _share_devices(base: Sequence[CollectiveStep], other: Sequence[CollectiveStep]) -> bool:
-    """Say whether a device may run collectives of both; stages of a pipeline share none."""
+    """Return whether a device may run collectives of both; stages of a pipeline share none."""
     ours, theirs = _devices(base), _devices(other)
     return ours is None or theirs is None or not ours or not theirs or bool(ours & theirs)
 
@@ -110,7 +110,7 @@ def _devices(steps: Sequence[CollectiveStep]) -> frozenset[int] | None:
 
 
 def _kept(module: HloModule) -> Mapping[Computation, bool]:
-    """Say of each computation whether a collective is in it or below."""
+    """Return for each computation whether a collective is in it or below."""
     kept: dict[Computation, bool] = {}
     for computation in module.computations:  # callees come first
         kept[computation] = any(

@@ -102,7 +102,7 @@ def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDiffe
 
 
 def _hangs(moments: Iterable[_Moment], stages: Sequence[SnapshotFiles]) -> bool:
-    """Say whether the optimized modules run their collectives in different orders.
+    """Return whether the optimized modules run their collectives in different orders.
 
     Before scheduling the order in a text is not that of execution.
     """
@@ -116,7 +116,7 @@ def _hangs(moments: Iterable[_Moment], stages: Sequence[SnapshotFiles]) -> bool:
 
 
 def _is_stage(first: _Moment, last: _Moment) -> bool:
-    """Say whether these are programs for different devices, and different from the beginning."""
+    """Return whether these are programs for different devices, and different from the beginning."""
     if not run_apart(collective_order(last.base), collective_order(last.other)):
         return False
     return any(

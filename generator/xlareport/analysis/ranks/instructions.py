@@ -179,7 +179,7 @@ class _Walk:
         return "structure"
 
     def _stands_for(self, name: str, value: str, other_value: str) -> bool:
-        """Say whether a number always goes with the same one of the other side."""
+        """Return whether a number always goes with the same one of the other side."""
         there = self._numbers.setdefault((name, value), other_value)
         back = self._numbers.setdefault((f"{name} of the other", other_value), value)
         return there == other_value and back == value
@@ -192,7 +192,7 @@ class _Walk:
         ours: Instruction,
         theirs: Instruction,
     ) -> DifferenceKind:
-        """Say what kind of other instructions a computation has."""
+        """Return what kind of other instructions a computation has."""
         if _contents(base) == _contents(other):
             return "order"
         if "fusion" in (ours.opcode, theirs.opcode) or "fused" in base.name:
@@ -226,7 +226,7 @@ class _Walk:
 
 
 def _stands(instruction: Instruction, same: Mapping[str, str]) -> bool:
-    """Say whether each operand of a line that both have is the same instruction in both."""
+    """Return whether each operand of a line that both have is the same instruction in both."""
     return all(same.get(name, name) == name for name in instruction.operand_names)
 
 
@@ -254,7 +254,7 @@ def _contents(computation: Computation) -> Counter[object]:
 
 
 def _kind_of_rest(base: Computation, other: Computation) -> DifferenceKind:
-    """Say of which kind the instructions are that only the longer of two computations has."""
+    """Return the kind of the instructions that only the longer of two computations has."""
     shorter = min(len(base.instructions), len(other.instructions))
     rest: Sequence[Instruction] = (*base.instructions[shorter:], *other.instructions[shorter:])
     fused = any(each.opcode == "fusion" for each in rest) or "fused" in base.name
@@ -262,7 +262,7 @@ def _kind_of_rest(base: Computation, other: Computation) -> DifferenceKind:
 
 
 def _kind_of_config(ours: Instruction, value: str, other_value: str) -> DifferenceKind:
-    """Say what the configuration of a backend differs in; an id of a callback is harmless."""
+    """Return what the configuration of a backend differs in; an id of a callback is harmless."""
     if ours.opcode == "custom-call":
         target = ours.attributes.get("custom_call_target", "")
         only_numbers = _NUMBERS.sub("0", value) == _NUMBERS.sub("0", other_value)
@@ -277,7 +277,7 @@ def _is_tuned(text: str) -> bool:
 
 
 def _feeds_callbacks(computation: Computation, constant: Instruction) -> bool:
-    """Say whether a constant goes into callbacks alone: it is where one lies in this process."""
+    """Return whether a constant goes into callbacks alone: it is where one lies in this process."""
     users = computation.users.get(constant.name, ())
     return bool(users) and all(
         user.opcode == "custom-call"

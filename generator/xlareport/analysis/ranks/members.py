@@ -40,7 +40,7 @@ class RankTable:
 
 
 def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> RankTable:
-    """Tell which processes wrote a dump; modules of one content count for all that wrote them."""
+    """Return which processes wrote a dump; modules of one content count for all that wrote them."""
     copies = {summary.files.key: _copies(summary, grouped) for summary in summaries}
     assigned = assign_processes([*summaries, *(each for some in copies.values() for each in some)])
     processes: dict[str, list[Process]] = {summary.files.key: [] for summary in summaries}

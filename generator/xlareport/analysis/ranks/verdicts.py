@@ -25,7 +25,7 @@ _ORDER = tuple(RankVerdict)
 
 
 def worse(verdict: RankVerdict, other: RankVerdict) -> bool:
-    """Say whether the first weighs more; what is not known weighs more than what is harmless."""
+    """Return whether the first weighs more; what is not known weighs more than what is harmless."""
     return _weight(verdict) > _weight(other)
 
 

@@ -70,7 +70,7 @@ class DataFlow:
         return place
 
     def depends_on(self, place: Place, opcode: str) -> bool:
-        """Tell whether a value is computed from an instruction of an opcode, as far as it sees."""
+        """Return whether a value depends on an instruction of an opcode, as far as is read."""
         return any(each.opcode == opcode for _, each in self._behind(place))
 
     def _behind(self, start: Place) -> Iterator[Place]:

@@ -50,7 +50,7 @@ def partitioning_into(modules: Sequence[HloModule], stage: int) -> Partitioning 
 
 
 def _waits_for_propagation(module: HloModule) -> bool:
-    """Tell whether a module has Shardy's meshes, or constraints, which propagation removes."""
+    """Return whether a module has Shardy's meshes, or constraints, which propagation removes."""
     return "xla.sdy." in module.header or any(
         instruction.opcode == "custom-call" and '"Sharding"' in instruction.attributes_text
         for instruction in module.instructions
@@ -58,5 +58,5 @@ def _waits_for_propagation(module: HloModule) -> bool:
 
 
 def is_sharded(instruction: Instruction) -> bool:
-    """Tell whether an instruction that is no parameter has a sharding."""
+    """Return whether an instruction that is no parameter has a sharding."""
     return "sharding=" in instruction.attributes_text and instruction.opcode != "parameter"

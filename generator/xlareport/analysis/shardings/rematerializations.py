@@ -103,7 +103,7 @@ class _Search:
         return replace(value, grade="matched", is_fresh=False)
 
     def _is_whole(self, value: Rematerialization) -> bool:
-        """Tell whether all of a value is gathered: by all devices, or by the program's shape."""
+        """Return whether all of a value is gathered: by all devices, or by the program's shape."""
         wholes = _around(self.before, value.op_name, value.dimensions)
         every = prod(value.from_tiles) == read_partition_count(self.flow.module)
         return every or any(whole.shape.dimensions == value.dimensions for whole in wholes)
@@ -154,7 +154,7 @@ def _rematerialization(
 
 
 def _is_asked_for(before: HloModule, whole: Dimensions) -> bool:
-    """Tell whether the program itself wants parts of such a shape, maybe turned."""
+    """Return whether the program itself wants parts of such a shape, maybe turned."""
     constraints = (
         instruction
         for instruction in before.instructions
@@ -184,7 +184,7 @@ def _gathers(flow: DataFlow, place: Place, *, copies: bool) -> Sequence[Place]:
 
 
 def _has_sizes(value: Place | None, other: Place) -> bool:
-    """Tell whether a value has the sizes of another one, in any order; those of 1 aside."""
+    """Return whether a value has the sizes of another one, in any order; those of 1 aside."""
     return value is not None and sorted(_sizes(value)) == sorted(_sizes(other))
 
 
@@ -193,7 +193,7 @@ def _sizes(value: Place) -> list[int]:
 
 
 def _by_partition(flow: DataFlow, place: Place) -> bool:
-    """Tell whether each device slices at an offset of its own."""
+    """Return whether each device slices at an offset of its own."""
     offsets = (flow.operand(place, number) for number in range(1, len(place[1].operands)))
     return any(offset and flow.depends_on(offset, "partition-id") for offset in offsets)
 
@@ -286,7 +286,7 @@ def _holds(shape: Shape, whole: Dimensions) -> bool:
 
 
 def _is_written(before: HloModule, op_name: str) -> bool:
-    """Tell whether the program gathers by itself, as in a shard_map: scopes are added later."""
+    """Return whether the program gathers by itself, as in a shard_map: scopes are added later."""
     primitive = op_name.rpartition("/")[2]
     return any(
         instruction.opcode == "all-gather"

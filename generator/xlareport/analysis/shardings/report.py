@@ -170,7 +170,7 @@ def _value(
 
 
 def _by_size(whole: Shape, part: Shape) -> str:
-    """Say of a value without a written sharding what its sizes tell."""
+    """Return the sharding that the sizes of a value without a written one imply."""
     if whole.byte_size is None or not part.byte_size:
         return ""
     if whole.byte_size == part.byte_size:

@@ -21,7 +21,7 @@ _GROUPS = {
 
 
 def describe_sharding(sharding: Sharding, mesh: Mesh | None = None) -> str:
-    """Say in words which device holds which part; axes are named where the mesh explains them."""
+    """Return in words which device holds which part, by mesh axes where these explain it."""
     if sharding.kind == ShardingKind.TUPLE:
         members = [describe_sharding(element, mesh) for element in sharding.elements[:_MEMBERS]]
         more = len(sharding.elements) - len(members)
@@ -37,13 +37,13 @@ def describe_sharding(sharding: Sharding, mesh: Mesh | None = None) -> str:
 
 
 def words_of(written: str, mesh: Mesh | None) -> str:
-    """Say in words what a written sharding is; `not read` where it cannot be parsed."""
+    """Return in words what a written sharding is; `not read` where it cannot be parsed."""
     sharding = parse_sharding(written)
     return describe_sharding(sharding, mesh) if sharding is not None else "not read"
 
 
 def describe_tiles(tiles: tuple[int, ...], axes: Axes | None = None) -> str:
-    """Say which dimensions are cut in how many parts; empty if none is."""
+    """Return which dimensions are cut in how many parts; empty if none is."""
     along = axes if axes is not None and len(axes) == len(tiles) else ((),) * len(tiles)
     return ", ".join(
         f"dimension {number} in {units.count(count)} parts{_along(names)}"

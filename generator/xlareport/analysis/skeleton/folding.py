@@ -179,7 +179,7 @@ def _add(
 
 
 def _is_quiet(item: SkeletonItem) -> bool:
-    """Say whether an item may count for a line of others: copies, their ends, unnamed kernels."""
+    """Return whether an item may join the line of others: copies, their ends, unnamed kernels."""
     if item.kind == "done":
         return item.lane != "collectives"
     return item.kind == "copy" or (item.kind == "kernel" and not item.scope)

@@ -111,7 +111,7 @@ def _one_item(item: SkeletonItem) -> tuple[str, str, str]:
 
 
 def _until(item: SkeletonItem) -> str:
-    """Say what an asynchronous item overlaps with."""
+    """Return what an asynchronous item overlaps with."""
     if not item.is_async:
         return ""
     kernels = units.plural(item.beside, "kernel")

@@ -94,7 +94,7 @@ def find_user_frame(frames: Iterator[SourcePlace]) -> SourcePlace | None:
 
 
 def is_framework(path: str) -> bool:
-    """Say whether a path lies among installed packages rather than in the user's program."""
+    """Return whether a path lies among installed packages rather than in the user's program."""
     return _FRAMEWORK.search(path) is not None
 
 

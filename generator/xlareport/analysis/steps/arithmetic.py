@@ -40,12 +40,12 @@ _NUMBER = re.compile(r"-?\d++(?:\.\d++)?(?:e[+-]?\d++)?\Z")
 
 
 def is_rounded(line: Instruction) -> bool:
-    """Say whether an instruction is elementwise arithmetic whose result is rounded."""
+    """Return whether an instruction is elementwise arithmetic whose result is rounded."""
     return line.opcode in _ROUNDING
 
 
 def rounds_otherwise(old: Instruction, new: Instruction, after: Computation | None) -> bool:
-    """Say whether one elementwise operation in the place of another may round otherwise.
+    """Return whether one elementwise operation in the place of another may round otherwise.
 
     Factors that are powers of two are exact; where no constant is in reach, it may.
     """
@@ -73,7 +73,7 @@ def unscaled(line: Instruction, home: Computation | None) -> Instruction:
 
 
 def _is_filled(line: Instruction, home: Computation) -> bool:
-    """Say whether an instruction is a constant, broadcast at most."""
+    """Return whether an instruction is a constant, broadcast at most."""
     if line.opcode == "broadcast":
         operand = home.by_name.get(next(iter(line.operand_names), ""))
         return operand is not None and operand.opcode == "constant"
@@ -96,7 +96,7 @@ def _constants(line: Instruction, home: Computation | None) -> Iterable[str]:
 
 
 def _is_power_of_two(literal: str) -> bool:
-    """Say whether a scalar literal is a power of two; what is not a plain number is none."""
+    """Return whether a scalar literal is a power of two; what is not a plain number is none."""
     return bool(_NUMBER.match(literal)) and abs(frexp(float(literal))[0]) == _HALF
 
 
@@ -105,7 +105,7 @@ _HALF = 0.5
 
 
 def narrows(before: str, after: str) -> bool:
-    """Say whether a conversion between two element types may lose digits or range."""
+    """Return whether a conversion between two element types may lose digits or range."""
     if not before.startswith(("f", "bf")) or not after.startswith(("f", "bf")):
         return False
     old, new = _digits(before), _digits(after)

@@ -86,7 +86,7 @@ def _boundary(
 
 
 def is_inside(stage: SnapshotFiles) -> bool:
-    """Say whether a snapshot was written by a pass at work: copy-insertion names its own steps."""
+    """Return whether a pass wrote a snapshot while it ran, as copy-insertion does."""
     return stage.pipeline is not None and (stage.after is None) != (stage.before is None)
 
 

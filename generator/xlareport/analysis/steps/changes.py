@@ -160,7 +160,7 @@ class _Reader:
         return replace(change, kind=kind, kinds=(kind,), balance=balance)
 
     def _is_called(self, computation: str) -> bool:
-        """Say whether a computation after is the entry, or called."""
+        """Return whether a computation after is the entry, or called."""
         entry = self._matching.after.entry
         is_entry = entry is not None and entry.name == computation
         return is_entry or computation in holders_of(self._matching.after)
@@ -202,7 +202,7 @@ class _Reader:
             yield self.change(kinds, before, after, pairing, details)
 
     def _destination(self, before: Place, after: Place, opcode: str) -> dict[Kind, str]:
-        """Say where an instruction stands now: out of a loop that goes on, or in one that did."""
+        """Return where an instruction is now: moved out of a loop, or into one."""
         matching = self._matching
         holders = holders_of(matching.before), holders_of(matching.after)
         if opcode not in _FRAME:
@@ -218,7 +218,7 @@ class _Reader:
         return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
     def _is_outside(self, place: Place, scope: str) -> bool:
-        """Say whether a fusion or call of what a loop did stands in no loop: in the entry."""
+        """Return whether a fusion or call of what a loop did stands in no loop: in the entry."""
         entry = self._matching.after.entry
         return _LOOP_SCOPE in scope and entry is not None and entry.name == place.computation
 
@@ -299,7 +299,7 @@ def _what_counts(value: Mapping[Kind, str]) -> str:
 
 
 def _is_plain(module: HloModule, place: Place) -> bool:
-    """Say whether an instruction makes or passes on values without computing any."""
+    """Return whether an instruction makes or passes on values without computing any."""
     line = module.find(*place)
     return line is None or line.opcode in _PLAIN
 

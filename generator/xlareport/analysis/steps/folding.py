@@ -13,7 +13,7 @@ _FEW_USERS = 16
 
 
 def is_literal(module: HloModule, place: Place) -> bool:
-    """Say whether an instruction reads nothing: a constant, an iota."""
+    """Return whether an instruction reads nothing: a constant, an iota."""
     line = module.find(*place)
     return line is not None and not line.operands
 
@@ -25,7 +25,7 @@ class ConstantFolding:
     matching: Matching
 
     def folds(self, place: Place) -> bool:
-        """Say whether a removed instruction was a part of what is one constant now."""
+        """Return whether a removed instruction was a part of what is one constant now."""
         module = self.matching.before
         home = module.by_name[place.computation]
         users = home.users.get(place.instruction, ())
@@ -45,12 +45,12 @@ class ConstantFolding:
         return None if after is None or line is None else (after, line)
 
     def _goes_on_computing(self, place: Place) -> bool:
-        """Say whether an instruction goes on as anything but a constant."""
+        """Return whether an instruction goes on as anything but a constant."""
         known = self._after(place)
         return known is not None and known[1].opcode != "constant"
 
     def _reads_constant(self, place: Place) -> bool:
-        """Say whether a constant expression is a constant now, reads one, or is gone with it."""
+        """Return whether a constant expression is a constant now, reads one, or is gone with it."""
         if self.matching.partner_after(place) is None:
             users = self.matching.before.by_name[place.computation].users
             readers = users.get(place.instruction, ())[:_FEW_USERS]
@@ -60,7 +60,7 @@ class ConstantFolding:
         return self._constant_now(place)
 
     def _constant_now(self, place: Place) -> bool:
-        """Say whether an instruction became a constant, or what goes on of it reads one."""
+        """Return whether an instruction became a constant, or what goes on of it reads one."""
         known = self._after(place)
         if known is None:
             return False
@@ -69,7 +69,7 @@ class ConstantFolding:
         return line.opcode == "constant" or any(self._is_new_constant(value) for value in read)
 
     def _is_new_constant(self, place: Place) -> bool:
-        """Say whether an operand is a constant that was not one before: folding makes such."""
+        """Return whether an operand is a constant that was not one before: folding makes such."""
         line, old = self.matching.after.find(*place), self.matching.partner_before(place)
         known = self.matching.before.find(*old) if old else None
         return bool(

@@ -55,7 +55,7 @@ def _phrase(name: str, before: str | None, after: str | None) -> str:
 
 
 def _value(name: str, before: str | None, after: str | None) -> str:
-    """Say what became of one value; a long one is not repeated."""
+    """Return what became of one value; a long one is not repeated."""
     if after is None or (before == "true" and after == "false"):
         return f"cleared {name}"
     short = after.isdecimal() or after == "false"
@@ -87,7 +87,7 @@ def _entries(name: str, before: str, after: str) -> str:
 
 
 def _fields(before: str, after: str) -> str:
-    """Say which frontend attributes of the module were set, changed and removed."""
+    """Return which frontend attributes of the module were set, changed and removed."""
     old, new = (split_attributes(text.strip()[1:-1]) for text in (before, after))
     done = [f"{verb} {wording.listing(names)}" for verb, names in _sorted_fields(old, new) if names]
     return wording.listing(done) or f"changed {wording.code('frontend_attributes')}"

@@ -155,7 +155,7 @@ def _rounding(change: Change, matching: Matching) -> tuple[str, str] | None:
 
 
 def _passes_on(change: Change, matching: Matching) -> bool:
-    """Say whether an instruction only has the type of what it is given."""
+    """Return whether an instruction only has the type of what it is given."""
     if change.opcodes == ("parameter", "parameter"):
         entry = matching.after.entry
         return change.after is not None and (
@@ -206,7 +206,7 @@ def _arithmetic(
 def _scales_alike(
     old: Instruction, new: Instruction, homes: tuple[str, str], matching: Matching
 ) -> bool:
-    """Say whether both scale one value by powers of two, however often: that is exact."""
+    """Return whether both scale one value by powers of two, however often: that is exact."""
     was = unscaled(old, matching.before.by_name.get(homes[0]))
     now = unscaled(new, matching.after.by_name.get(homes[1]))
     if was is old or now is new:
@@ -263,12 +263,12 @@ def _changed(names: Iterable[str], old: Instruction, new: Instruction) -> Iterat
 
 
 def _has_order(name: str, *lines: Instruction) -> bool:
-    """Say whether an attribute lists several dimensions: one alone has one order."""
+    """Return whether an attribute lists several dimensions: one alone has one order."""
     return any("," in line.attributes.get(name, "") for line in lines)
 
 
 def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Matching) -> bool:
-    """Say whether two reductions sum over the same sizes in the same order: of 1 there is none."""
+    """Return whether two reductions sum over the same sizes in the same order; 1 has none."""
     if change.opcodes != ("reduce", "reduce") or change.before is None or change.after is None:
         return False
     was = _summed(matching.before, change.before, old)

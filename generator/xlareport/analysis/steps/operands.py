@@ -82,7 +82,7 @@ def _instead(was: Operand, now: Operand) -> str:
 
 
 def _is_another_event(matching: Matching, was: Operand, now: Operand) -> bool:
-    """Say whether what is read is new, or what was read is gone: that is told of those."""
+    """Return whether what is read is new, or what was read is gone: that is told of those."""
     if _goes_on(matching, was, now):
         return True
     gone = matching.pairing_before(was.place)
@@ -91,7 +91,7 @@ def _is_another_event(matching: Matching, was: Operand, now: Operand) -> bool:
 
 
 def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
-    """Say whether both stand for one value, behind what only hands it on."""
+    """Return whether both stand for one value, behind what only hands it on."""
     old, new = _chain(matching.before, was), _chain(matching.after, now)
     continued = {
         Operand(partner, operand.element)
@@ -141,7 +141,7 @@ def _root_of(module: HloModule, holder: Instruction, element: str) -> Operand | 
 
 
 def is_constant(module: HloModule, place: Place) -> bool:
-    """Say whether an instruction is made of constants alone, as far as it is looked behind."""
+    """Return whether an instruction is made of constants alone, as far as it is looked behind."""
     home = module.by_name.get(place.computation)
     waiting, seen = [place.instruction], {place.instruction}
     while waiting:
@@ -157,7 +157,7 @@ def is_constant(module: HloModule, place: Place) -> bool:
 
 
 def _is_part(matching: Matching, was: Place, now: Operand) -> bool:
-    """Say whether a line is the end of what was split, or an element of what was combined."""
+    """Return whether a line is the end of what was split, or an element of what was combined."""
     pairing = matching.pairing_before(was)
     if pairing is None or pairing.relation not in _IN_PARTS:
         return False

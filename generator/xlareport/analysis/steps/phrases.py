@@ -58,13 +58,13 @@ _CALL, _LOOP = "call", "while"
 
 
 def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
-    """Say how many instructions the new fusions or calls hold, or came of former ones."""
+    """Return how many instructions the new fusions or calls hold, or came of former ones."""
     members = sum(group.members for group in groups)
     return f" {preposition} {wording.plural('instruction', members)}" if members else ""
 
 
 def _absorbed(groups: Sequence[ChangeGroup]) -> str:
-    """Say how many fusions went into other fusions, and how many calls were inlined into them."""
+    """Return how many fusions were merged into others, and how many calls were inlined there."""
     calls = [group for group in groups if group.opcodes[_BEFORE] == _CALL]
     fusions = [group for group in groups if group.opcodes[_BEFORE] != _CALL]
     return wording.listing(
@@ -77,7 +77,7 @@ def _absorbed(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _inlined(groups: Sequence[ChangeGroup]) -> str:
-    """Say how many loops were unrolled, how many calls were inlined, and into how many lines."""
+    """Return how many loops were unrolled, how many calls were inlined, and into how many lines."""
     loops = [group for group in groups if group.opcodes[_BEFORE] == _LOOP]
     calls = [group for group in groups if group.opcodes[_BEFORE] != _LOOP]
     return wording.listing(
@@ -90,7 +90,7 @@ def _inlined(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _combined(groups: Sequence[ChangeGroup]) -> str:
-    """Say how many were combined into how many."""
+    """Return how many were combined into how many."""
     counts: Counter[str] = Counter()
     for group in groups:
         before, after = group.opcodes
@@ -152,7 +152,7 @@ def _left(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _uncalled(groups: Sequence[ChangeGroup]) -> str:
-    """Say how many computations went that nothing called, and how many instructions they held."""
+    """Return how many computations without a call were removed, with their instructions."""
     homes = set().union(*(group.homes for group in groups))
     instructions = wording.plural("instruction", sum(group.count for group in groups))
     return f"removed {wording.plural('uncalled computation', len(homes))} of {instructions}"

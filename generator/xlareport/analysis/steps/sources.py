@@ -25,7 +25,7 @@ _FARTHEST = 32
 def reads_other_values(
     old: Instruction, new: Instruction, before: str, after: str, matching: Matching
 ) -> bool:
-    """Say whether an instruction reads what is known to be another value; the order is no matter.
+    """Return whether an instruction reads what is known to be another value, in any order.
 
     `before` and `after` name the computations. False where a value comes from elsewhere.
     """

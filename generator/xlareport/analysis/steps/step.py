@@ -67,7 +67,7 @@ class StepChange:
 def step(
     before: HloModule, after: HloModule, actor: str = NOBODY, *, headers: bool = True
 ) -> StepChange:
-    """Tell what changed from one snapshot to the next; `actor` is the subject of the headline.
+    """Return what changed from one snapshot to the next; `actor` is the subject of the headline.
 
     `headers` says whether both were read from files of one form: others lack attributes.
     """
@@ -154,7 +154,7 @@ def figures_of(module: HloModule) -> ModuleSize:
 
 
 def _is_quiet(change: Change) -> bool:
-    """Say whether an instruction does what it did, on what it did it."""
+    """Return whether an instruction does what it did, on what it did it."""
     return change.numbering or change.kind in _QUIET
 
 

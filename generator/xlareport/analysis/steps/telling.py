@@ -167,7 +167,7 @@ _CAUSES = frozenset(
 
 
 def _is_news(kind: Kind, every: dict[Kind, list[ChangeGroup]]) -> bool:
-    """Say whether a kind is more than what follows from the others."""
+    """Return whether a kind is more than what follows from the others."""
     if kind in _CONSEQUENCES:
         return every.keys() <= _CONSEQUENCES
     return kind is not Kind.MOVED or not every.keys() & _CAUSES

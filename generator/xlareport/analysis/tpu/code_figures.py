@@ -65,7 +65,7 @@ def count_lines(bundles: Iterable[Bundle]) -> tuple[tuple[str, int], ...]:
 
 
 def is_dma_wait(opcode: str) -> bool:
-    """Say whether an operation waits until a DMA is done."""
+    """Return whether an operation waits until a DMA is done."""
     return opcode.startswith(_WAITS)
 
 

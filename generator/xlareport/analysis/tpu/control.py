@@ -51,7 +51,7 @@ class Action:
 
     @property
     def is_branch(self) -> bool:
-        """Say whether it may go elsewhere."""
+        """Return whether it may go elsewhere."""
         return self.branch is not None
 
 

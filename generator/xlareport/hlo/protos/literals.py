@@ -29,7 +29,7 @@ def float_text(value: float, precision: int) -> str:
 
 
 def _same(printed: float, value: float, precision: int) -> bool:
-    """Tell whether a type with this precision rounds both numbers to one."""
+    """Return whether a type with this precision rounds both numbers to one."""
     step = ldexp(1.0, frexp(value)[1] - precision)
     return printed == value or (precision < 53 and abs(printed - value) < step / 2)
 

@@ -105,7 +105,7 @@ def tiled(
 
 
 def place_alike(first: Sharding, second: Sharding) -> bool | None:
-    """Tell whether two shardings give each device the same part; None where it is not known."""
+    """Return whether two shardings give each device the same part; None where it is not known."""
     if first.kind != second.kind:
         return False
     if first.kind == ShardingKind.TUPLE:

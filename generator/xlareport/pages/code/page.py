@@ -52,7 +52,7 @@ def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
 
 
 def code_words(summary: CodeSummary) -> str:
-    """Say in a few sentences how much code there is and how much of it is linked."""
+    """Return in a few sentences how much code there is and how much of it is linked."""
     result = []
     if summary.files:
         of = "" if summary.linked == summary.files else f"{units.count(summary.linked)} of "
@@ -109,7 +109,7 @@ class TextChunks:
 
 
 def cut_note(text: str) -> str:
-    """Say how much of a text is not shown; empty where all is."""
+    """Return how much of a text is not shown; empty where all is."""
     if len(text) <= MOST_SHOWN:
         return ""
     return f"The first {MOST_SHOWN:,} of {len(text):,} characters; the file has the rest."

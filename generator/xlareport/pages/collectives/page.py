@@ -41,7 +41,7 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
 
 
 def collectives_words(report: CollectivesReport | None) -> str:
-    """Say how many collectives there are and what they send."""
+    """Return how many collectives there are and what they send."""
     if report is None:
         return "No collectives."
     rows = report.rows

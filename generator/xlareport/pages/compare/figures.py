@@ -120,7 +120,7 @@ def _change(quantity: Quantity) -> str:
 
 
 def figures_differ(figures: Sequence[Quantity]) -> bool:
-    """Say whether any figure that both sides know differs."""
+    """Return whether any figure that both sides know differs."""
     return any(
         None not in (figure.base, figure.head) and figure.base != figure.head for figure in figures
     )

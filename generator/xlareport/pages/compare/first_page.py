@@ -196,7 +196,7 @@ def _of_modules(view: ComparisonRecord) -> str:
 
 
 def counts_of(view: ComparisonRecord) -> str:
-    """Say how many modules differ."""
+    """Return how many modules differ."""
     if view.identical:
         return "No differences: every module has the same snapshots in both."
     differ = sum(not module.identical for module in view.modules)
@@ -252,7 +252,7 @@ def _shown_at(cause: Cause, member: ComparedRecord) -> str:
 
 
 def effect_words(effect: Effect) -> str:
-    """Say what a cause costs in a run of the main program, the largest figure first."""
+    """Return what a cause costs in a run of the main program, the largest figure first."""
     figures = list(_effects(effect))
     of = f", in kernels of opcode {effect.opcode}" if effect.opcode and figures else ""
     return ", ".join(figures) + of

@@ -111,7 +111,7 @@ _DEVICES = {
 
 
 def per_device(devices: int) -> str:
-    """Say whose figures these are; empty where one device runs the module alone."""
+    """Return whose figures these are; empty where one device runs the module alone."""
     if devices <= 1:
         return ""
     return (

@@ -134,7 +134,7 @@ _MODES = {
 
 
 def file_uses(grouped: GroupedDump, read: Iterable[str]) -> dict[str, str]:
-    """Say for each path what was done with it; `read` are the paths that were opened and read."""
+    """Return for each path what was done with it; `read` are the paths that were read."""
     opened = set(read)
     uses = {path.rpartition("/")[0]: _FRAMES for path in opened if "/" in path}
     repeated = (module for some in grouped.copies.values() for module in some)
@@ -150,7 +150,7 @@ def file_uses(grouped: GroupedDump, read: Iterable[str]) -> dict[str, str]:
 
 
 def passes_words(summaries: Sequence[ModuleSummary]) -> str:
-    """Say how the passes were dumped, as far as the dump tells."""
+    """Return how the passes were dumped, as far as the dump tells."""
     snapshots = [stage.stage for summary in summaries for stage in summary.stages]
     if any(snapshot.name == "pass" for snapshot in snapshots) and ".*" in _stated(summaries):
         return f"{_MODES[DumpMode.CHANGED]} (From the flags in the dump.)"
@@ -311,7 +311,7 @@ _OWN_FLAGS = {"cpu": "xla_cpu_", "gpu": "xla_gpu_", "tpu": "xla_tpu_"}
 
 
 def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
-    """Say what keeps the snapshots from telling all."""
+    """Yield what keeps the snapshots from telling all."""
     snapshots = [stage for module in report.outlines for stage in module.stages]
     if snapshots and not any(stage.pipeline for stage in snapshots):
         words = "No module has snapshots between passes. For the changes of each pass, set"
@@ -325,7 +325,7 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
 
 
 def _about_source_lines(main: ModuleRecord | None) -> Iterable[Advice]:
-    """Say what gives the source lines that PyTorch/XLA leaves out unless it is asked for them."""
+    """Yield what gives the source lines that PyTorch/XLA leaves out unless it is asked for them."""
     cost = main.expense if main is not None and main.frontend == "pytorch_xla" else None
     if cost is not None and not cost.lines:
         words = (
@@ -336,7 +336,7 @@ def _about_source_lines(main: ModuleRecord | None) -> Iterable[Advice]:
 
 
 def _about_modules(report: ReportRecord) -> Iterable[Advice]:
-    """Say of how many modules the beginning or the end is missing, and what that may mean."""
+    """Yield how many modules lack their first or last snapshot, and what that may mean."""
     repeated = _repeated_ids(report.outlines)
     if repeated:
         ids = units.plural(repeated, "module id belongs", "module ids belong")
@@ -360,7 +360,7 @@ def _about_modules(report: ReportRecord) -> Iterable[Advice]:
 
 
 def _lacks(module: ModuleRecord, name: str) -> bool:
-    """Say whether a snapshot is missing that a module has; pieces that are tuned never have it."""
+    """Return whether a usual snapshot is missing; pieces compiled for autotuning never have it."""
     return bool(module.stages) and not _has(module, name) and module.role not in _PIECES
 
 

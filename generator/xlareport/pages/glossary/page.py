@@ -108,7 +108,7 @@ def _flag_entry(flag: Flag) -> GlossaryEntry:
 
 
 def _about_flag(flag: Flag) -> str:
-    """Say where a flag is set, what it is without, and since when there is one."""
+    """Return where a flag is set, what it is without, and since when there is one."""
     facts = (("Set in", flag.set_in), ("Default", flag.default), ("Since", flag.since))
     result = [f"{word} {fact}." for word, fact in facts if fact]
     return " ".join([*result, *([f"Removed in {flag.until}."] if flag.until else [])])

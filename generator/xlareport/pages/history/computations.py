@@ -122,7 +122,7 @@ def _elsewhere(timeline: ComputationTimeline, snapshots: int) -> int | None:
 def _all(
     computation_timelines: Sequence[ComputationTimeline], places: Sequence[int]
 ) -> dict[str, Any]:
-    """Tell of every computation where its forms are, and how long it lasts."""
+    """Return where the versions of each computation are stored, and its range of snapshots."""
     return {
         "names": fold_strings(
             [computation_timeline.name for computation_timeline in computation_timelines]

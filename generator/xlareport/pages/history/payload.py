@@ -159,7 +159,7 @@ class _Names:
             self._parts.setdefault(name, []).append(number)
 
     def knows(self, name: str) -> bool:
-        """Say whether a subject bore a name."""
+        """Return whether a subject bore a name."""
         return name in self._own
 
     def everyone(self) -> dict[str, list[int]]:

@@ -52,7 +52,7 @@ class HomeSummary:
 
 
 def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
-    """Tell what was dumped, and what is known of the main program."""
+    """Return what was dumped, and what is known of the main program."""
     place = report.main_place
     if place is None:
         return HomeSummary(words.lead(report))
@@ -62,7 +62,7 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
 
 
 def is_training_step(module: ModuleAnalysis) -> bool:
-    """Say whether a module looks like a training step: a state updated, by matrix products."""
+    """Return whether a module looks like a training step: a state updated, by matrix products."""
     return updates_state(module.summary) and module.summary.matrix_flops > 0
 
 
@@ -142,7 +142,7 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
 
 
 def _time(profile: ProfileRecord) -> str:
-    """Say how often it ran while a profiler watched, how long, and what was slowest."""
+    """Return how often it ran while a profiler watched, how long, and what was slowest."""
     slowest = profile.slowest[:_HEAVIEST]
     names = listing([f"`%{row.instruction}`" for row in slowest])
     share = units.share(min(1.0, sum(row.share for row in slowest)))
@@ -155,7 +155,7 @@ def _time(profile: ProfileRecord) -> str:
 
 
 def _whole(cost: CostReport) -> str:
-    """Say how much one run does, and how long that takes at least on a device that is known."""
+    """Return how much one run does, and how long that takes at least on a device that is known."""
     done = []
     if cost.totals.flops:
         done.append(units.quantity(cost.totals.flops, "FLOP"))
@@ -169,7 +169,7 @@ def _whole(cost: CostReport) -> str:
 
 
 def _work(cost: CostReport, rows: Sequence[HeavyRow]) -> str:
-    """Say how much of the flops that can be counted some instructions do."""
+    """Return how much of the flops that can be counted some instructions do."""
     done = sum((row.heavy.cost.flops or 0) * row.heavy.cost.counted for row in rows)
     if not cost.totals.flops or not done:
         return ""
@@ -178,7 +178,7 @@ def _work(cost: CostReport, rows: Sequence[HeavyRow]) -> str:
 
 
 def _uncounted(cost: CostReport) -> str:
-    """Say how many instructions could not be counted, and how many of them are custom calls."""
+    """Return how many instructions could not be counted, and how many of them are custom calls."""
     number = cost.totals.unknown_ops
     if not number:
         return ""
@@ -190,7 +190,7 @@ def _uncounted(cost: CostReport) -> str:
 
 
 def _memory(module: ModuleRecord) -> str:
-    """Say how much memory it takes, as `memory_analysis()` counts it, and what is largest."""
+    """Return how much memory it takes, as `memory_analysis()` counts it, and what is largest."""
     memory = module.expense.memory if module.expense else None
     peak, reserved = module.final.occupied_peak_bytes, module.final.allocated_bytes
     message = ""
@@ -239,7 +239,7 @@ def _largest(memory: MemoryRecord) -> str:
 
 
 def _modules(report: ReportRecord) -> Answer:
-    """Say what else was compiled, and what was compiled more than once."""
+    """Return what else was compiled, and what was compiled more than once."""
     if len(report.outlines) == 1:
         return Answer("Other modules", prose("None."), "", "")
     ranks = [rank_words(report)] if len(report.ranks) > 1 else []

@@ -45,7 +45,7 @@ def _timed(parts: Sequence[CostPart]) -> list[tuple[str, float]]:
 
 
 def _missing(cost: CostReport) -> str:
-    """Say why a division is not shown, and how the phases are known."""
+    """Return why a division is not shown, and how the phases are known."""
     words = _PHASES if cost.phases else ""
     if not any(part.name for part in cost.layers):
         words += " No layers: no op_name has a named scope or a scanned loop."

@@ -134,7 +134,7 @@ def _host_words(memory: MemoryReport) -> str:
 
 
 def _without_curve(memory: MemoryReport) -> str:
-    """Say why there is no curve of memory in use."""
+    """Return why there is no curve of memory in use."""
     if memory.curve or memory.occupied_peak_bytes is not None:
         return ""
     return (
@@ -236,7 +236,7 @@ def _peak(memory: MemoryReport) -> str:
 
 
 def _without_value(memory: MemoryReport) -> str:
-    """Say how many of the buffers listed hold no value that lives then."""
+    """Return how many of the buffers listed hold no value that lives then."""
     held = sum(row.at_peak is False for row in memory.at_peak)
     if not held:
         return ""
@@ -247,7 +247,7 @@ def _without_value(memory: MemoryReport) -> str:
 
 
 def _marked(memory: MemoryReport) -> str:
-    """Say where the live-range file has its mark, if that is another position."""
+    """Return where the live-range file has its mark, if that is another position."""
     if memory.marked_position in (None, memory.peak_position):
         return ""
     return (

@@ -102,7 +102,7 @@ def keep_in(cache: Path, most: int) -> KeptModules | None:
 
 
 def _can_be_kept(options: AnalysisOptions, pictures: PictureChoice) -> bool:
-    """Say whether the files of a module and what can be listed are all that a result hangs on."""
+    """Return whether a result depends on the files of its module and listed values alone."""
     is_alone = replace(options, cost_options=CostOptions()) == AnalysisOptions()
     return is_alone and not options.cost_options.with_source and pictures != "main"
 

@@ -219,14 +219,14 @@ def _curves_note(overview: Overview) -> str:
 
 
 def _constant_note(overview: Overview) -> str:
-    """Say what no curve shows, because it stays the same; what there is none of goes unsaid."""
+    """Return what no curve shows, because it stays the same; what there is none of goes unsaid."""
     same = [(figure, figure.constant) for figure in _figures(overview)]
     result = [f"{figure.what} {figure.write(value)}" for figure, value in same if value]
     return f"Unchanged in every snapshot: {', '.join(result)}." if result else ""
 
 
 def _partitioned_note(overview: Overview) -> str:
-    """Say from where on work and bytes are those of one device: a fall there is no saving."""
+    """Return from where on work and bytes are those of one device: a fall there is no saving."""
     split = [place for place, growth in enumerate(overview.growth) if growth.partitions > 1]
     if not split:
         return ""

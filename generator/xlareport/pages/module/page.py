@@ -163,7 +163,7 @@ def _chips(module: ModuleRecord, second_id: int | None) -> tuple[str, ...]:
 
 
 def _runs(module: ModuleRecord) -> tuple[str, ...]:
-    """Say how often a profiler saw it run, where there is a profile."""
+    """Return how often a profiler saw it run, where there is a profile."""
     if module.run_microseconds is None:
         return ()
     times = "" if module.runs is None else f" {units.plural(module.runs, 'time')}"

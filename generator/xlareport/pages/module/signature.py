@@ -62,7 +62,7 @@ def _signature_words(signature: Signature) -> str:
 
 
 def _weights_words(summary: ModuleSummary) -> str:
-    """Say whether weights are parameters or embedded constants."""
+    """Return whether weights are parameters or embedded constants."""
     weights, given = summary.features.weights, summary.signature
     if not summary.features.content:
         return ""
@@ -76,7 +76,7 @@ def _weights_words(summary: ModuleSummary) -> str:
 
 
 def _is_drawn(summary: ModuleSummary) -> bool:
-    """Say whether all files of the snapshots are drawings."""
+    """Return whether all files of the snapshots are drawings."""
     paths = [artifact.path for stage in summary.stages for artifact in stage.stage.artifacts]
     return all(path.endswith((".dot", ".html", ".url")) for path in paths)
 

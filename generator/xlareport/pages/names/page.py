@@ -127,7 +127,7 @@ def _suffixes() -> tuple[TokenView, ...]:
 
 
 def describe(name: DumpName) -> str:
-    """Say in one sentence what a file is, from its name alone."""
+    """Return in one sentence what a file is, from its name alone."""
     if name.kind.startswith("hlo-") and name.stage == "pass":
         return _describe_pass(name)
     stage = stages.find(name.stage) if name.stage else None
@@ -224,7 +224,7 @@ def _format(files: Sequence[Artifact]) -> FileFormat:
 
 
 def _sentence(name: DumpName) -> str:
-    """Say what the moment of a name is; empty where the kind of file says all."""
+    """Return what the moment of a name is; empty where the kind of file says all."""
     if not name.kind.startswith("hlo-"):
         return ""
     if name.stage == "pass":

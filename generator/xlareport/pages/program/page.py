@@ -158,7 +158,7 @@ _LONGEST_CHAIN = 12
 
 
 def _chain_words(report: ReportRecord) -> str:
-    """Say in which groups modules hang together, and which of them stand in a row."""
+    """Return in which groups modules hang together, and which of them stand in a row."""
     between = [(link.source, link.target) for link in report.links if link.source != link.target]
     if not between:
         return ""
@@ -221,7 +221,7 @@ def _repeated(report: ReportRecord) -> str:
 
 
 def _not_retraced(report: ReportRecord) -> str:
-    """Say that no function was compiled again, or why that was not checked."""
+    """Return the sentence that no function was compiled again, or why that was not checked."""
     unread = sum(module.final.instructions is None for module in report.outlines)
     if report.processes is None and report.outlines:
         return (
@@ -241,7 +241,7 @@ def _processes(report: ReportRecord) -> str:
 
 
 def _overwritten(report: ReportRecord) -> str:
-    """Say in how many modules files of several runs or ranks stand mixed."""
+    """Return in how many modules files of several runs or ranks stand mixed."""
     mixed = sum(any(stage.left_out for stage in module.stages) for module in report.outlines)
     if not mixed:
         return ""
@@ -268,7 +268,7 @@ def _known_processes(report: ReportRecord) -> str:
 
 
 def _unknown_processes(report: ReportRecord) -> str:
-    """Say what is known of processes that wrote into one folder at the same time."""
+    """Return what is known of processes that wrote into one folder at the same time."""
     message = (
         "At least 2 processes wrote into one folder: a module id occurs twice. "
         "File times do not show which modules belong to one process."

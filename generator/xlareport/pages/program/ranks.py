@@ -77,7 +77,7 @@ def ranks_section(report: ReportRecord) -> RanksSection | None:
 
 
 def rank_words(report: ReportRecord) -> str:
-    """Say in a few sentences how the modules of the ranks agree; names stand between backticks."""
+    """Return in a few sentences how the modules of the ranks agree; names are in backticks."""
     total = units.plural(len(report.ranks), "rank")
     groups = report.rank_groups
     different = [group for group in groups if group.verdict is not RankVerdict.SAME]
@@ -269,7 +269,7 @@ def _cells(
 
 
 def _verdict(row: _MatrixRow, shown: Sequence[Sequence[int]]) -> str:
-    """Say the verdict; a program that some ranks did not compile is not the same in all."""
+    """Return the verdict; a program that some ranks did not compile is not the same in all."""
     missing = any(row.place(numbers[0]) is None for numbers in shown)
     same = row.verdict is RankVerdict.SAME
     return "not in every rank" if same and missing else _WORDS[row.verdict]

@@ -163,7 +163,7 @@ def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | Non
 
 
 def _pair_words(written: str, mesh: MeshRecord | None) -> str:
-    """Say a sharding in words; of a partial sum there are those of several operands."""
+    """Return a sharding in words; a partial sum has those of several operands."""
     return " · ".join(words_along(text, mesh) for text in written.split(" · "))
 
 

@@ -19,7 +19,7 @@ def step_figures(before: Growth, after: Growth) -> tuple[Figure, ...]:
 
 
 def time_words(time: StepTime | None) -> str:
-    """Say how long a step took, and how that is known; '' where it is not."""
+    """Return how long a step took, and how that is known; '' where it is not."""
     if time is None:
         return ""
     if time.measured:

@@ -25,7 +25,7 @@ _LARGEST = 1 << 30
 
 
 def has_texts(files: ModuleFiles) -> bool:
-    """Say whether a module has texts, and so a page that shows them."""
+    """Return whether a module has texts, and so a page that shows them."""
     return next(_snapshots_first(files), None) is not None
 
 

@@ -30,7 +30,7 @@ class LloOperation:
 
     @property
     def is_spill_slot(self) -> bool:
-        """Say whether it reads or writes a slot for spilled registers."""
+        """Return whether it reads or writes a slot for spilled registers."""
         return SPILL in self.operands and "#allocation" in self.operands
 
 
