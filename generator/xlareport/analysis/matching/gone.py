@@ -175,7 +175,7 @@ class Gone:
             yield from self._without_callers(name)
 
     def _without_callers(self, computation: str) -> Iterator[str]:
-        """Yield why no call of a removed computation is left: another call remains, or is removed."""
+        """Yield why no call of a removed computation is left: another remains, or is removed."""
         for home, call in self._search.before.graph.call_sites(computation)[:1]:
             frame = self._search.before.homes.get(home.name)
             node = None if frame is None else frame.node(call.instruction)
