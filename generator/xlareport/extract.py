@@ -11,7 +11,7 @@ from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.site.folder import check_apart
 
 _UNFIT = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EILSEQ)
-"""A name that this file system does not allow, or that another file of the dump stands in for."""
+"""A name that this file system does not allow, or that another file of the dump is in for."""
 
 
 def extract_texts(

@@ -1,4 +1,4 @@
-"""One module of a dump, read: its snapshots in order, and what lies beside them."""
+"""One module of a dump, read: its snapshots in order, and what is beside them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

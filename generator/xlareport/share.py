@@ -24,7 +24,7 @@ class Shared:
 
     packed: Packed
     replaced: Mapping[str, str]
-    """What was taken out, and what stands there now; empty where nothing was asked for."""
+    """What was taken out, and what is there now; empty where nothing was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

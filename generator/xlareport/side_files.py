@@ -41,7 +41,7 @@ _EVENTS = 20_000
 def read_graphs(
     artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[tuple[FrameworkGraph, ...], tuple[Problem, ...]]:
-    """Read the graphs of the framework that lie beside the modules."""
+    """Read the graphs of the framework that are beside the modules."""
     graphs: list[FrameworkGraph] = []
     problems: list[Problem] = []
     listed = (artifact for artifact in artifacts if artifact.name.kind == "tf-graph")
@@ -180,7 +180,7 @@ def _events(
 def _beside(
     artifacts: Iterable[Artifact], limits: Limits, problems: list[Problem]
 ) -> Iterator[tuple[Artifact, bytes]]:
-    """Yield files that lie beside the modules with their contents; what is not read is told."""
+    """Yield files that are beside the modules with their contents; what is not read is told."""
     for artifact in artifacts:
         try:
             wrong = _too_large(artifact, limits)
@@ -205,7 +205,7 @@ class ProfiledModules:
     """What profilers saw while modules ran."""
 
     modules: Mapping[str, ModuleTimes]
-    """By the name of the module, as it stands in file names."""
+    """By the name of the module, as it is in file names."""
     read: tuple[str, ...]
     """Paths of the files that were read."""
     problems: tuple[Problem, ...]

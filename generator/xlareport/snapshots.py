@@ -15,7 +15,7 @@ OPTIMIZED = "after_optimizations"
 
 
 def is_mixed(stages: Sequence[SnapshotFiles]) -> bool:
-    """Return whether a number stands for several snapshots: a compilation gives it once."""
+    """Return whether a number represents several snapshots: a compilation gives it once."""
     return any(len(same) > 1 for same in _by_number(stages).values())
 
 

@@ -128,7 +128,7 @@ class AnalyzedModule(Generic[T]):
 
 
 def place_of(files: ModuleFiles) -> str:
-    """Return the path that stands for a module in a problem."""
+    """Return the path that represents a module in a problem."""
     return files.artifacts[0].path if files.artifacts else files.key
 
 

@@ -1,4 +1,4 @@
-"""Runs a program so that XLA dumps what is wanted, and says what stands in the way.
+"""Runs a program so that XLA dumps what is wanted, and says what is in the way.
 
 environment -> plan (its own flags kept, ours added) -> the program -> the folder with the dump
 """

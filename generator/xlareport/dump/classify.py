@@ -132,7 +132,7 @@ Peek = Callable[[str], bytes]
 """Returns the first bytes of the file at a path; may raise OSError."""
 
 _PLAIN = SNAPSHOTS | {"flags", "config", "compile-input"}
-"""Kinds whose names end in fixed words, so that what stands before is the module's name."""
+"""Kinds whose names end in fixed words, so that what is before is the module's name."""
 _BEFORE_NAME = re.compile(r"module_\d{4,}\.", re.ASCII)
 
 

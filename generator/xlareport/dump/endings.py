@@ -5,7 +5,7 @@ from xlareport.dump.tokens import table
 
 
 def kind_by_ending(ending: str) -> str:
-    """Return the kind of file that an ending without its dot stands for, or `unknown`."""
+    """Return the kind of file that an ending without its dot represents, or `unknown`."""
     for kind, endings in table("endings")["by_ending"].items():
         if ending.lower() in endings:
             return str(kind)

@@ -79,7 +79,7 @@ class DumpName(FastPickle):
     """The folder that the module was dumped to: above `shardy/` and above a module's own folder.
     A rank before the name counts as a folder."""
     rank: str = ""
-    """What stands before the name of a file and tells the process, `rank3`; else empty."""
+    """What is before the name of a file and tells the process, `rank3`; else empty."""
     process_folder: str = ""
     """Folder and `HOST_PROCESS` where the path or the name tells the process; else empty."""
 
@@ -94,7 +94,7 @@ def parse(path: str) -> DumpName:
 
 
 def read(path: str, module_names: Sequence[str]) -> DumpName:
-    """Parse a path whose module is known, from its neighbours, to bear one of the names."""
+    """Parse a path whose module is known, from its neighbours, to have one of the names."""
     reading = NameReading()
     if len(path) > _LONGEST_PATH or len(path) - path.rfind("/") > LONGEST:
         reading.part("name", path)

@@ -173,7 +173,7 @@ def meaning(field: str, text: str) -> str:
 
 
 def moment(field: str, text: str) -> str:
-    """Return the date that a timestamp stands for, by the unit of its field."""
+    """Return the date that a timestamp represents, by the unit of its field."""
     base = 16 if field.endswith("_hex") else 10
     try:
         seconds = int(text, base) // _PER_SECOND.get(field, _MICROSECONDS)

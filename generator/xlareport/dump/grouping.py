@@ -98,7 +98,7 @@ def _identity(artifact: Artifact) -> Identity | None:
 
 
 def _stem(artifact: Artifact) -> str:
-    """Return what names a module whose file bears no name of XLA's: the file name, no ending."""
+    """Return what names a module whose file has no name of XLA's: the file name, no ending."""
     return artifact.path.rsplit("/", 1)[-1].split(".")[0] or artifact.path
 
 
@@ -266,7 +266,7 @@ def _stage_order(stage: SnapshotFiles) -> tuple[order.Place, str, str]:
 
 
 def _collisions(module: ModuleFiles) -> Iterable[Problem]:
-    """Name numbers that two different snapshots bear: the trace of two runs in one directory."""
+    """Name numbers that two different snapshots have: the trace of two runs in one directory."""
     numbers = Counter(stage.sequence for stage in module.stages if stage.sequence is not None)
     twice = sorted(number for number, count in numbers.items() if count > 1)
     if twice:

@@ -67,7 +67,7 @@ def _one(field: str, text: str) -> tuple[Token, ...]:
 
 
 def _wide(text: str) -> Iterator[Token]:
-    """Yield `wide.`, which stands once for each time that a loop was widened."""
+    """Yield `wide.`, which is once for each time that a loop was widened."""
     for _ in range(text.count("wide.")):
         yield Token("wide", str(table("instructions")["suffix"]["wide"]), "later")
         yield from sign(".")

@@ -14,7 +14,7 @@ class JaxName:
     kind: str
     """`function` or `primitive`."""
     where: str
-    """Where it stands in JAX; `-` where it is no attribute of a module."""
+    """Where it is in JAX; `-` where it is no attribute of a module."""
 
     @property
     def words(self) -> str:

@@ -19,7 +19,7 @@ _HELD = 1 << 20
 """Bytes that are searched for a frame at a time."""
 
 Piece = tuple[int, bool, bytes]
-"""The number of the line, whether it begins here, and what stands there."""
+"""The number of the line, whether it begins here, and what is there."""
 
 Frame = tuple[str, Path, float | None]
 
@@ -74,7 +74,7 @@ def _pieces(file: IO[bytes]) -> Iterator[Piece]:
 def _content(
     pieces: Iterator[Piece], end: bytes, endless: Problem, problems: list[Problem]
 ) -> Iterator[bytes]:
-    """Yield what stands up to the closing line, before which XLA prints a newline of its own."""
+    """Yield what is up to the closing line, before which XLA prints a newline of its own."""
     held = b""
     for _, begins, piece in pieces:
         if begins and piece.startswith(end):

@@ -130,7 +130,7 @@ def _value(text: str) -> Iterator[Token]:
 
 
 def _fingerprint(text: str) -> str | None:
-    """Return the note that a long number stands for a value too long to be written out."""
+    """Return the note that a long number represents a value too long to be written out."""
     if len(text) >= 15 and text.isdecimal():
         return "A fingerprint of the value, which would be too long to write out."
     return None

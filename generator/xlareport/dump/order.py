@@ -14,16 +14,16 @@ _NAMED: dict[str, tuple[int, int]] = {
     "after_buffer_assignment": (3, 2),
     "after_codegen": (3, 3),
 }
-"""Named snapshots before (0) and after (3) the passes (1); unknown ones stand in between (2)."""
+"""Named snapshots before (0) and after (3) the passes (1); unknown ones are in between (2)."""
 _LONGEST_FIRST = sorted(_NAMED, key=len, reverse=True)
 _UNKNOWN: Place = (2, 0, 0)
 
 Contents = frozenset[int]
-"""Numbers that stand for the lines of a snapshot; equal lines have one number."""
+"""Numbers that represent the lines of a snapshot; equal lines have one number."""
 
 
 def place(stage: str, sequence: int | None) -> Place:
-    """Return where a snapshot stands, by its number, else by its name.
+    """Return where a snapshot is, by its number, else by its name.
 
     A name such as `after_codegen_after_hlo_sanitization` stands behind `after_codegen`.
     """
@@ -38,7 +38,7 @@ def place(stage: str, sequence: int | None) -> Place:
 
 
 def is_placed(stage: str, sequence: int | None) -> bool:
-    """Return whether number or name tell where a snapshot stands."""
+    """Return whether number or name tell where a snapshot is."""
     return place(stage, sequence) != _UNKNOWN
 
 
@@ -64,7 +64,7 @@ def place_of_contents(
 
 
 def _detour(contents: Contents, others: Sequence[tuple[Contents, float | None]], at: int) -> int:
-    """Return how many lines more come and go if the snapshot stands before `others[at]`."""
+    """Return how many lines more come and go if the snapshot is before `others[at]`."""
     before = others[at - 1][0] if at else None
     after = others[at][0] if at < len(others) else None
     if before is None or after is None:

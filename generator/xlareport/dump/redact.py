@@ -88,7 +88,7 @@ class Redactor:
     keep: frozenset[str] = frozenset()
     """Words of the program, such as opcodes, that stay even where a user is called so."""
     replaced: dict[str, str] = field(default_factory=dict)
-    """What was taken out, and what stands there now."""
+    """What was taken out, and what is there now."""
     counts: Counter[str] = field(default_factory=Counter)
     """How many different things were taken out, by what they are."""
     _people: dict[str, str] = field(default_factory=dict)

@@ -255,7 +255,7 @@ def _listed(
 
 
 def _is_below(address: str, base: str) -> bool:
-    """Return whether an address lies in a folder: a server lists what it likes.
+    """Return whether an address is in a folder: a server lists what it likes.
 
     A question mark on the web sorts the same listing in another way.
     """

@@ -26,7 +26,7 @@ from xlareport.runtime.errors import Problem, UnreadableInputError
 from xlareport.runtime.limits import LIMITS, FileTooLargeError, LimitPassedError, Limits, too_large
 
 _STANDARD_INPUT = "-"
-"""What stands on the command line for standard input."""
+"""What is on the command line for standard input."""
 _INPUT_NAME = "standard-input"
 _HEAD = 64
 _BEGINNING = 4096

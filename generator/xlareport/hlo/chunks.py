@@ -39,7 +39,7 @@ _MOST_INLINE = 100
 _LINES_TO_OPCODE = 4
 """Name, shape and opcode of a statement stand on fewer lines; open brackets do not count."""
 _IN_HALF = (",", "=", "ROOT")
-"""How a line ends whose statement goes on."""
+"""How a line ends whose statement continues."""
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class LineByLine:
         self._lines = lines
         self._pool = computations
         self._depth = depth
-        """How many statements this text stands inside."""
+        """How many statements this text is inside."""
         self._open: _Open | None = None
         self._statement: _Statement | None = None
         self._line_number = 1

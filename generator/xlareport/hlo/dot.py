@@ -83,7 +83,7 @@ def _between(node: DotNode) -> str:
 
 
 def _bound(node: DotNode) -> dict[int, str]:
-    """Return the tuple elements that stand for parameters inside a fusion."""
+    """Return the tuple elements that represent parameters inside a fusion."""
     bodies = [body for body in node.called if body.fusion is node]
     return {
         inner.label.number: inner.label.element

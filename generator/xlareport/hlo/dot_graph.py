@@ -31,7 +31,7 @@ class Statement:
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Yield the statements that begin a line; a quoted text can go on over several lines.
+    """Yield the statements that begin a line; a quoted text can continue over several lines.
 
     XLA indents nothing but the style sheet, so that no line of it can be taken for a statement.
     """
@@ -69,7 +69,7 @@ class Label:
     number: int | None = None
     """Of a parameter."""
     element: str = ""
-    """What a parameter of a fusion stands for, where that is a tuple element: `while.35#0`."""
+    """What a parameter of a fusion represents, where that is a tuple element: `while.35#0`."""
     folded: dict[int, str] = field(default_factory=dict)
     """Tuple elements that are drawn inside the node, by the number of the operand."""
     attributes: list[str] = field(default_factory=list)
@@ -154,7 +154,7 @@ _ENTRY = re.compile(r"<b>(.*?)<br/>Computation ([^<]++)")
 
 @dataclass(slots=True, eq=False)
 class DotNode:
-    """A node, or a fusion whose body is drawn: then its cluster stands for it."""
+    """A node, or a fusion whose body is drawn: then its cluster represents it."""
 
     label: Label
     cluster: "DotCluster"
@@ -174,7 +174,7 @@ class DotCluster:
     name: str = ""
     title: str = ""
     fusion: DotNode | None = None
-    """What stands for a fused expression among the nodes of the parent."""
+    """What represents a fused expression among the nodes of the parent."""
     nodes: list[DotNode] = field(default_factory=list)
     root: DotNode | None = None
 
@@ -308,7 +308,7 @@ def _add_operand(source: DotNode, target: DotNode, number: int) -> None:
 
 
 def _lifted(node: DotNode, cluster: DotCluster) -> DotNode:
-    """Return the fusion that stands for a node inside it, in a cluster around.
+    """Return the fusion that represents a node inside it, in a cluster around.
 
     What is used from outside is the root of the fused expression.
     """

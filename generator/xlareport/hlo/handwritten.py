@@ -106,12 +106,12 @@ def lacks_opcode(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class InlineComputation:
-    """`to_apply={ statements }`: a computation that stands where its name is expected."""
+    """`to_apply={ statements }`: a computation that is where its name is expected."""
 
     attribute: str
     body: str
     start: int
-    """Where the opening brace stands in the statement."""
+    """Where the opening brace is in the statement."""
     end: int
     """The place after its closing brace."""
 
@@ -132,7 +132,7 @@ def opens_inline(line: str) -> bool:
 
 
 def plain_statements(text: str, names: HandwrittenNames) -> list[str] | None:
-    """Return the statements that one statement stands for, operands first.
+    """Return the statements that one statement represents, operands first.
 
     None where it is no instruction, or holds operands nested more than MAX_NESTED deep.
     """

@@ -20,7 +20,7 @@ _FIRST_COMPUTATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ModuleHeader:
-    """The first line of a module; it goes on over several lines while brackets are open."""
+    """The first line of a module; it continues over several lines while brackets are open."""
 
     name: str
     attributes_text: str

@@ -44,7 +44,7 @@ class InstructionPool(dict[str, Instruction]):
         super().__init__()
         self._shapes: dict[str, Shape] = {}
         self._lists: dict[str, AttributeList] = {}
-        """By what stands after the operands."""
+        """By what is after the operands."""
         self._names: dict[str, str] = {}
 
     def __missing__(self, line: str) -> Instruction:
@@ -132,7 +132,7 @@ def _end_of_shape(text: str, start: int) -> int:
 
 
 def operand_names(between: str) -> list[str]:
-    """Return the names of the operands in what stands between the parentheses."""
+    """Return the names of the operands in what is between the parentheses."""
     if "%" in between:
         names: list[str] = _PERCENT_NAME.findall(between)
         # People leave `%` out here and there; the types of tuples hold commas of their own.

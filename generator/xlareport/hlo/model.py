@@ -23,7 +23,7 @@ def _short(text: str) -> str:
 
 @dataclass(slots=True, eq=False)
 class Instruction:
-    """One instruction, independent of where it stands. Compared by identity."""
+    """One instruction, independent of where it is. Compared by identity."""
 
     name: str
     """Without `%`."""

@@ -14,7 +14,7 @@ class CustomCall:
 
     name: str
     targets: tuple[str, ...]
-    """Their targets; `*` stands for any letters, `?` for one."""
+    """Their targets; `*` matches any letters, `?` a single one."""
     words: str
     source: str
     """Project and file in which the target is registered or handled."""
@@ -29,7 +29,7 @@ class CustomCall:
     steps: float = 0.0
     """Kernels for each column that wait for one another, on an accelerator."""
     basis: str = ""
-    """Where the flop count stands."""
+    """Where the flop count is."""
 
 
 @cache
@@ -45,7 +45,7 @@ def find(target: str) -> CustomCall | None:
 
 
 def backend_of(target: str) -> str | None:
-    """Return the backend that alone has such a target; None where several may, or nobody knows."""
+    """Return the backend that alone has such a target; None where several may, or none is known."""
     return next((call.backend for call in _fitting(target) if call.backend), None)
 
 

@@ -37,7 +37,7 @@ class Device:
     links: Interconnect | None = None
     """How it is connected, where the user's own table says it."""
     nominal_for: str = ""
-    """The backend whose unknown devices it stands for; empty for a product."""
+    """The backend whose unknown devices it represents; empty for a product."""
     capability: str = ""
     """The compute capability of an NVIDIA GPU, `9.0`, or the target of an AMD GPU, `gfx942`."""
     multiprocessors: int | None = None
@@ -135,7 +135,7 @@ def device_named(description: str, table: Mapping[str, Device] | None = None) ->
 
 
 def nominal_device(backend: str) -> Device:
-    """Return the round figures that stand for a backend's unknown device; a CPU's by default."""
+    """Return the round figures that represent a backend's unknown device; a CPU's by default."""
     nominal = {device.nominal_for: device for device in devices().values() if device.nominal_for}
     return nominal.get(backend.lower(), nominal["cpu"])
 

@@ -42,7 +42,7 @@ def all_entries() -> Mapping[str, Flag]:
 
 
 def _tpu_flags() -> Mapping[str, Flag]:
-    """Return the flags of the TPU compiler whose meaning somebody published."""
+    """Return the flags of the TPU compiler whose meaning is published."""
     flag = partial(Flag, makes=(), set_in="LIBTPU_INIT_ARGS")
     options = read_table("flags_tpu_options", _Option).values()
     shared = {

@@ -14,7 +14,7 @@ class LayoutPart:
 
     name: str
     words: str
-    """A sentence; `{}` stands for what is written in the layout."""
+    """A sentence; `{}` represents what is written in the layout."""
 
 
 @cache

@@ -72,7 +72,7 @@ def all_pipelines() -> Mapping[str, PassInfo]:
 
 
 def find(name: str) -> PassInfo | None:
-    """Return the pass called so, or the pipeline that stands in a pass's place.
+    """Return the pass called so, or the pipeline that is in a pass's place.
 
     Spaces, dashes and underscores may stand for one another where that is not ambiguous.
     """

@@ -18,7 +18,7 @@ class Want:
     name: str
     words: str
     flags: tuple[str, ...]
-    """As written, without dashes; `{dir}` stands for the directory."""
+    """As written, without dashes; `{dir}` represents the directory."""
     backends: tuple[str, ...] = ()
     """Empty for all."""
     frontends: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class FlagSetting:
 
     @property
     def text(self) -> str:
-        """As it stands in the variable: `--xla_dump_to=/tmp/dump`, or a variable's own value."""
+        """As it is in the variable: `--xla_dump_to=/tmp/dump`, or a variable's own value."""
         if self.flag.set_in is None:
             return self.value
         return f"--{self.flag.name}={self.value}" if self.value else f"--{self.flag.name}"

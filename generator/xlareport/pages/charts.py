@@ -127,7 +127,7 @@ class _Frame:
     count: int
 
     def place(self, index: int, value: float) -> tuple[float, float]:
-        """Return where a value stands."""
+        """Return where a value is."""
         x = _LEFT + (self.width - _LEFT - _RIGHT) * index / (self.count - 1)
         return x, _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - value / self.top)
 

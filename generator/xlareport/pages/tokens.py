@@ -52,7 +52,7 @@ def pass_words(name: str) -> str:
 
 
 def meaning_of_pass(name: str) -> str:
-    """Return in plain text what a name that stands for a pass is, known or not."""
+    """Return in plain text what a name that represents a pass is, known or not."""
     guess = NOT_KNOWN.format(name=passes.derived_class(name))
     return PSEUDO_PASSES.get(name) or pass_words(name) or guess
 

@@ -1,4 +1,4 @@
-"""From what stands in a picture to its drawing: boxes, arrows, frames and notes."""
+"""From what is in a picture to its drawing: boxes, arrows, frames and notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What stands in the box of one instruction, in its tooltip, and in which colour."""
+"""What is in the box of one instruction, in its tooltip, and in which colour."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -67,7 +67,7 @@ def lines(
 
 
 _KEPT = 1 << 13
-"""Instructions whose words are kept: one stands in pictures of many steps."""
+"""Instructions whose words are kept: one is in pictures of many steps."""
 
 
 @lru_cache(maxsize=_KEPT)
@@ -106,7 +106,7 @@ def _laid_out(instruction: Instruction) -> str:
 
 
 def loop_count(module: HloModule, computation: Computation, instruction: Instruction) -> int | None:
-    """Return how often a loop that stands in a computation runs, where that is known."""
+    """Return how often a loop that is in a computation runs, where that is known."""
     return (
         Loops(module).trip_count(computation, instruction).count
         if instruction.opcode == "while"

@@ -1,4 +1,4 @@
-"""The picture of a step: what changed, with one ring of what stands around it, before and after.
+"""The picture of a step: what changed, with one ring of what is around it, before and after.
 
 A box that is there before and after has the same id in both drawings, so that it can keep its
 place. What is not drawn is counted in the notes of the drawing after, and named in `left_out`;
@@ -95,7 +95,7 @@ class _Excerpt:
         return instance
 
     def _in_place_of(self, caller: Place) -> Group:
-        """Return the frame that stands in place of a caller."""
+        """Return the frame that replaces a caller."""
         instruction, around = self._side.instruction(caller), self._frames.get(caller.computation)
         return Group(
             self._naming(caller),
@@ -161,7 +161,7 @@ class StepDrawings:
 
     pair: Pair
     places: tuple[ChangedPlace, ...] = ()
-    """In the order of the lines of `left_out`; without frames, whose names stand in the boxes."""
+    """In the order of the lines of `left_out`; without frames, whose names are in the boxes."""
 
 
 def change_pictures(
@@ -253,7 +253,7 @@ def _same(before: HloModule, place: Place) -> Place | None:
 
 
 def _around(sides: Sides, chosen: dict[str, None]) -> dict[str, None]:
-    """Return what stands next to what was chosen, before or after."""
+    """Return what is next to what was chosen, before or after."""
     result: dict[str, None] = {}
     for side, naming in sides:
         for place in side.states:
@@ -289,7 +289,7 @@ def _part(value: Found, names: Collection[str]) -> Found:
 
 
 def _unframed(drawing: Drawing) -> Drawing:
-    """Return a drawing without frames, in which each box says what it stands in."""
+    """Return a drawing without frames, in which each box says what it is in."""
     inside = {member: group.title for group in drawing.groups for member in group.members}
     nodes = (
         replace(node, lines=(*node.lines, f"in {shorten(inside[node.id])}"))

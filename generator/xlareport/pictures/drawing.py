@@ -54,7 +54,7 @@ class Box(FastPickle):
     id: str
     """Unique in the drawing; the same thing has the same id in the picture before and after."""
     lines: tuple[str, ...]
-    """What stands in the box; the first line is the name."""
+    """What is in the box; the first line is the name."""
     family: Family
     state: State = "same"
     tooltip: str = ""
@@ -67,7 +67,7 @@ class Box(FastPickle):
     badge: str = ""
     """A short word on the border: `ROOT`, `OUT 3`, or LEAVES."""
     mix: tuple[tuple[Family, int], ...] = ()
-    """For a box that stands for many instructions: how many of each colour, drawn as a bar."""
+    """For a box that represents many instructions: how many of each colour, drawn as a bar."""
     shade: Shade = UNKNOWN
     """What else it can be coloured by."""
 
@@ -94,7 +94,7 @@ class Group(FastPickle):
     members: tuple[str, ...]
     """Ids of the boxes inside, those of inner frames not repeated."""
     parent: str | None = None
-    """The id of the frame around this one, which stands earlier in the drawing."""
+    """The id of the frame around this one, which is earlier in the drawing."""
     state: State = "same"
     target: str | None = None
     opens: tuple[Opening, ...] = ()
@@ -139,7 +139,7 @@ class Drawing(FastPickle):
         self._check_frames()
 
     def _check_frames(self) -> None:
-        """Check that every frame stands after the frame around it."""
+        """Check that every frame is after the frame around it."""
         seen: set[str | None] = {None}
         for group in self.groups:
             if group.parent not in seen or group.id in seen:

@@ -50,7 +50,7 @@ def find_repeat(things: Sequence[Hashable]) -> Repeat | None:
 
 
 def _periods(things: Sequence[Hashable]) -> list[int]:
-    """Return the distances at which the same thing, or the same row, most often stands again."""
+    """Return the distances at which the same thing, or the same row, most often is again."""
     rows = [tuple(things[at : at + _ROW]) for at in range(len(things) - _ROW + 1)]
     return list(dict.fromkeys(_distances(rows) + _distances(things)))
 
@@ -68,7 +68,7 @@ def _distances(things: Sequence[Hashable]) -> list[int]:
 
 
 def _longest(things: Sequence[Hashable], period: int) -> Repeat | None:
-    """Return the longest stretch in which each thing stands again one period later."""
+    """Return the longest stretch in which each thing is again one period later."""
     best, run = Repeat(0, period, 0), 0
     for place in range(len(things) - period):
         run = run + 1 if things[place] == things[place + period] else 0
@@ -173,7 +173,7 @@ class FlowDivider:
         )
 
     def _repeats(self, piece: list[Instruction], path: str) -> list[Thing]:
-        """Put stretches alike into one part each, and what stands between them into others."""
+        """Put stretches alike into one part each, and what is between them into others."""
         result: list[Thing] = []
         between: list[list[Instruction]] = []
         waiting, tries = [piece], _MOST_REPEATS
@@ -243,7 +243,7 @@ def _token(instruction: Instruction) -> tuple[str, str, int]:
 
 
 def _chief(chief: dict[str, str], name: str) -> str:
-    """Return who stands for the piece of a name, and shorten the way there."""
+    """Return who represents the piece of a name, and shorten the way there."""
     while chief[name] != name:
         chief[name] = name = chief[chief[name]]
     return name

@@ -35,7 +35,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class LayoutFailure:
-    """Why there are no positions: words that go on after `the layout`."""
+    """Why there are no positions: words that continue after `the layout`."""
 
     reason: str
 

@@ -77,7 +77,7 @@ def _walk(
 
 
 def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
-    """Link what changed and stands together, directly or at something that did not change."""
+    """Link what changed and is together, directly or at something that did not change."""
     owners = _owners(sides)
     beside: dict[str, dict[str, None]] = {}
     for side, naming in sides:

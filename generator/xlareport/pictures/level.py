@@ -1,4 +1,4 @@
-"""What stands in one picture, and which of its boxes are opened in place."""
+"""What is in one picture, and which of its boxes are opened in place."""
 
 from collections.abc import Callable, Sequence
 
@@ -40,7 +40,7 @@ class PictureLevel:
         self._called: dict[str, Things] = {}
 
     def drawing(self, title: str, *notes: str) -> Drawing:
-        """Draw what stands here now."""
+        """Draw what is here now."""
         return assemble(self._module, title, self._items, self._frames, notes, known=self._known)
 
     def open_parts(self) -> None:
@@ -58,7 +58,7 @@ class PictureLevel:
             self._open(max(result, key=self._weight))
 
     def _weight(self, place: int) -> tuple[int, int]:
-        """Order boxes by how many instructions they stand for, then by their place."""
+        """Order boxes by how many instructions they represent, then by their place."""
         return size_of(self._items[place].thing), -place
 
     def open_callers(self) -> None:
@@ -82,7 +82,7 @@ class PictureLevel:
         return _inside_alike(item) or item.thing.things
 
     def _inside_caller(self, item: Item) -> Things:
-        """Return what would stand in place of a caller; nothing where that is no gain."""
+        """Return what would replace a caller; nothing where that is no gain."""
         if isinstance(item.thing, InstructionGroup):
             return ()
         computation = opens_into(self._module, item.thing)
@@ -117,7 +117,7 @@ class PictureLevel:
 
 
 def _inside_part(item: Item) -> Things:
-    """Return what would stand in place of a part; what is alike or only neighbours stays a box."""
+    """Return what would replace a part; what is alike or only neighbours stays a box."""
     part = item.thing
     if not isinstance(part, InstructionGroup) or part.kind not in {"scope", "flow"}:
         return ()
@@ -126,13 +126,13 @@ def _inside_part(item: Item) -> Things:
 
 
 def _inside_row(item: Item) -> Things:
-    """Return what would stand in place of a part of neighbours."""
+    """Return what would replace a part of neighbours."""
     part = item.thing
     return part.things if isinstance(part, InstructionGroup) and part.kind == "run" else ()
 
 
 def _inside_alike(item: Item) -> Things:
-    """Return what would stand in place of several parts alike: what the first of them holds."""
+    """Return what would replace several parts alike: what the first of them holds."""
     part = item.thing
     if not isinstance(part, InstructionGroup) or part.kind != "alike":
         return ()

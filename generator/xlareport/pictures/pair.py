@@ -1,4 +1,4 @@
-"""Several drawings laid out as one, so that what is in both stands in the same place."""
+"""Several drawings laid out as one, so that what is in both is in the same place."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace

@@ -105,5 +105,5 @@ def size_of(thing: Thing) -> int:
 
 
 def name_of(thing: Thing) -> str:
-    """Return what stands for a thing in a title."""
+    """Return what represents a thing in a title."""
     return thing.title if isinstance(thing, InstructionGroup) else thing.name

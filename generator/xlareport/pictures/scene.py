@@ -1,4 +1,4 @@
-"""The computations that stand in one picture, and where in it a value comes from."""
+"""The computations that are in one picture, and where in it a value comes from."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,18 +11,18 @@ _LONGEST_WAY = 1000
 """Hops from a use to its box; a text that sends us round in circles ends there."""
 
 _OPENED_BY = {"fusion": "calls", "call": "to_apply", "async-start": "calls", "while": "body"}
-"""Instructions whose computation can stand in their place, and the attribute that names it."""
+"""Instructions whose computation can be in their place, and the attribute that names it."""
 
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """A computation as it stands in a picture: by itself, or in place of what calls it."""
+    """A computation as it is in a picture: by itself, or in place of what calls it."""
 
     folding: Folding
     caller: Instruction | None = None
     outer: "Instance | None" = None
     opened: dict[str, "Instance"] = field(default_factory=dict)
-    """What stands in place of calling instructions, by their names."""
+    """What replaces calling instructions, by their names."""
     places: dict[str, str] = field(default_factory=dict)
     """The box of each instruction, by their names."""
 
@@ -42,7 +42,7 @@ class Instance:
 
 
 class Value(NamedTuple):
-    """What stands behind an operand: a box, words for what was folded, else it is made outside."""
+    """What is behind an operand: a box, words for what was folded, else it is made outside."""
 
     box: str | None
     words: str
@@ -52,7 +52,7 @@ class Value(NamedTuple):
 
 
 def opens_into(module: HloModule, instruction: Instruction) -> Computation | None:
-    """Return the computation that can stand in place of an instruction."""
+    """Return the computation that can replace an instruction."""
     wanted = _OPENED_BY.get(instruction.opcode)
     if wanted is None:
         return None
@@ -61,7 +61,7 @@ def opens_into(module: HloModule, instruction: Instruction) -> Computation | Non
 
 
 def open_caller(instance: Instance, caller: Instruction, computation: Computation) -> Instance:
-    """Let a computation stand in place of the instruction that calls it."""
+    """Let a computation replace the instruction that calls it."""
     inner = Instance(Folding(computation, inputs=False), caller, instance)
     instance.opened[caller.name] = inner
     return inner
@@ -97,7 +97,7 @@ def _hop(instance: Instance, name: str, element: str) -> Value | tuple[Instance,
 
 
 def _into(inner: Instance, element: str) -> tuple[Instance, str, str]:
-    """Go from an opened caller to the root of what stands in its place."""
+    """Go from an opened caller to the root of what is in its place."""
     root = inner.computation.root
     if root is None:
         return inner, "", element

@@ -53,7 +53,7 @@ NOTHING: Known = Known()
 
 @dataclass(frozen=True, slots=True)
 class Shade(FastPickle):
-    """What is known of a box; nothing, for one that stands for no instruction."""
+    """What is known of a box; nothing, for one that represents no instruction."""
 
     cost: float | None = None
     """The part, 0 to 1, of the estimated time of the module."""

@@ -1,4 +1,4 @@
-"""One side of a step: what changed in a module, and what stands next to it."""
+"""One side of a step: what changed in a module, and what is next to it."""
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
@@ -30,7 +30,7 @@ class PictureSide:
         """Where something changed, and what calls it."""
 
     def instruction(self, place: Place) -> Instruction:
-        """Return what stands at a place of this module."""
+        """Return what is at a place of this module."""
         return self.module.by_name[place.computation].by_name[place.instruction]
 
     def folding(self, computation: str) -> Folding:
@@ -106,7 +106,7 @@ def _worth_a_box(computation: Computation, marked: list[str]) -> set[str]:
 
 
 def _callers(module: HloModule, wanted: Collection[str]) -> dict[str, list[Place]]:
-    """Return who calls a computation that can stand in its caller's place, where it is just one."""
+    """Return who calls a computation that can be in its caller's place, where it is just one."""
     result: dict[str, list[Place]] = {}
     if all(module.by_name[name].is_entry for name in wanted):
         return result

@@ -93,7 +93,7 @@ def _frame(group: Group, box: Rectangle) -> str:
 
 
 def _frame_title(group: Group, box: Rectangle) -> str:
-    """Return the title of a frame, which stands above the arrows."""
+    """Return the title of a frame, which is above the arrows."""
     title = shorten(group.title, max(3, int((box.width - 12) / CHARACTER_WIDTH)))
     words = f'<text class="b" x="{number(box.x + 8)}" y="{number(box.y + 13)}">{text(title)}</text>'
     return f'<g class="gt">{words}{_sign(group.state, box.x, box.y)}</g>'

@@ -30,7 +30,7 @@ class Item:
     state: State = "same"
 
     def instructions(self) -> Iterable[Instruction]:
-        """Return the instructions that the box stands for."""
+        """Return the instructions that the box represents."""
         return (
             self.thing.instructions() if isinstance(self.thing, InstructionGroup) else (self.thing,)
         )

@@ -52,7 +52,7 @@ def read_flagfile(data: bytes, path: str) -> tuple[tuple[FlagValue, ...], list[P
 
 
 class _Fields:
-    """Reads fields at the top; what stands in braces belongs to the field that opened them."""
+    """Reads fields at the top; what is in braces belongs to the field that opened them."""
 
     def __init__(self, troubles: Troubles) -> None:
         self._troubles = troubles

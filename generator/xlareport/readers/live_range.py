@@ -58,7 +58,7 @@ class LiveRanges:
     """What a live-range file says."""
 
     schedule: tuple[str, ...] = ()
-    """Instruction names by position; what is called stands before its caller."""
+    """Instruction names by position; what is called is before its caller."""
     ranges: tuple[LiveRange, ...] = ()
     peak_position: int | None = None
     peak_bytes: int | None = None

@@ -28,7 +28,7 @@ class CompiledKernel:
     stack_bytes: int | None = None
     """Per thread."""
     spill_store_bytes: int | None = None
-    """Written by the code of one thread, as often as it stands there."""
+    """Written by the code of one thread, as often as it is there."""
     spill_load_bytes: int | None = None
     barriers: int = 0
 

@@ -64,7 +64,7 @@ def _definitions(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 class _Stacks:
-    """Follows locations to the places in files that they stand for."""
+    """Follows locations to the places in files that they represent."""
 
     def __init__(self, written: Mapping[str, str]) -> None:
         self._written = written

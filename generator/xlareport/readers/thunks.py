@@ -41,7 +41,7 @@ class Thunk:
     after: int | None
     """The id of the nearest later one."""
     part: str
-    """`condition` or `body` of the loop that it stands in; empty at the top."""
+    """`condition` or `body` of the loop that it is in; empty at the top."""
     depth: int
     """Steps of indentation."""
     line: int

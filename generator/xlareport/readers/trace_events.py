@@ -22,7 +22,7 @@ _BROKEN = (ijson.JSONError, EOFError, zlib.error, gzip.BadGzipFile, ValueError)
 """The last is for numbers and letters that are none."""
 _OPENS, _CLOSES = ("start_map", "start_array"), ("end_map", "end_array")
 _EVENT, _ARGUMENTS = 3, 4
-"""How deep the fields of an event and of its arguments lie in the text."""
+"""How deep the fields of an event and of its arguments are in the text."""
 
 
 def trace_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterator[OpEvent]:

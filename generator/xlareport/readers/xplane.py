@@ -38,7 +38,7 @@ _MOST_FIELDS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where a field of a message lies in the file."""
+    """Where a field of a message is in the file."""
 
     number: int
     start: int

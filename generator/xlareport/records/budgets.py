@@ -54,7 +54,7 @@ _FIGURES = {
         )
     },
 }
-"""What a budget may name, and the figures of the report it stands for, the first that is known."""
+"""What a budget may name, and the figures of the report it represents, the first that is known."""
 
 
 class BudgetError(XlareportError):

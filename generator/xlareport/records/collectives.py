@@ -24,7 +24,7 @@ class CollectiveMemberRecord:
     """One collective of those that a combined one is made of."""
 
     instruction: str
-    """Where it first stands."""
+    """Where it first is."""
     stage: str | None
     kind: str
     shape: str

@@ -264,7 +264,7 @@ def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:
 
 
 def _counts(comparison: Comparison) -> Iterator[tuple[str, int | None, int | None]]:
-    """Yield how often each operation stands in the base and in the head."""
+    """Yield how often each operation is in the base and in the head."""
     ours, theirs = _counted(comparison.base), _counted(comparison.head)
     for name in sorted({*(ours or ()), *(theirs or ())}):
         yield (

@@ -131,7 +131,7 @@ class SavingRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """The memory of a module; allocations and peaks stand in `final`."""
+    """The memory of a module; allocations and peaks are in `final`."""
 
     held: HeldMemory | None
     """What the runtime holds; None where the dump has no buffer assignment."""

@@ -45,7 +45,7 @@ def with_whole_broadcasts(text: str) -> str:
 
 
 def _restored(line: str, known: dict[str, _Broadcast | _Reshape | None]) -> str:
-    """Return a line, and remember what its name stands for: names are used after their lines."""
+    """Return a line, and remember what its name represents: names are used after their lines."""
     if len(line) > _LONGEST or " = " not in line:
         return line
     reshape = _RESHAPE.fullmatch(line)

@@ -1,4 +1,4 @@
-"""Calls of GPU libraries as the HLO that they stand for: cuBLAS GEMMs, plain cuDNN convolutions.
+"""Calls of GPU libraries as the HLO that they represent: cuBLAS GEMMs, plain cuDNN convolutions.
 
 The opposite of XLA's `GemmRewriter` and `ConvRewriter`. What has an epilogue other than a bias, or
 scales, is refused by name.

@@ -219,7 +219,7 @@ def _lines(module: HloModule, name: str) -> Iterator[Line]:
 
 
 def _element(known: Mapping[str, Instruction], operand: str) -> Line:
-    """Return the get-tuple-element that a compact operand such as `while.6#1` stands for."""
+    """Return the get-tuple-element that a compact operand such as `while.6#1` represents."""
     name, *places = operand.split("#")
     shape = known[name].shape
     if len(places) != 1 or not places[0].isdigit() or int(places[0]) >= len(shape.elements):
@@ -234,7 +234,7 @@ def _element(known: Mapping[str, Instruction], operand: str) -> Line:
 
 
 def element_name(operand: str) -> str:
-    """Return the name of the line that stands for a compact operand."""
+    """Return the name of the line that represents a compact operand."""
     return operand.replace("#", ".element.")
 
 

@@ -77,7 +77,7 @@ def write_arrays(arrays: Sequence[RecordedArray], to: Path) -> None:
 
 
 def _header(each: RecordedArray, name: str) -> bytes:
-    """Return what stands before the data in version 1.0 of the NPY format."""
+    """Return what is before the data in version 1.0 of the NPY format."""
     shape = "".join(f"{size}, " for size in each.dimensions)
     text = (
         f"{{'descr': '<{_CODES[name]}', 'fortran_order': {each.is_column_major}, "

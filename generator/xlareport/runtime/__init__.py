@@ -1,1 +1,1 @@
-"""What every part of the program stands on: processes, progress, limits, errors, units."""
+"""What every part of the program uses: processes, progress, limits, errors, units."""

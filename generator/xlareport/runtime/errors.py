@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """Something that could not be read; the rest of the report goes on."""
+    """Something that could not be read; the rest of the report continues."""
 
     path: str
     """Relative to the dump."""

@@ -20,7 +20,7 @@ class Faults:
     """Runs the parts of the work on one module or report, and lists those that failed."""
 
     path: str
-    """The path that stands for the module or the report in a problem."""
+    """The path that represents the module or the report in a problem."""
     problems: list[Problem] = field(default_factory=list)
 
     def attempt(self, what: str, part: Callable[[], T], default: U) -> T | U:

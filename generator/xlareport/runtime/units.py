@@ -70,7 +70,7 @@ def plural(number: int, singular: str, many: str = "") -> str:
 
 
 def unit_scale(unit: str) -> int:
-    """Return what a unit that people write stands for: 1,000,000 for `MB`, 1,048,576 for `MiB`."""
+    """Return what a unit that people write represents: 1,000,000 for `MB`, 1,048,576 for `MiB`."""
     power = _DECIMAL.index(unit[:1]) if unit[:1] in _DECIMAL else 0
     return int((1024 if "i" in unit else 1000) ** power)
 

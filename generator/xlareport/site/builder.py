@@ -68,7 +68,7 @@ def _import_mkdocs() -> None:
 
 
 def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
-    """Run MkDocs in this process; modules that lie in the current folder are kept out of it."""
+    """Run MkDocs in this process; modules that are in the current folder are kept out of it."""
     sys.path[:] = [path for path in sys.path if path not in ("", str(Path.cwd()))]
     _import_mkdocs()
     os.environ[SHARE] = f"{run.share}/{run.of}"
@@ -196,5 +196,5 @@ def _warnings(text: str) -> list[str]:
 
 
 def _trouble(text: str) -> str:
-    """Return what a MkDocs that failed said; a fault of it stands in the last line of all."""
+    """Return what a MkDocs that failed said; a fault of it is in the last line of all."""
     return "".join(_warnings(text)).strip() or text.strip().rpartition("\n")[2]

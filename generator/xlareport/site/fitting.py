@@ -25,7 +25,7 @@ _KEY_OF_PICTURE = re.compile(r"\bpictures/[\w-]{1,200}")
 
 @dataclass(frozen=True, slots=True)
 class MainProgram:
-    """The main program of a report, and what stands in front of all modules."""
+    """The main program of a report, and what is in front of all modules."""
 
     slug: str | None
     """None where there is no module."""
@@ -174,7 +174,7 @@ class PackedFile:
 
 
 def rank_file(path: str, main: MainProgram) -> int | None:
-    """Return where a file stands in the order of what is left out; None where it always stays."""
+    """Return where a file is in the order of what is left out; None where it always stays."""
     data, picture = _DATA.fullmatch(path), _PICTURE.fullmatch(path)
     if picture and picture["key"] != PICTURE_LOOK:
         part, of_main = "picture", picture["key"] in main.pictures

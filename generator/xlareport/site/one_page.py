@@ -1,4 +1,4 @@
-"""The pages of a site as parts of one document: the frame that all share, and what stands in it."""
+"""The pages of a site as parts of one document: the frame that all share, and what is in it."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ def policy_element(directives: Iterable[str]) -> str:
 
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^<>]*>')
-# one that is not closed goes on to the end, as in a browser: so none is looked at twice
+# one that is not closed continues to the end, as in a browser: so none is looked at twice
 _SCRIPT = re.compile(
     r"<script(?P<attributes>[^<>]*+)>(?P<body>[^<]*+(?:<(?!/script>)[^<]*+)*+)(?:</script>)?+"
 )

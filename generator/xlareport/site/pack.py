@@ -74,7 +74,7 @@ def _is_picture(path: str) -> bool:
 
 
 def _remains(part: PackedFile) -> int:
-    """Return the bytes that stay where a file is left out: those of what stands in its place."""
+    """Return the bytes that stay where a file is left out: those of what is in its place."""
     stays = part.rank is not None and _is_picture(part.path)
     return len(_ABSENT) + _PER_FILE + 2 * len(part.path) if stays else 0
 

@@ -33,7 +33,7 @@ class StoredHistory:
     """Keys and labels of its snapshots."""
     subject: StoredSubject
     others: tuple[str, ...]
-    """Further instructions that bore the name."""
+    """Further instructions that had the name."""
 
 
 def find_stored_history(report: Path, module: str | None, asked: str) -> StoredHistory | None:
@@ -149,7 +149,7 @@ def _ops(index: StoredIndex, asked: str) -> Iterator[int]:
 
 
 def _is_about(subject: StoredSubject, asked: str) -> bool:
-    """Return whether a subject bore the name, and did not only take something of it in."""
+    """Return whether a subject had the name, and did not only take something of it in."""
     name = asked.rpartition("/%")[2].removeprefix("%")
     title = subject.title
     if title.endswith(f"/%{name}") or ("/%" not in title and asked in (title, *title.split(";"))):

@@ -22,7 +22,7 @@ _MOST_SLOTS = 40
 """Numbers of one string; what has more, as a constant has, is its own pattern."""
 
 Pattern = str | list[str]
-"""A string with slots; in a list, one that stands for itself."""
+"""A string with slots; in a list, one that represents itself."""
 
 
 class FoldingError(ValueError):
@@ -31,7 +31,7 @@ class FoldingError(ValueError):
 
 @dataclass(slots=True)
 class Folded:
-    """Strings as patterns, which of them each string has, and what stands in their slots."""
+    """Strings as patterns, which of them each string has, and what is in their slots."""
 
     patterns: list[Pattern] = field(default_factory=list)
     uses: list[int] = field(default_factory=list)
@@ -73,7 +73,7 @@ def _distances(rows: Sequence[Sequence[str]]) -> Iterator[int]:
 
 
 def _taken_apart(string: str) -> tuple[str | tuple[str], list[str]]:
-    """Return the pattern and the numbers of a string; in a tuple, what stands for itself."""
+    """Return the pattern and the numbers of a string; in a tuple, what represents itself."""
     if SLOT in string:
         return (string,), []
     parts = _NUMBER.split(string, _MOST_SLOTS)

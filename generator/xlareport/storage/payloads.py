@@ -18,7 +18,7 @@ from typing import Any
 SHARED = "small"
 """The name of the file of what is small of a module, `m/x/small`: payloads by their names."""
 SMALL = 50_000
-"""Characters of JSON up to which a payload may lie in that file."""
+"""Characters of JSON up to which a payload may be in that file."""
 INLINE_LIMIT = 2_000
 """Characters of JSON above which a payload is compressed in its file."""
 _LEVEL = 7
@@ -52,7 +52,7 @@ class Payload:
 
 
 def payload_path(key: str) -> str:
-    """Return where the payload of `key` lies in the site: `assets/data/m/x/steps.js`."""
+    """Return where the payload of `key` is in the site: `assets/data/m/x/steps.js`."""
     if not _KEY.match(key):
         raise ValueError(f"A payload's key is a relative path of plain characters: {key!r}.")
     return f"assets/data/{key}.js"

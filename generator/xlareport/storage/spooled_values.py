@@ -1,4 +1,4 @@
-"""Values in the order in which they were added; beyond the first few they lie in a file.
+"""Values in the order in which they were added; beyond the first few they are in a file.
 
 The file has no name and ends with the process, however that ends. What comes out of it was put in
 by this process.

@@ -20,14 +20,14 @@ Decoder = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """What stands in a list for a value that both sides know."""
+    """What is in a list for a value that both sides know."""
 
     write: Callable[[Any], Any]
     read: Decoder
 
 
 def list_values(value: Any, known: Mapping[type, Substitute] = MappingProxyType({})) -> Any:
-    """Return a value of dataclasses as what JSON can hold; `known` says what stands for some."""
+    """Return a value of dataclasses as what JSON can hold; `known` says what represents some."""
     return _Lister(known).listed(value)
 
 

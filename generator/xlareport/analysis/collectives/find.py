@@ -87,7 +87,7 @@ class _Held:
     home: Computation
     instruction: Instruction
     place: Computation
-    """Where the outermost holder stands; the home where nothing holds it."""
+    """Where the outermost holder is; the home where nothing holds it."""
     outer: Instruction
     """The outermost holder, or the collective itself."""
     is_piece: bool

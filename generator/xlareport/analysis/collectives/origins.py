@@ -49,7 +49,7 @@ class Origins:
         self._steps: dict[int, PartitioningStep | None] = {}
 
     def members(self, collective: Collective, trail: Trail | None) -> tuple[CollectiveMember, ...]:
-        """Return what a collective is made of: where each part first stands, and why."""
+        """Return what a collective is made of: where each part first is, and why."""
         if trail is None:
             return (self._lone(collective),)
         return tuple(self._member(ancestor, trail) for ancestor in trail.beginnings[:_MOST_MEMBERS])

@@ -34,7 +34,7 @@ class CollectiveMember:
     """One collective of those that a combined one is made of."""
 
     instruction: str
-    """In the snapshot where it first stands; the operand where that is all there is."""
+    """In the snapshot where it first is; the operand where that is all there is."""
     stage: str | None
     kind: str
     shape: str
@@ -85,7 +85,7 @@ class CollectiveRow:
 
     @property
     def collective(self) -> Collective:
-        """Return what stands in the snapshot."""
+        """Return what is in the snapshot."""
         return self.figures.collective
 
     @property

@@ -1,4 +1,4 @@
-"""The trail of each collective: from the snapshot that it first stands in to the final one.
+"""The trail of each collective: from the snapshot that it first is in to the final one.
 
 Matchings say what an instruction came from. Where they lose a collective, its channel, its op_name
 and its shape lead on: a pass that rewrites a collective keeps at least one of them as a rule.
@@ -42,7 +42,7 @@ class CollectiveLink:
     siblings: int
     """How many collectives of the snapshot after come from the first of those before."""
     moved: bool
-    """Whether it stands in another computation although its own one is still there."""
+    """Whether it is in another computation although its own one is still there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Trail:
     links: tuple[CollectiveLink, ...]
     """Those in which anything changed but names, the latest first."""
     beginnings: tuple[Ancestor, ...]
-    """Where each collective that it is made of first stands; several for a combined one."""
+    """Where each collective that it is made of first is; several for a combined one."""
     grade: Grade
     """The weakest of all links, unchanged ones too."""
 

@@ -40,7 +40,7 @@ class CodeDigests:
         self._modules: dict[tuple[Computation, ...], tuple[bytes, bytes]] = {}
 
     def opcodes(self, computation: Computation) -> Counter[str]:
-        """Return how often each opcode stands in a computation."""
+        """Return how often each opcode is in a computation."""
         counts = self._opcodes.get(computation)
         if counts is None:
             counts = Counter(instruction.opcode for instruction in computation.instructions)
@@ -81,7 +81,7 @@ class CodeDigests:
         return known.get(module.entry.name, _NOT_KNOWN) if module.entry else (b"", b"")
 
     def _callees_first(self, module: HloModule) -> Iterator[Computation]:
-        """Yield computations after those that they call; what calls itself comes as it stands."""
+        """Yield computations after those that they call; what calls itself comes as it is."""
         names = (computation.name for computation in module.computations)
         by_name = module.by_name
         for name in postorder(names, lambda caller: self._callees_in(by_name, caller)):
@@ -175,7 +175,7 @@ def _bytes(value: int) -> bytes:
 
 
 def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
-    """Return everything of an instruction that does not depend on where it stands."""
+    """Return everything of an instruction that does not depend on where it is."""
     calling = {attribute for attribute, _ in instruction.called}
     kept = [
         f"{key}={_in_order(instruction) if key == 'backend_config' else value}"

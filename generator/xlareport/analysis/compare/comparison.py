@@ -18,7 +18,7 @@ _OF_WRITING = frozenset({"instructions"})
 """Figures that differ with the form of a file: newer texts write no get-tuple-element."""
 _BOOKKEEPING = frozenset({"get-tuple-element"})
 DEVICE = "device"
-"""What stands for the device among the options."""
+"""What represents the device among the options."""
 DISABLED = "xla_disable_hlo_passes"
 """The option that names passes that do not run."""
 _OF_DUMPING = "_dump_"

@@ -60,7 +60,7 @@ class Facts:
     device_grade: str = ""
     """As in a cost report; `guessed` where nothing names a device."""
     on_chip_share: float = 0.0
-    """The part of the bytes accessed that lies in a TPU's VMEM or CMEM; no time includes it."""
+    """The part of the bytes accessed that is in a TPU's VMEM or CMEM; no time includes it."""
 
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:

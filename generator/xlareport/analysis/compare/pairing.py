@@ -70,7 +70,7 @@ def pair_modules(
     head: Sequence[Sketch],
     mains: tuple[str | None, str | None] = (None, None),
 ) -> tuple[ModulePair, ...]:
-    """Pair modules, the surest rule first, in the order of both dumps; the rest stands alone.
+    """Pair modules, the surest rule first, in the order of both dumps; the rest is alone.
 
     `mains` are the keys of the main programs, which are paired when nothing else pairs either.
     """

@@ -137,7 +137,7 @@ def _layers(base: Program, head: Program) -> Iterator[ProgramChange]:
 
 
 def _repeated(program: Program) -> Mapping[str, set[tuple[str, ...]]]:
-    """Return which numbers stand in labels that are the same but for these."""
+    """Return which numbers are in labels that are the same but for these."""
     groups: dict[str, set[tuple[str, ...]]] = {}
     for argument in program.arguments:
         if numbers := find_numbers(argument.label):

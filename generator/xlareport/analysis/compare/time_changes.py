@@ -276,7 +276,7 @@ class _Join:
         self._seen = frozenset(base.measured)
 
     def groups(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Yield the names in base and head that go on in one another."""
+        """Yield the names in base and head that continue in one another."""
         graph = nx.Graph()
         graph.add_nodes_from(("base", name) for name in self._base.measured)
         for name in self._head.measured:
@@ -292,7 +292,7 @@ class _Join:
             yield tuple(names["base"]), tuple(names["head"])
 
     def _sources(self, name: str) -> set[str]:
-        """Return what was measured in the base and goes on in an instruction of the head."""
+        """Return what was measured in the base and continues in an instruction of the head."""
         computation, instruction = self._head.places[name]
         sources = self._before(Place(computation.name, name))
         if not sources and instruction.opcode == "fusion":
@@ -316,7 +316,7 @@ class _Join:
         return {name for source in sources if (name := self._running(source)) is not None}
 
     def _running(self, place: Place) -> str | None:
-        """Return the measured instruction of the base in which a place stands, or that it is."""
+        """Return the measured instruction of the base in which a place is, or that it is."""
         holders = holders_of(self._base.module)
         for _ in range(len(self._base.module.computations) + 1):
             if place.instruction in self._seen:

@@ -13,7 +13,7 @@ TO_HOST, FROM_HOST = "to host", "from host"
 _HOST_LAYOUT = re.compile(r"S\(5\)", re.ASCII)
 """`Layout::kHostMemorySpace` in openxla/xla, xla/layout.h."""
 _MOVES = frozenset({"copy", "copy-start", "dynamic-slice", "dynamic-update-slice", "fusion"})
-"""An asynchronous operation is counted where it stands, in the computation that its start calls."""
+"""An asynchronous operation is counted where it is, in the computation that its start calls."""
 _CALLS = {'"MoveToHost"': TO_HOST, '"MoveToDevice"': FROM_HOST}
 
 

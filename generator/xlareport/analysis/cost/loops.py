@@ -45,7 +45,7 @@ class Loops:
     """Counts found so far, by computation and instruction."""
 
     def trip_count(self, place: Computation, loop: Instruction) -> TripCount:
-        """Return the trip count of a while that stands in a computation."""
+        """Return the trip count of a while that is in a computation."""
         key = (place.name, loop.name)
         if key not in self.known:
             noted = _NOTED.search(loop.attributes.get("backend_config", ""))

@@ -43,7 +43,7 @@ _RUNNING = frozenset({"while", "call", "conditional", "async-start"})
 
 @dataclass(frozen=True, slots=True)
 class _Buffers:
-    """Whose buffers each value of a computation lies in."""
+    """Whose buffers each value of a computation is in."""
 
     whole: dict[str, frozenset[str]]
     elements: dict[str, list[frozenset[str]]]
@@ -63,7 +63,7 @@ class _Buffers:
         return frozenset().union(*elements)
 
     def rename(self, instruction: Instruction) -> None:
-        """Let an instruction stand for the buffers of its first operand."""
+        """Let an instruction represent the buffers of its first operand."""
         operand = instruction.operands[0]
         if instruction.opcode == "get-tuple-element":
             operand += f"#{instruction.attributes.get('index', '')}"
@@ -133,7 +133,7 @@ def _living(
 
 
 def _of_callers(computation: Computation) -> frozenset[str]:
-    """Return what lies in buffers of the caller's: what comes in, and what goes out.
+    """Return what is in buffers of the caller's: what comes in, and what goes out.
 
     A loop writes its state in place: where it cannot, the compiler has put a copy in.
     """
@@ -196,7 +196,7 @@ def _inside(instruction: Instruction, inside: Mapping[str, int]) -> int:
 
 
 def _buffers(computation: Computation) -> _Buffers:
-    """Follow each value back to the instructions that made the buffers it lies in."""
+    """Follow each value back to the instructions that made the buffers it is in."""
     buffers = _Buffers({}, {}, set())
     for instruction in computation.instructions:
         if instruction.opcode == "tuple":

@@ -44,7 +44,7 @@ class MemoryStats:
     of the main memory. What is held throughout is added to it, in whichever space that lies.
     """
     peak_space_bytes: int = 0
-    """How much of the peak lies in the shared allocations of that space."""
+    """How much of the peak is in the shared allocations of that space."""
 
 
 def find_memory_stats(

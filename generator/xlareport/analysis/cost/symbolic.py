@@ -18,7 +18,7 @@ class Affine:
     """An integer: an element of the loop's state plus a number, or a number alone."""
 
     path: tuple[int, ...] | None
-    """Where the element stands in the state; None for a number alone."""
+    """Where the element is in the state; None for a number alone."""
     offset: int = 0
 
 

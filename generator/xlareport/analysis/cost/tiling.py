@@ -31,7 +31,7 @@ def padded_size(array: Shape) -> int:
 
 
 def main_memory_size(shape: Shape) -> int:
-    """Return the bytes of those arrays of a TPU's shape that lie in the main memory.
+    """Return the bytes of those arrays of a TPU's shape that are in the main memory.
 
     What lies in a memory space of its own, as in `{1,0:T(8,128)S(1)}`, is on the chip or
     the host's; of the rest whole tiles are moved.

@@ -68,7 +68,7 @@ def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraff
 
 
 def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTraffic, ...]:
-    """Return what the collectives in a fusion send; nothing where it only goes on with one."""
+    """Return what the collectives in a fusion send; nothing where it only continues with one."""
     held = module.by_name.get(fusion.called[0][1]) if fusion.called else None
     inside = [
         instruction
@@ -87,7 +87,7 @@ def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTra
 
 
 def _only_goes_on(held: Computation) -> bool:
-    """Return whether a fusion goes on with a collective that another one began."""
+    """Return whether a fusion continues with a collective that another one began."""
     begins = held.root is not None and "AsyncCollectiveStart" in held.root.attributes_text
     return not begins and any(
         "chain_id=" in instruction.attributes_text

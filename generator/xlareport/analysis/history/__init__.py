@@ -1,1 +1,1 @@
-"""How instructions go on through the snapshots of a module: histories, traces, timelines."""
+"""How instructions continue through the snapshots of a module: histories, traces, timelines."""

@@ -10,7 +10,7 @@ from xlareport.hlo.model import Computation, HloModule
 
 
 def list_subjects(snapshots: SnapshotSequence) -> Iterator[Subject]:
-    """Yield what stands in the last snapshot outside of fusions, then the ops of the first.
+    """Yield what is in the last snapshot outside of fusions, then the ops of the first.
 
     An op is all instructions of one op_name; an instruction without one stands for itself.
     """

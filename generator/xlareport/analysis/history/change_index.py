@@ -12,7 +12,7 @@ _Stages = Mapping[Place | str, list[int]]
 
 
 class ChangeIndex:
-    """Of which places and computations the matchings speak. All others go on as they were."""
+    """Of which places and computations the matchings speak. All others continue as they were."""
 
     def __init__(self, matchings: Iterable[tuple[int, Matching]]) -> None:
         """Take the matchings in their order, each with the index of the snapshot after it."""

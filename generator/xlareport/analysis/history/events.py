@@ -45,7 +45,7 @@ class HistoryEvent(NamedTuple):
     """The index of the snapshot in which it is seen."""
     event: Event
     instruction: Place
-    """Where the instruction stands then; where it stood, if it is gone."""
+    """Where the instruction is then; where it stood, if it is gone."""
     sources: tuple[Place, ...]
     """What it came from, in the snapshot before."""
     targets: tuple[Place, ...]

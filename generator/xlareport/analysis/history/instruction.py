@@ -28,12 +28,12 @@ TrailPoint: TypeAlias = tuple[int, Place]
 
 
 class TrailLink(NamedTuple):
-    """What happened to a place at one step of its trail, and where the trail goes on."""
+    """What happened to a place at one step of its trail, and where the trail continues."""
 
     events: tuple[HistoryEvent, ...]
     following: TrailPoint | None = None
     joined: tuple[TrailPoint, ...] = ()
-    """Where the trails of what became one with it go on."""
+    """Where the trails of what became one with it continue."""
 
 
 class SnapshotSequence:
@@ -129,7 +129,7 @@ def _equals(pairing: Pairing | None) -> tuple[Place, ...]:
 
 
 def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
-    """Return the whole history of what stands at a place in a snapshot; empty if nothing does.
+    """Return the whole history of what is at a place in a snapshot; empty if nothing does.
 
     Of what was merged or combined it is the history of each, the first few of many. Equal events
     of one sequence are identical.
@@ -217,7 +217,7 @@ _FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
 
 
 def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
-    """Return where a framework op stands in a snapshot."""
+    """Return where a framework op is in a snapshot."""
     return tuple(
         Place(computation.name, line.name)
         for computation in module.computations

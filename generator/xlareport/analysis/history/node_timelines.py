@@ -48,7 +48,7 @@ class ComputationTimeline:
     number: int
     """Its place in the list of all."""
     names: list[tuple[int, str]] = field(default_factory=list)
-    """The names that it bore, each with the index of the first snapshot in which it did."""
+    """The names that it had, each with the index of the first snapshot in which it did."""
     forms: list[NodeVersion] = field(default_factory=list)
     """In the order in which they begin."""
     frames: list[int] = field(default_factory=list)
@@ -58,7 +58,7 @@ class ComputationTimeline:
 
     @property
     def name(self) -> str:
-        """The last name that it bore."""
+        """The last name that it had."""
         return self.names[-1][1]
 
 
@@ -106,7 +106,7 @@ class _Camera:
         self._lives, self._rolls = lives, rolls
 
     def _roll(self, number: int, name: str, former: str) -> ComputationTimeline:
-        """Return the timeline of a computation by the name that it bore; a new one if none did."""
+        """Return the timeline of a computation by the name that it had; a new one if none did."""
         roll = self._rolls.pop(former, None)
         if roll is None:
             roll = ComputationTimeline(len(self.timelines), end=self._count)
@@ -175,7 +175,7 @@ class _Touched:
     """What a matching says of the snapshot after it."""
 
     names: Mapping[str, str]
-    """Names that computations bore before, by the new ones."""
+    """Names that computations had before, by the new ones."""
     origins: Mapping[str, Mapping[str, Place | None]]
     """What the instructions of which pairings speak were, by computation and name."""
 

@@ -13,7 +13,7 @@ _NEAR = 5
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is asked about, and where it stands."""
+    """What is asked about, and where it is."""
 
     name: str
     """`computation/%instruction`, or an op_name."""
@@ -50,7 +50,7 @@ def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
 def _instructions(
     snapshots: SnapshotSequence, asked: str, stage: int | None
 ) -> tuple[Subject, ...]:
-    """Return the instructions that bear a name, each once however many snapshots it stands in."""
+    """Return the instructions that have a name, each once however many snapshots it is in."""
     computation, slash, name = asked.rpartition("/%")
     name = name if slash else asked.removeprefix("%")
     seen: set[tuple[int, Place]] = set()

@@ -23,7 +23,7 @@ _BEGINNINGS = 4
 
 
 class Standing(NamedTuple):
-    """An instruction as it stands in a snapshot."""
+    """An instruction as it is in a snapshot."""
 
     place: Place
     opcode: str
@@ -34,7 +34,7 @@ class Standing(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Where a subject stands in the first snapshot and in the last."""
+    """Where a subject is in the first snapshot and in the last."""
 
     origins: Sequence[Place]
     now: Sequence[Place]

@@ -67,7 +67,7 @@ class _Account:
                 self._pair(before, after, link)
 
     def _unchanged(self, place: Place) -> bool:
-        """Whether a place stands in both modules in the same line."""
+        """Whether a place is in both modules in the same line."""
         correspondence = self._search.computations
         name = place.computation
         shared = name not in correspondence.before and name not in correspondence.after
@@ -119,7 +119,7 @@ class _Account:
             pairing.relation = Relation.CLONED
 
     def _is_left_over(self, place: Place) -> bool:
-        """Whether a heavy instruction stands after, but nothing reads it or calls where it is."""
+        """Whether a heavy instruction is after, but nothing reads it or calls where it is."""
         graph = self._search.after.graph
         computation = graph.module.by_name[place.computation]
         if computation is not graph.module.entry and not graph.call_sites(computation.name):
@@ -174,7 +174,7 @@ class _Account:
                 self._account_for_loop(node)
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
-        """Record where what a former fusion or call held stands now."""
+        """Record where what a former fusion or call held is now."""
         contents = self._holders.contents(frame, self._gone.twin)
         place = place_of(holder)
         if contents.fusions:
@@ -208,7 +208,7 @@ class _Account:
         self._pairings.append(Pairing((place,), places, Grade.MATCHED, reason, Relation.INLINED))
 
     def _account_for_loop(self, loop: Node) -> None:
-        """Record where the body of a former loop stands now, if in the place of the loop."""
+        """Record where the body of a former loop is now, if in the place of the loop."""
         unrolled = self._holders.unrolled(loop, self._gone.twin)
         if unrolled is not None:
             place = place_of(loop)
@@ -317,7 +317,7 @@ def _in_order(search: Search, pairings: list[Pairing]) -> list[Pairing]:
 
 
 def _positions(module: HloModule) -> Callable[[Place], tuple[int, int]]:
-    """Return a function that tells where a place stands, looking up each computation once."""
+    """Return a function that tells where a place is, looking up each computation once."""
     computations = {
         computation.name: number for number, computation in enumerate(module.computations)
     }

@@ -1,4 +1,4 @@
-"""A rule for loops of one round and decided conditionals: what they did stands in their place."""
+"""A rule for loops of one round and decided conditionals: what they did is in their place."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, Operand]]:
 
 
 class _Once:
-    """The values of what is called, if its parameter is what it is at first."""
+    """The values of what is called, if its parameter is the initial value."""
 
     def __init__(self, search: Search, holder: Node, body: Frame, start: Operand) -> None:
         self._search = search
@@ -71,7 +71,7 @@ class _Once:
         return UNKNOWN if token is None else token
 
     def _link(self, node: Node, other: Node) -> None:
-        """Pair two nodes; of a body that is left behind, the other is what goes on of it."""
+        """Pair two nodes; of a body that is left behind, the other is what continues of it."""
         reason = f"what %{self._holder.instruction.name} did, done once"
         if node.kept:
             self._search.copy(node, other, Grade.MATCHED, reason)

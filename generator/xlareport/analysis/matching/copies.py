@@ -104,7 +104,7 @@ class _Copies:
         return None if home is None else home.nodes.get(line.name)
 
     def _grade_there(self, computation: Computation, line: Instruction) -> Grade:
-        """Return how sure it is what stands on the other side at a place."""
+        """Return how sure it is what is on the other side at a place."""
         node = self._node(computation, line)
         if node is not None and node.partner is not None:
             return self._link_grades.get(node, Grade.EXACT)

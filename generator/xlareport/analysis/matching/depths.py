@@ -94,7 +94,7 @@ def _bodies(node: Node) -> tuple[str, ...]:
 
 
 def _home(node: Node) -> str:
-    """Return the computation in which a node stands, seen through the calls that are opened."""
+    """Return the computation in which a node is, seen through the calls that are opened."""
     frame = node.frame
     while frame.caller is not None:
         frame = frame.caller.frame

@@ -1,4 +1,4 @@
-"""Which elements of what a loop carries go on where a pass dropped or added some."""
+"""Which elements of what a loop carries continue where a pass dropped or added some."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING

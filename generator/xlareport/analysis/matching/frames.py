@@ -82,7 +82,7 @@ def _uncalled(search: Search, here: int) -> Iterator[tuple[Frame, int]]:
 
 
 def entry_arguments(search: Search) -> None:
-    """Pair the arguments of the modules, if there are as many and each can go on as the other.
+    """Pair the arguments of the modules, if there are as many and each can continue as the other.
 
     Passes keep their numbers; what they read is worth less, where shapes are divided.
     """

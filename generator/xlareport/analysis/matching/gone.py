@@ -200,7 +200,7 @@ class Gone:
     def _reads_of(
         self, node: Node, uses: Iterable[tuple[Node, int]], *, near: bool
     ) -> Iterator[str]:
-        """Yield what users that go on read now."""
+        """Yield what users that continue read now."""
         for user, position in uses:
             now = None
             if user.partner is not None:

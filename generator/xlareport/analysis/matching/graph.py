@@ -27,7 +27,7 @@ class Node:
     frame: "Frame"
     instruction: Instruction
     kept: bool
-    """The same line stands in the same computation on the other side."""
+    """The same line is in the same computation on the other side."""
     operands: tuple["Operand", ...] | None = None
     token: int = -1
     """Equal tokens: equal expressions over equal values."""
@@ -58,7 +58,7 @@ class Frame:
     number: int
     """Of the pair that the computation belongs to, equal on both sides; else unique."""
     kept: Collection[Instruction]
-    """Lines that stand in the paired computation as well; empty where the frame is one of many."""
+    """Lines that are in the paired computation as well; empty where the frame is one of many."""
     caller: "Node | None" = None
     depth: int = 0
     """Calls around it."""
@@ -192,7 +192,7 @@ class Graph:
         return node.operands
 
     def resolve(self, frame: Frame, operand: str) -> Operand | None:
-        """Return what an operand stands for; None where the name is unknown."""
+        """Return what an operand represents; None where the name is unknown."""
         name, _, element = operand.partition("#")
         line = frame.computation.by_name.get(name)
         path = _path(element)
@@ -294,6 +294,6 @@ def _to_operand(
 
 
 def _path(element: str) -> tuple[int, ...]:
-    """Return the place in a tuple that stands after `#`; empty for the whole."""
+    """Return the place in a tuple that is after `#`; empty for the whole."""
     number = parse_whole_number(element)
     return () if number is None else (number,)

@@ -1,4 +1,4 @@
-"""What fusions and calls hold: where it stands on the other side, in which fusion or in none."""
+"""What fusions and calls hold: where it is on the other side, in which fusion or in none."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ _MOST_FUSIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class HolderContents:
-    """Where what a former fusion or call held stands now."""
+    """Where what a former fusion or call held is now."""
 
     outside: tuple[Place, ...]
     """Outside of fusions."""
@@ -66,7 +66,7 @@ class Holders:
         return Sources(places, count, weakest(grades))
 
     def contents(self, frame: Frame, twin: Twin) -> HolderContents:
-        """Return where what a frame computed stands now."""
+        """Return where what a frame computed is now."""
         others = list(_others(frame, twin))
         holders = [_fusion_around(self._search.after, other) for _, other in others]
         inside = Counter(place_of(holder) for holder in holders if holder is not None)
@@ -84,7 +84,7 @@ class Holders:
         )
 
     def unrolled(self, loop: Node, twin: Twin) -> HolderContents | None:
-        """Return where the body of a former loop stands, if most of it stands where the loop did.
+        """Return where the body of a former loop is, if most of it is where the loop did.
 
         None where it does not.
         """

@@ -1,4 +1,4 @@
-"""How alike heavy instructions of two modules are, by what they are and what stands around them.
+"""How alike heavy instructions of two modules are, by what they are and what is around them.
 
 Each instruction has features; one that two have in common counts the more the fewer others have it.
 Arguments, results and paired instructions are landmarks, the same on both sides.
@@ -112,7 +112,7 @@ class _Index:
         return None if family == "collective" else (neighbor.direction, family)
 
     def _result(self, computation: str) -> str | None:
-        """Return the name before of a computation that goes on."""
+        """Return the name before of a computation that continues."""
         known = self._search.computations
         if not self._is_before:
             return known.partners.get(computation)

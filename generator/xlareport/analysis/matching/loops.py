@@ -1,4 +1,4 @@
-"""Rules for loops: a while goes on as the while whose body, condition and arguments are most alike.
+"""Rules for loops: a while continues as the one whose body, condition and arguments are most alike.
 
 Passes make a while anew when they drop, add or reorder what it carries; its body stays what it was.
 """

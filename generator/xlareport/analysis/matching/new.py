@@ -17,7 +17,7 @@ _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: none is made of another."""
 
 _MOVES = frozenset({"bitcast", "reshape"})
-"""The same, where what they equal stands beside them: they only give a value another shape."""
+"""The same, where what they equal is beside them: they only give a value another shape."""
 
 
 class New:

@@ -32,12 +32,12 @@ def are_tuples(node: Node, other: Node) -> bool:
 
 
 def name_in_computation(node: Node) -> Hashable:
-    """Return the name and the number of the computation, equal where both go on."""
+    """Return the name and the number of the computation, equal where both continue."""
     return (node.frame.number, node.instruction.name)
 
 
 def place_of(node: Node) -> Place:
-    """Return where a node stands."""
+    """Return where a node is."""
     return Place(node.frame.computation.name, node.instruction.name)
 
 
@@ -60,20 +60,20 @@ class Names:
         self._by_name = {name_in_computation(node): node for node in reversed(side.open())}
 
     def claim(self, node: Node) -> bool:
-        """Whether an open node of the same opcode bears a node's name in its computation."""
+        """Whether an open node of the same opcode has a node's name in its computation."""
         other = self._by_name.get(name_in_computation(node))
         same = other is not None and other.instruction.opcode == node.instruction.opcode
         return other is not None and same and is_free(other)
 
     def claim_copy(self, node: Node) -> bool:
-        """Whether a copy goes on under its name.
+        """Whether a copy continues under its name.
 
         Copies are put before copies, all of one value: there only names tell which is which.
         """
         return node.instruction.opcode == "copy" and self.claim(node)
 
     def claim_by_user(self, node: Node) -> bool:
-        """Whether a node goes on under its name: with its shape, read by a user of one name.
+        """Whether a node continues under its name: with its shape, read by a user of one name.
 
         A pass that bypasses one of several moves of a value leaves the others their names.
         """

@@ -59,7 +59,7 @@ class ChangeCause(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where an instruction stands in a module: two names, without `%`."""
+    """Where an instruction is in a module: two names, without `%`."""
 
     computation: str
     instruction: str

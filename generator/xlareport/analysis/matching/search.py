@@ -160,7 +160,7 @@ class Search:
                 self.after.values.name_element(whole, (place,), member.token)
 
     def copy(self, kept: Node, after: Node, grade: Grade, reason: str) -> None:
-        """Let a node after go on for a line that is kept, but that nothing reaches any more."""
+        """Let a node after continue for a line that is kept, but that nothing reaches any more."""
         after.partner = kept
         self.links.append(NodePair(kept, after, grade, reason, equal=False))
 
@@ -205,7 +205,7 @@ class Search:
         return free and source is not None and source.instruction.opcode in _MOVES
 
     def _reads_on(self, before: Node, after: Node) -> bool:
-        """Whether one of several operands goes on: all new ones make a new instruction."""
+        """Whether one of several operands continues: all new ones make a new instruction."""
         ours, theirs = self.before.graph.operands(before), self.after.graph.operands(after)
         values = zip(ours, theirs, strict=False)
         return len(ours) < 2 or any(node.token == other.token for (node, _), (other, _) in values)
@@ -256,7 +256,7 @@ class Search:
         return _itself(self.before, kept)
 
     def is_kept(self, computation: str, instruction: str) -> bool:
-        """Whether a line of a differing computation stands in its partner as well."""
+        """Whether a line of a differing computation is in its partner as well."""
         for side in (self.before, self.after):
             home = side.homes.get(computation)
             line = None if home is None else home.computation.by_name.get(instruction)
@@ -265,7 +265,7 @@ class Search:
         return False
 
     def same_place_after(self, place: Place) -> tuple[Place, ...]:
-        """Return where an unchanged place before stands after; empty where nothing does."""
+        """Return where an unchanged place before is after; empty where nothing does."""
         name = self.computations.pairs.get(place.computation, place.computation)
         return _existing(self.after.graph.module, Place(name, place.instruction))
 

@@ -192,7 +192,7 @@ class _Spread:
         return alike and read == search.after.values.read(other)
 
     def _is_behind_moves(self, node: Node, source: Node) -> bool:
-        """Whether a node goes on as what stands behind a move: what is no move, or as a transpose.
+        """Whether a node continues as what is behind a move: what is no move, or as a transpose.
 
         Passes let moves and elementwise operations change places, and normalize copies.
         """
@@ -245,7 +245,7 @@ def _could_do_its_work(node: Node, other: Node) -> bool:
 
 
 def _is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
-    """Whether a move of data goes on as the move whose result is copied, not as the copy."""
+    """Whether a move of data continues as the move whose result is copied, not as the copy."""
     moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
     return moves and _opcode(copy) == "copy"
 

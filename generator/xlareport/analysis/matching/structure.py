@@ -1,4 +1,4 @@
-"""Pairs heavy instructions by what stands around them, where a pass rewrote and renamed the rest.
+"""Pairs heavy instructions by what is around them, where a pass rewrote and renamed the rest.
 
 Each pair is a landmark for the next ones. What is clear comes first; among instructions that
 nothing else distinguishes, their order decides, which is graded as a guess.

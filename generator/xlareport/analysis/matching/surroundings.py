@@ -1,4 +1,4 @@
-"""What stands around a heavy instruction, seen through everything that is not heavy.
+"""What is around a heavy instruction, seen through everything that is not heavy.
 
 Passes rewrite, move and fuse what lies between heavy instructions; what the next ones are, which
 arguments feed them and which results they reach stays.
@@ -38,7 +38,7 @@ _PASSING = frozenset({"all-reduce-done", "opt-barrier", "while"})
 """Opcodes whose result has the elements of their operand, as `-done` halves have."""
 
 _SEEN_THROUGH = frozenset({"collective", "while"})
-"""Families that passes put between others or around them: the way goes on behind them."""
+"""Families that passes put between others or around them: the way continues behind them."""
 
 _BODY = ("while", "body")
 
@@ -102,7 +102,7 @@ class Surroundings:
                 waiting += [(step, distance + 1) for step in further]
 
     def _role(self, node: Node) -> tuple[bool, bool]:
-        """Return whether a node is a neighbor, and whether the way goes on behind it."""
+        """Return whether a node is a neighbor, and whether the way continues behind it."""
         role = self._roles.get(node)
         if role is None:
             stops = _is_stop(node)

@@ -112,7 +112,7 @@ _OF_PROGRAMS = re.compile(r"(?:\A|_)(?:init|train|step|update|loss|forward|predi
 
 
 def _may_be_a_program(summary: ModuleSummary) -> bool:
-    """Return whether a module that bears no name of JAX's own may be a function of the user.
+    """Return whether a module that has no name of JAX's own may be a function of the user.
 
     A kernel that the user wrote is one custom call.
     """

@@ -164,7 +164,7 @@ def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 
 def _helper(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    """Recognise helpers; an operation outside jit bears one name wherever it comes up."""
+    """Recognise helpers; an operation outside jit has one name wherever it comes up."""
     role = classify_helper(summary)
     if role is not None and role.name == "eager op" and _code(summary) in dump.renamed:
         return None
@@ -176,7 +176,7 @@ def _code(summary: ModuleSummary) -> tuple[str, tuple[str, ...]]:
 
 
 def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[tuple[str, tuple[str, ...]]]:
-    """Return what stands in modules of several names, made by the same lines: somebody's code."""
+    """Return what is in modules of several names, made by the same lines: somebody's code."""
     names: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
     for summary in summaries:
         if summary.features.places:

@@ -44,7 +44,7 @@ class Cut:
     """A trace that recorded a part of the iterations that the program has."""
 
     instruction: str
-    """One that stands in the loop."""
+    """One that is in the loop."""
     seen: int
     expected: int
     """How often it runs in as many runs, by the trip counts of its loops."""

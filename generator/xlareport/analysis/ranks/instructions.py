@@ -277,7 +277,7 @@ def _is_tuned(text: str) -> bool:
 
 
 def _feeds_callbacks(computation: Computation, constant: Instruction) -> bool:
-    """Return whether a constant goes into callbacks alone: it is where one lies in this process."""
+    """Return whether a constant goes into callbacks alone: it is where one is in this process."""
     users = computation.users.get(constant.name, ())
     return bool(users) and all(
         user.opcode == "custom-call"

@@ -40,7 +40,7 @@ class DataFlow:
         return self._outside((computation, producer)) if producer is not None else None
 
     def _outside(self, place: Place) -> Place:
-        """Lead a parameter of a fusion to the operand that it stands for."""
+        """Lead a parameter of a fusion to the operand that it represents."""
         for _ in range(_FARTHEST):
             computation, instruction = place
             fusion = self._fusions.get(computation.name)

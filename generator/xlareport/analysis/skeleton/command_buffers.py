@@ -20,7 +20,7 @@ _MATCHED = "members matched by the names of their kernels"
 
 
 def in_command_buffers(items: Sequence[SkeletonItem], code: CodeNotes) -> tuple[SkeletonItem, ...]:
-    """Return the items of the entry computation; members of a command buffer stand in it.
+    """Return the items of the entry computation; members of a command buffer are in it.
 
     Items that run nothing on the device, such as the end of a collective, stay where they are.
     """

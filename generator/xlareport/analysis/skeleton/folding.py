@@ -18,7 +18,7 @@ _LONGEST_PATTERN = 60
 _MANY = 12
 """Copies in a row from which on they have a line of their own."""
 _OPEN = "*"
-"""What stands for a number that is left open, as `mask_numbers` writes it."""
+"""What represents a number that is left open, as `mask_numbers` writes it."""
 _KEPT = "\0"
 _LEAF = frozenset({"kernel", "copy", "host"})
 _HOLDING = frozenset({"loop", "conditional", "branch", "call", "command buffer", "async"})
@@ -36,15 +36,15 @@ class SkeletonLine:
 
     depth: int
     items: tuple[SkeletonItem, ...]
-    """All that the line stands for, those of every repetition; empty above what repeats."""
+    """All that the line represents, those of every repetition; empty above what repeats."""
     times: int = 1
-    """How often the stretch below repeats; the line then stands for nothing itself."""
+    """How often the stretch below repeats; the line then represents nothing itself."""
     layers: tuple[str, ...] = ()
     """The numbers by which repetitions or scopes differ: of `layer_0` and `layer_1`, `0`, `1`."""
     scope: str = ""
     """What all items have in common, numbers that vary left open."""
     seconds: float = 0.0
-    """The least time of all that stands at and below the line, in all repetitions."""
+    """The least time of all that is at and below the line, in all repetitions."""
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def _unfolded(items: Sequence[SkeletonItem], depth: int) -> Iterator[SkeletonLin
 def _folded(
     items: Sequence[SkeletonItem], scopes: int, levels: int, depth: int
 ) -> Iterator[SkeletonLine]:
-    """Yield lines; what stands in loops and calls is shown `levels` deep."""
+    """Yield lines; what is in loops and calls is shown `levels` deep."""
     for stretch in _repeats(_groups(items, scopes)):
         if stretch.times == 1:
             for (group,) in stretch.pattern:

@@ -51,7 +51,7 @@ def _buffer_notes(skeleton: Skeleton) -> set[str]:
 
 
 def time_words(line: SkeletonLine) -> str:
-    """Return the estimate of a line; `?` where the time of what it stands for is not known.
+    """Return the estimate of a line; `?` where the time of what it represents is not known.
 
     What runs beside others counts only where it stands alone.
     """

@@ -49,7 +49,7 @@ class Boundary:
     actor: str
     """Who made the change, as the subject of a sentence: `` `algsimp` ``."""
     note: str
-    """In words: what is known; names stand in backticks."""
+    """In words: what is known; names are in backticks."""
     inside: tuple[tuple[str, bool], ...] = ()
     """Every pass that ran, in order, and whether it reported a change; only metadata tell that."""
 

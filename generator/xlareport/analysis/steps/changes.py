@@ -218,7 +218,7 @@ class _Reader:
         return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
     def _is_outside(self, place: Place, scope: str) -> bool:
-        """Return whether a fusion or call of what a loop did stands in no loop: in the entry."""
+        """Return whether a fusion or call of what a loop did is in no loop: in the entry."""
         entry = self._matching.after.entry
         return _LOOP_SCOPE in scope and entry is not None and entry.name == place.computation
 
@@ -275,7 +275,7 @@ def _loop_in(module: HloModule, computation: str, caller: Instruction | None) ->
 
 
 def _outermost(matching: Matching, places: tuple[Place, ...]) -> tuple[Place, ...]:
-    """Return the places that stand in no fusion among them: each stands for what it held."""
+    """Return the places that are in no fusion among them: each represents what it held."""
     lines = (matching.before.find(*place) for place in places)
     inside = {name for line in lines if line and line.opcode == "fusion" for _, name in line.called}
     return tuple(place for place in places if place.computation not in inside)
@@ -371,7 +371,7 @@ def _is_scheduled(module: HloModule) -> bool:
 
 
 def _reordered(matching: Matching) -> Iterator[Change]:
-    """Yield what stands earlier or later, in modules whose order is the order of execution."""
+    """Yield what is earlier or later, in modules whose order is the order of execution."""
     if not all(map(_is_scheduled, (matching.before, matching.after))):
         return
     for alignment in alignments(matching):

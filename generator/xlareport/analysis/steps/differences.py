@@ -194,7 +194,7 @@ def _common(before: str, after: str) -> int:
 
 
 def _since(text: str, same: int) -> str:
-    """Return a text from shortly before a place, so that it can be told what stands there."""
+    """Return a text from shortly before a place, so that it can be told what is there."""
     return f"…{text[same - _LEAD :]}" if same > 2 * _LEAD else text
 
 

@@ -39,13 +39,13 @@ class ConstantFolding:
         return all(self._reads_constant(part) for part in places)
 
     def _after(self, place: Place) -> tuple[Place, Instruction] | None:
-        """Return where and as what an instruction goes on."""
+        """Return where and as what an instruction continues."""
         after = self.matching.partner_after(place)
         line = None if after is None else self.matching.after.find(*after)
         return None if after is None or line is None else (after, line)
 
     def _goes_on_computing(self, place: Place) -> bool:
-        """Return whether an instruction goes on as anything but a constant."""
+        """Return whether an instruction continues as anything but a constant."""
         known = self._after(place)
         return known is not None and known[1].opcode != "constant"
 
@@ -60,7 +60,7 @@ class ConstantFolding:
         return self._constant_now(place)
 
     def _constant_now(self, place: Place) -> bool:
-        """Return whether an instruction became a constant, or what goes on of it reads one."""
+        """Return whether an instruction became a constant, or what continues of it reads one."""
         known = self._after(place)
         if known is None:
             return False

@@ -21,7 +21,7 @@ _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Re
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What an instruction reads: where it stands, and which element of it."""
+    """What an instruction reads: where it is, and which element of it."""
 
     place: Place
     element: str
@@ -91,7 +91,7 @@ def _is_another_event(matching: Matching, was: Operand, now: Operand) -> bool:
 
 
 def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
-    """Return whether both stand for one value, behind what only hands it on."""
+    """Return whether both represent one value, behind what only hands it on."""
     old, new = _chain(matching.before, was), _chain(matching.after, now)
     continued = {
         Operand(partner, operand.element)
@@ -102,7 +102,7 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
 
 
 def _chain(module: HloModule, operand: Operand) -> list[Operand]:
-    """Return an operand and what it stands for: behind moves, tuples, the roots of fusions."""
+    """Return an operand and what it represents: behind moves, tuples, the roots of fusions."""
     result = [operand]
     for _ in range(_FARTHEST):
         behind = _behind(module, result[-1])

@@ -1,4 +1,4 @@
-"""Order of two paired computations: what stands where it stood, what stands elsewhere."""
+"""Order of two paired computations: what is where it stood, what is elsewhere."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

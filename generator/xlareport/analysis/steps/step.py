@@ -131,7 +131,7 @@ _SPMD = "_spmd"
 
 
 def _reordered(matching: Matching) -> str:
-    """Return what stands in another order where nothing else differs: it has no effect."""
+    """Return what is in another order where nothing else differs: it has no effect."""
     before, after = matching.before, matching.after
     if before.computations == after.computations:
         return ""

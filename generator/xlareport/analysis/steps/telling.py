@@ -36,7 +36,7 @@ class Telling:
     touched: int = 0
     """Those of them that changed."""
     reordered: str = ""
-    """What only stands in another order, without effect: `computations`; '' for nothing."""
+    """What only is in another order, without effect: `computations`; '' for nothing."""
 
 
 def describe_step(step: Telling) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class DiffLine:
     text: str
     """As it was before; of a line that is only after, as it is."""
     other: str = ""
-    """Of a changed line, as it is after; of one that left or came, where it stands or stood."""
+    """Of a changed line, as it is after; of one that left or came, where it is or stood."""
     renumbered: bool = False
     """Only numbers in names changed."""
     places: tuple[int, int] | None = None
@@ -137,7 +137,7 @@ def _compared(matching: Matching, alignment: Alignment) -> ComputationDiff:
 
 
 def _lines(matching: Matching, alignment: Alignment) -> Iterator[DiffLine]:
-    """Yield all lines of two computations in one order; what moved stands where it stands after."""
+    """Yield all lines of two computations in one order; what moved is where it is after."""
     old, new = alignment.before, alignment.after
     ends = ((len(old.instructions), len(new.instructions)),)
     moved = {after: before for before, after in alignment.moved}
@@ -159,7 +159,7 @@ def _lines(matching: Matching, alignment: Alignment) -> Iterator[DiffLine]:
 
 
 def _moved(matching: Matching, alignment: Alignment, before: int, after: int) -> DiffLine:
-    """Return a line that stands elsewhere; an order that is no schedule has no effect."""
+    """Return a line that is elsewhere; an order that is no schedule has no effect."""
     old, new = alignment.before, alignment.after
     first, second = old.instructions[before], new.instructions[after]
     line = _pair(matching, (old.name, first), (new.name, second))

@@ -82,7 +82,7 @@ _MANTISSA = {"f64": 53, "c128": 53, "f32": 24, "c64": 24, "f16": 11, "bf16": 8}
 
 
 def literal_text(literal: Message) -> str:
-    """Return what stands between the parentheses of a constant; `{...}` where it is not known."""
+    """Return what is between the parentheses of a constant; `{...}` where it is not known."""
     name = _NAMES.get(literal.shape.element_type, "")
     if name == "tuple":
         return f"( {', '.join(map(literal_text, literal.tuple_literals))} )"

@@ -290,7 +290,7 @@ _NOT_READ = {
 
 
 def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
-    """Return where the text of a file stands, True for that of its path, or why it is not shown."""
+    """Return where the text of a file is, True for that of its path, or why it is not shown."""
     content = texts.contents.get(file.path)
     if file.kind in _NOT_READ:
         return _not_shown(_NOT_READ[file.kind])

@@ -125,7 +125,7 @@ def _diff(task: DiffTask) -> ModuleDiff:
 
 
 def failed_diff(task: DiffTask, reason: str) -> ModuleDiff:
-    """Return what stands for a pair that could not be laid side by side."""
+    """Return what represents a pair that could not be laid side by side."""
     return ModuleDiff(problem=f"{task.head.files.key} could not be compared: {reason}.")
 
 

@@ -75,7 +75,7 @@ def anchor(name: str) -> str:
 
 
 def pass_names(summaries: Iterable[ModuleSummary]) -> tuple[str, ...]:
-    """Return every name that stands for a pass or a pipeline in the names of a dump, sorted."""
+    """Return every name that represents a pass or a pipeline in the names of a dump, sorted."""
     stages_of_all = (stage.stage for summary in summaries for stage in summary.stages)
     named = ((snapshot.pipeline, snapshot.after, snapshot.before) for snapshot in stages_of_all)
     return tuple(sorted({name for three in named for name in three if name}))

@@ -98,7 +98,7 @@ def _chunks(
 def _between(
     snapshots: SnapshotSequence, mentioned: Iterable[tuple[int, Iterable[str]]], names: "_Names"
 ) -> Iterator[Subject]:
-    """Yield what stories name and no subject bore: what came and went on the way."""
+    """Yield what stories name and no subject had: what came and went on the way."""
     seen: set[Place] = set()
     for stage, words in mentioned:
         for name in words:
@@ -109,7 +109,7 @@ def _between(
 
 
 def _named(snapshots: SnapshotSequence, stage: int, name: str) -> tuple[int, Place] | None:
-    """Return where an instruction of a name stands after a step, else where it stood before."""
+    """Return where an instruction of a name is after a step, else where it stood before."""
     for number in (stage, stage - 1):
         for computation in snapshots.modules[number].computations:
             if name in computation.by_name:
@@ -143,7 +143,7 @@ def _heirs(places: Sequence[Place], after: Relatives) -> tuple[Place, ...]:
 
 
 class _Names:
-    """Which subjects bore a name; for a name that none bore, those that took something of it in."""
+    """Which subjects had a name; for a name that none had, those that took something of it in."""
 
     def __init__(self) -> None:
         self._own: dict[str, list[int]] = {}
@@ -159,7 +159,7 @@ class _Names:
             self._parts.setdefault(name, []).append(number)
 
     def knows(self, name: str) -> bool:
-        """Return whether a subject bore a name."""
+        """Return whether a subject had a name."""
         return name in self._own
 
     def everyone(self) -> dict[str, list[int]]:

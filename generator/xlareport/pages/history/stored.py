@@ -30,7 +30,7 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredStandings:
-    """Where a subject stands in the first or the last snapshot."""
+    """Where a subject is in the first or the last snapshot."""
 
     count: int
     rows: tuple[tuple[str, str, str], ...]
@@ -59,14 +59,14 @@ class StoredIndex:
     """Subjects of one chunk."""
     titles: Mapping[int, str]
     forward: int
-    """The number of the first subject that stands in the first snapshot."""
+    """The number of the first subject that is in the first snapshot."""
     between: int
-    """The number of the first subject that stands in neither the first nor the last."""
+    """The number of the first subject that is in neither the first nor the last."""
     names: Mapping[str, Sequence[int]]
-    """The subjects that bore a name, or took something of it in."""
+    """The subjects that had a name, or took something of it in."""
 
     def stage_of(self, number: int) -> int | None:
-        """Return the index of the snapshot in which a subject bears its title."""
+        """Return the index of the snapshot in which a subject has its title."""
         if number >= self.between:
             return None
         return len(self.stages) - 1 if number < self.forward else 0
@@ -105,7 +105,7 @@ def read_subject(index: StoredIndex, number: int, chunk: Any) -> StoredSubject:
 
 
 def _numbers(subjects: Sequence[Sequence[int]], place: int) -> Iterator[int]:
-    """Yield the numbers of a subject's events; -n stands for the next n that none named before."""
+    """Yield the numbers of a subject's events; -n represents the next n that none named before."""
     fresh = 0
     for number, events in enumerate(subjects[: place + 1]):
         for event in events:

@@ -115,7 +115,7 @@ def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
 
 
 def _busiest(module: ModuleAnalysis) -> str:
-    """Name the passes whose steps changed most; a step bears the name of what ran last in it."""
+    """Name the passes whose steps changed most; a step has the name of what ran last in it."""
     busies = module.overview.busiest if module.overview else ()
     names = [f"`{busy.name}`" for busy in busies if busy.name][:_BUSIEST]
     if len(busies) <= _BUSIEST or not names:

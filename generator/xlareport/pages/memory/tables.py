@@ -269,7 +269,7 @@ def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
 
 
 def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
-    """Return the largest shares of the peak; `nothing` stands for a name that is not there."""
+    """Return the largest shares of the peak; `nothing` represents a name that is not there."""
     columns = (Column(title), Column("HLO values", "int"), Column("Size", "bytes"))
     rows = [(share.name or nothing, share.count, share.size) for share in shares[:_SHARES]]
     return Table(columns, rows)

@@ -118,7 +118,7 @@ def _listed(result: ModuleResult, files: ModuleFiles) -> bytes:
 
 
 def _known(files: ModuleFiles) -> Mapping[type, Substitute]:
-    """Return what stands for the files of the module, which lie elsewhere in another build."""
+    """Return what represents the files of the module, which lie elsewhere in another build."""
     by_path = {artifact.path: artifact for artifact in _artifacts(files)}
     return {
         Artifact: Substitute(lambda artifact: artifact.path, by_path.__getitem__),

@@ -1,4 +1,4 @@
-"""A module's page: the overview, about two screens; the rest stands in tabs."""
+"""A module's page: the overview, about two screens; the rest is in tabs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

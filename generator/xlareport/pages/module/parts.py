@@ -48,7 +48,7 @@ _ORDER: Sequence[navigation.Part] = (
     *("steps", "cost", "time", "memory", "collectives", "shardings", "kernels", "skeleton"),
     *("graph", "passes", "source", "code", "texts", "tpu", "files"),
 )
-"""By use: what answers first stands first."""
+"""By use: what answers first is first."""
 
 
 def module_parts(

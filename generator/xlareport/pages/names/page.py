@@ -151,7 +151,7 @@ def _capital(words: str) -> str:
 
 
 def _first_sentence(words: str) -> str:
-    """Return a sentence that goes on after a colon; what begins like a name keeps its capital."""
+    """Return a sentence that continues after a colon; what begins like a name keeps its capital."""
     first, stop, _ = plain(words).partition(". ")
     sentence = first + stop.rstrip()
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]

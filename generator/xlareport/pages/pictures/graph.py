@@ -45,7 +45,7 @@ class Interned:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An instruction with its module; `fused` where it stands in a fusion."""
+    """An instruction with its module; `fused` where it is in a fusion."""
 
     instruction: Instruction
     module: HloModule
@@ -145,7 +145,7 @@ _LONGEST_LINE = 4000
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """An instruction, and where it stands."""
+    """An instruction, and where it is."""
 
     computation: Computation
     instruction: Instruction
@@ -238,7 +238,7 @@ def _fused(computations: Iterable[Computation]) -> frozenset[str]:
 
 
 def _position(computation: Computation, wanted: Instruction | None) -> int | None:
-    """Return where an instruction stands in its computation; None for none."""
+    """Return where an instruction is in its computation; None for none."""
     result = (
         place for place, instruction in enumerate(computation.instructions) if instruction is wanted
     )
@@ -246,7 +246,7 @@ def _position(computation: Computation, wanted: Instruction | None) -> int | Non
 
 
 def _operands(computation: Computation) -> Iterator[list[int | str]]:
-    """Yield for each instruction how far above it each operand stands.
+    """Yield for each instruction how far above it each operand is.
 
     A negative distance is below; `3#1` is element 1 of a tuple. Names that do not exist are left
     out.
@@ -259,7 +259,7 @@ def _operands(computation: Computation) -> Iterator[list[int | str]]:
 def distances(
     operands: Iterable[str], place: int, places: Mapping[str, int]
 ) -> Iterator[int | str]:
-    """Yield how far above `place` each operand stands."""
+    """Yield how far above `place` each operand is."""
     for operand in operands:
         name, _, element = operand.partition("#")
         if name in places:

@@ -282,7 +282,7 @@ def _plain(
 
 
 class _Placed:
-    """Where the instructions of a module stand in its graph, but for names that are there twice."""
+    """Where the instructions of a module are in its graph, but for names that are there twice."""
 
     def __init__(self, module: HloModule) -> None:
         self._module = module

@@ -54,7 +54,7 @@ class ProgramPage:
     link_table: Table
     retraced: tuple[DifferenceTable, ...]
     not_retraced: str
-    """What stands in place of an empty `retraced`: that nothing was, or that nobody looked."""
+    """What replaces an empty `retraced`: that nothing was, or that nobody looked."""
     repeated: str
     processes: str
     """What is known of the processes; empty where there is one."""
@@ -158,7 +158,7 @@ _LONGEST_CHAIN = 12
 
 
 def _chain_words(report: ReportRecord) -> str:
-    """Return in which groups modules hang together, and which of them stand in a row."""
+    """Return in which groups modules hang together, and which of them are in a row."""
     between = [(link.source, link.target) for link in report.links if link.source != link.target]
     if not between:
         return ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 HUES = 6
-"""Colors of the style sheet; its last one is gray and stands for a rest."""
+"""Colors of the style sheet; its last one is gray and represents a rest."""
 
 
 @dataclass(frozen=True, slots=True)

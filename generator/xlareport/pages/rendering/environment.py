@@ -18,7 +18,7 @@ from xlareport.pages import navigation
 from xlareport.runtime import units
 
 _INSIDE = r",|(?<=[A-Za-z0-9])[._/-](?=[A-Za-z0-9])|(?<=\S) (?=\S)"
-"""Punctuation that cannot be markup where it stands; it stays, so that pages remain readable."""
+"""Punctuation that cannot be markup where it is; it stays, so that pages remain readable."""
 _PUNCTUATION = re.compile(rf"({_INSIDE})|[\x00-/:-@\[-`{{-\x7f]")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]"
@@ -203,7 +203,7 @@ def _written_out(character: str) -> str:
 
 
 def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:
-    """Return a sentence as HTML: what stands between two backticks is code, the rest is text.
+    """Return a sentence as HTML: what is between two backticks is code, the rest is text.
 
     A name that has an address becomes a link.
     """

@@ -74,7 +74,7 @@ Kept = tuple[str, ...]
 
 
 def headings_alone(markdown: str) -> tuple[str, Kept]:
-    """Return the headings with marks between them, and what the marks stand for."""
+    """Return the headings with marks between them, and what the marks represent."""
     parts = _HEADING.split(markdown)
     kept = tuple(parts[::2])
     parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(kept))]
@@ -158,7 +158,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class FaultyPage:
-    """What stands in the place of a page that could not be made."""
+    """What is in the place of a page that could not be made."""
 
     name: str
     fault: str

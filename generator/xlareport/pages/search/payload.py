@@ -27,7 +27,7 @@ _SCOPES = 40
 _SCOPE_DEPTH = 2
 
 Span = tuple[int, int]
-"""Numbers of the first and of the last snapshot in which something stands."""
+"""Numbers of the first and of the last snapshot in which something is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Touched:
 
 @dataclass(slots=True)
 class SearchIndex:
-    """Everything that a module can be searched for, with where it stands."""
+    """Everything that a module can be searched for, with where it is."""
 
     instructions: dict[str, Span] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
@@ -171,7 +171,7 @@ def _joined(value: Span, other: Span) -> Span:
 
 
 def _widen(spans: dict[str, Span], value: str, span: Span) -> None:
-    """Remember that a value stands in a span as well; what is empty or too long is passed over."""
+    """Remember that a value is in a span as well; what is empty or too long is passed over."""
     if value and len(value) <= LONGEST:
         known = spans.get(value)
         spans[value] = _joined(known, span) if known else span

@@ -45,7 +45,7 @@ class Bundle:
 
     @property
     def callee(self) -> str:
-        """The instruction or program whose code stands here at run time; empty for none."""
+        """The instruction or program whose code is here at run time; empty for none."""
         call = self.text.find(_CALL)
         comment = self.text.find("/* ", call) if call >= 0 else -1
         match = _CALLEE.match(self.text, comment) if comment >= 0 else None
