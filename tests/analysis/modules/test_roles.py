@@ -73,6 +73,68 @@ def test_a_kernel_and_an_initialization_of_the_user_are_no_operations_outside_ji
     assert roles_of_all[2] == "initialization"
 
 
+def test_an_operation_of_jax_is_no_cast_because_of_what_fits_its_types(compiled: Compile) -> None:
+    divide = """\
+  %a = s32[4] parameter(0)
+  %b = s32[4] parameter(1)
+  %x = f32[4] convert(%a)
+  %y = f32[4] convert(%b)
+  ROOT %d = f32[4] divide(%x, %y)"""
+    mix = (
+        divide.replace("ROOT %d", "%d")
+        + """
+  %z = f32[4] convert(%a)
+  ROOT %m = f32[4] multiply(%d, %z)"""
+    )
+    nothing = "  ROOT %x = f32[4,4] parameter(0)"
+    sharded = """\
+  %x = f32[64,512] parameter(0)
+  ROOT %s = f32[64,512] custom-call(%x), custom_call_target="Sharding", sharding={replicated}"""
+    expected = {
+        "true_divide": (divide, "eager op"),
+        "broadcast_in_dim": (nothing, "eager op"),
+        "convert_element_type": (nothing, "cast or transfer"),
+        "mix": (mix, "unknown"),
+        "reshard": (sharded, "cast or transfer"),
+    }
+    files = {"module_0000.jit_train.before_optimizations.txt": texts.train()} | {
+        f"module_{2 * at:04d}.jit_{name}.before_optimizations.txt": text
+        for at, (name, (text, _)) in enumerate(expected.items(), 1)
+    }
+    found = dict(zip(["train", *expected], played(compiled(files)), strict=True))
+    del found["train"]
+    assert found == {name: role for name, (_, role) in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("downsample", "unknown"),
+        ("denoise", "unknown"),
+        ("layer_normalize", "unknown"),
+        ("symmetric_part", "unknown"),
+        ("retrieval", "unknown"),
+        ("sample_posterior", "evaluation"),
+        ("make_noise", "random numbers"),
+        ("log_metrics", "report or summary"),
+    ],
+)
+def test_a_word_in_the_middle_of_another_names_no_role(
+    compiled: Compile, name: str, role: str
+) -> None:
+    own = """\
+  %x = f32[6] parameter(0)
+  %d = f32[6] multiply(%x, %x)
+  %e = f32[6] subtract(%d, %x)
+  %t = f32[6] tanh(%e)
+  ROOT %r = f32[3] slice(%t), slice={[0:3]}"""
+    files = {
+        "module_0000.jit_train.before_optimizations.txt": texts.train(),
+        f"module_0002.jit_{name}.before_optimizations.txt": own,
+    }
+    assert played(compiled(files))[1] == role
+
+
 def test_all_compilations_of_the_main_function_are_the_main_program(compiled: Compile) -> None:
     files = {
         "module_0000.jit_f.before_optimizations.txt": texts.train(16),

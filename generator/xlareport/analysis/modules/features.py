@@ -111,6 +111,15 @@ class Features:
         return sum(count for _, count in self.operations)
 
 
+_SHARDINGS = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"})
+"""Targets of custom calls that only say how a value is sharded."""
+
+
+def _does_something(instruction: Instruction) -> bool:
+    target = instruction.attributes.get("custom_call_target", "").strip('"')
+    return instruction.opcode not in _PLUMBING and target not in _SHARDINGS
+
+
 NO_TRAITS = Features()
 """Those of a module that could not be read."""
 
@@ -121,9 +130,7 @@ def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) ->
         return Features()
     first = snapshots[0]
     given = list(first.instructions)
-    doing = Counter(
-        instruction.opcode for instruction in given if instruction.opcode not in _PLUMBING
-    )
+    doing = Counter(instruction.opcode for instruction in given if _does_something(instruction))
     return Features(
         given=read_signature(first),
         operations=tuple(doing.most_common()),

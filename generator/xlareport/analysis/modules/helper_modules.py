@@ -22,6 +22,8 @@ _FEW_RESULTS = 2
 _MOVES = frozenset({"convert", "reshape", "bitcast-convert", "copy-start", "copy-done"})
 _CUTS = frozenset({"slice", "reshape", "concatenate"})
 """What taking an array apart consists of, once for each of its parts."""
+_LAYING_OUT = _MOVES | _CUTS | {"copy", "transpose", "broadcast", "dynamic-slice", "pad"}
+"""What does not compute: it brings values into another form."""
 _AROUND = frozenset({"broadcast", "reshape", "convert", "transpose"})
 
 
@@ -56,14 +58,30 @@ def is_own_function(summary: ModuleSummary) -> bool:
 
 def _move(summary: ModuleSummary) -> Role | None:
     doing = dict(summary.features.operations)
+    named = _other_operation(summary)
     if not doing and summary.features.given.arguments:
+        if named:
+            return Role("eager op", f"{named} is an operation of JAX, which changes nothing here")
         return Role("cast or transfer", "it returns what it is given and computes nothing")
+    if named:
+        return None  # such as a division of integers: two converts, and what it is named for
     if "convert" in doing and doing.keys() <= _MOVES:
         return Role("cast or transfer", "all it does is to convert its arguments")
-    converts = doing.get("convert", 0)
-    if 2 * converts > sum(doing.values()) and summary.features.operation_count <= _EAGER_OPERATIONS:
+    few = summary.features.operation_count <= _EAGER_OPERATIONS
+    if 2 * doing.get("convert", 0) > sum(doing.values()) and few and doing.keys() <= _LAYING_OUT:
         return Role("cast or transfer", "most of what it does is to convert its arguments")
     return None
+
+
+_CASTS = re.compile(r"_?(?:convert|astype|bitcast|stage|identity|copy|device_put|pjit|array\Z)")
+"""In the names of operations of JAX that only convert or move."""
+
+
+def _other_operation(summary: ModuleSummary) -> str:
+    """Return the operation of JAX that a module is named for, unless that only converts."""
+    name = summary.display_name.removeprefix("jit_")
+    is_operation = explain_module(summary.display_name).helper and not is_own_function(summary)
+    return name if is_operation and not _CASTS.match(name) else ""
 
 
 def _random(summary: ModuleSummary) -> Role | None:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.evidence import PIECES, Evidence
+from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.measures import (
     Assumptions,
     Most,
@@ -136,7 +137,9 @@ def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | 
     margin = best.score - (rest[0].score if rest else 0.0)
     if not read or margin < TIE or other is not None:
         return "tie"
-    return "clear" if margin >= CLEAR and not _has_rival(ranked, rest) else "likely"
+    is_clear = margin >= CLEAR and not _has_rival(ranked, rest)
+    # Where an operation outside of jit comes first, the program may not be in the dump.
+    return "clear" if is_clear and classify_helper(best.summary) is None else "likely"
 
 
 def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:

@@ -254,21 +254,23 @@ def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 
 _NAMES = (
-    (re.compile(r"threefry|random|_normal|_uniform|randint|noise|shuffle"), "random numbers"),
-    (re.compile(r"(?:\A|_)init(?:\Z|_(?!ial_state)|ial)"), "initialization"),
-    (re.compile(r"eval|predict|valid|infer(?!ence_)|generate|sample"), "evaluation"),
-    (re.compile(r"convert_element_type|device_put|transfer|astype"), "cast or transfer"),
-    (re.compile(r"report|summar|metric"), "report or summary"),
+    (r"threefry|random|normal(?!i)|uniform|randint|noise|shuffle", "random numbers"),
+    (r"init(?:\Z|_(?!ial_state)|ial)", "initialization"),
+    (r"eval|predict|valid(?!_)|infer(?!ence_)|generate|samples?(?:\Z|_(?!rate))", "evaluation"),
+    (r"convert_element_type|device_put|transfer(?!_learn)|astype", "cast or transfer"),
+    (r"report|summar|metrics?(?:\Z|_)", "report or summary"),
 )
+"""What begins a word of a name, and the role: `downsample` begins with another one."""
+_NAMED_ROLES = tuple((re.compile(rf"(?:\A|_)({words})"), role) for words, role in _NAMES)
 
 
 def _by_name(summary: ModuleSummary, dump: _Dump) -> Role | None:
     if summary is dump.main or summary.features.operation_count == 0:
         return None
-    for pattern, text in _NAMES:
+    for pattern, text in _NAMED_ROLES:
         match = pattern.search(summary.display_name)
         if match:
-            return Role(text, f"its name says so ({match[0]}), and its contents do not object")
+            return Role(text, f"its name says so ({match[1]}), and its contents do not object")
     return None
 
 
