@@ -97,6 +97,27 @@ def test_xla_counts(count: Count, case: tuple[str, list[str], int, int, int]) ->
     assert cost.xla_bytes_accessed == moved
 
 
+PUBLISHED = [
+    # 5 N log2 N for each complex transform of N points in all dimensions, half for a real one
+    ("c64[3,8] fft(p0), fft_type=FFT, fft_length={8}", ["c64[3,8]"], 3 * 5 * 8 * 3),
+    ("c128[8,16] fft(p0), fft_type=IFFT, fft_length={8,16}", ["c128[8,16]"], 5 * 128 * 7),
+    ("c64[2,5] fft(p0), fft_type=RFFT, fft_length={8}", ["f32[2,8]"], 2 * 5 * 8 * 3 // 2),
+    ("f32[2,8] fft(p0), fft_type=IRFFT, fft_length={8}", ["c64[2,5]"], 2 * 5 * 8 * 3 // 2),
+    # n^2 for each right-hand side, four times as much with complex numbers
+    ("f64[4,3] triangular-solve(p0, p1), left_side=true", ["f64[4,4]", "f64[4,3]"], 16 * 3),
+    ("c64[2,4,3] triangular-solve(p0, p1)", ["c64[2,4,4]", "c64[2,4,3]"], 4 * 2 * 16 * 3),
+    ("f32[5,8] sort(p0), dimensions={1}, to_apply=less", ["f32[5,8]"], 5 * 8 * 3),
+]
+
+
+@pytest.mark.parametrize("case", PUBLISHED, ids=lambda case: case[0])
+def test_our_count_is_the_published_one(count: Count, case: tuple[str, list[str], int]) -> None:
+    instruction, operands, flops = case
+    parameters = "".join(f"  p{n} = {one} parameter({n})\n" for n, one in enumerate(operands))
+    cost = count(f"{LESS}ENTRY e {{\n{parameters}  ROOT r = {instruction}\n}}")
+    assert cost.flops == flops
+
+
 def test_our_count_leaves_out_tables_padding_and_ends(count: Count) -> None:
     cost = count(
         """ENTRY e {

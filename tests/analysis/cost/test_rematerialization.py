@@ -91,3 +91,21 @@ def test_what_the_program_did_at_first_is_no_repetition(
     assert count_recomputed(module, cost) == 8
     assert count_recomputed(module, cost, before) == 0
     assert count_recomputed(module, cost, module_of(text % (once, once, again))) == 8
+
+
+def test_each_level_of_checkpoints_in_checkpoints_repeats_the_first_time(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """Three times in all: at first, for the outer checkpoint, and for the one inside of it."""
+    outer = "jit(f)/transpose(jvp(f))/checkpoint/rematted_computation/while/body/mul"
+    inner = "jit(f)/transpose(jvp(f))/checkpoint/while/body/checkpoint/rematted_computation/mul"
+    module = module_of(
+        f"""ENTRY e {{
+  x = f32[8] parameter(0)
+  a = f32[8] multiply(x, x), metadata={{op_name="jit(f)/jvp(f)/mul"}}
+  b = f32[8] multiply(a, x), metadata={{op_name="{outer}"}}
+  c = f32[8] multiply(b, x), metadata={{op_name="{inner}"}}
+  ROOT d = f32[8] add(c, b), metadata={{op_name="jit(f)/transpose(jvp(f))/add"}}
+}}"""
+    )
+    assert count_recomputed(module, count_cost(module)) == 16

@@ -138,9 +138,9 @@ def _library_convolution(site: Site, work: Work) -> CustomCost:
 
 
 def _triangular_solve(site: Site) -> CustomCost:
-    """Count a triangular solve as XLA counts its own."""
+    """Count n^2 for each right-hand side, as BLAS does."""
     matrix, sides = _matrices(site, 2)
-    flops = FMA_FLOPS * matrix.dimensions[-1] * matrix.scale * sides.elements
+    flops = matrix.dimensions[-1] * matrix.scale * sides.elements
     return _counted(site, flops, "A library solve, from its shapes.")
 
 

@@ -1,11 +1,13 @@
 """Flops and transcendentals of single instructions, by the rules of XLA's HloCostAnalysis.
 
-XLA counts a complex operation as one; our own count has the real operations that it takes.
+XLA counts a complex operation as one; our own count has the real operations that it takes. It also
+counts transforms, triangular solves and sorts by their published formulas, where XLA takes whole
+matrices, the product of the logarithms of a transform's lengths, and all elements as one sort.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import prod
+from math import log2, prod
 
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError, count_elements, iterate_leaves
@@ -19,6 +21,8 @@ from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
 
 _FLOPS_PER_COMPLEX_PRODUCT = 4 * FMA_FLOPS
+_REAL_POINT = 2.5
+"""Flops of a transform for each point and halving, of real numbers."""
 _REAL_PRODUCTS = 4
 """(a + bi)(c + di) added up takes 4 multiplications and 4 additions, where a real one takes 2."""
 _BY_PRODUCTS = frozenset(
@@ -45,7 +49,8 @@ def count_work(site: Site) -> Work:
 
     Raises UncountableError where no rule fits.
     """
-    work, opcode = _work(site), site.instruction.opcode
+    opcode = site.instruction.opcode
+    work = _OWN_RULES.get(opcode, _work)(site)
     if work == NOTHING or not _is_complex(site):
         return work
     table = opcode_work()
@@ -141,6 +146,33 @@ def _fft(site: Site) -> Work:
     return Work(flops=_FLOPS_PER_COMPLEX_PRODUCT * factors * count_elements(site.operand(0)))
 
 
+def _published_fft(site: Site) -> Work:
+    """Count 5 N log2 N for N points of all dimensions, half of it where one side is real.
+
+    The usual count of radix 2 (Van Loan, Computational Frameworks for the Fast Fourier Transform).
+    """
+    is_back = site.instruction.attributes.get("fft_type", "") == "IRFFT"
+    points = count_elements(site.shape if is_back else site.operand(0))
+    is_real = site.instruction.attributes.get("fft_type", "") in {"RFFT", "IRFFT"}
+    each = _REAL_POINT if is_real else 2 * _REAL_POINT
+    lengths = prod(site.numbers("fft_length"))
+    return Work(flops=round(each * points * log2(max(lengths, 1))))
+
+
+def _published_sort(site: Site) -> Work:
+    """Count n log2 n comparisons for each row that is sorted by itself."""
+    keys = site.operand(0)
+    dimension = next(iter(site.numbers("dimensions")), 0)
+    length = site.dimension(keys, dimension)
+    return Work(flops=count_elements(keys) * max(length - 1, 0).bit_length())
+
+
+def _substitution(site: Site) -> Work:
+    """Count n^2 for each right-hand side, as BLAS does (LAWN 41): one triangle is read."""
+    width = _last_dimension(site, site.operand(0))
+    return Work(flops=width * count_elements(site.operand(1)))
+
+
 def _sort(site: Site) -> Work:
     elements = count_elements(site.operand(0))
     return Work(flops=elements * max(elements - 1, 0).bit_length())
@@ -201,6 +233,12 @@ _RULES: dict[str, Callable[[Site], Work]] = {
     "all-reduce": _all_reduce,
     "all-reduce-start": _all_reduce,
 }
+_OWN_RULES: dict[str, Callable[[Site], Work]] = {
+    "fft": _published_fft,
+    "sort": _published_sort,
+    "triangular-solve": _substitution,
+}
+"""Where our own count is not XLA's."""
 _APPLICATIONS: dict[str, Callable[[Site], Mapping[str, int]]] = {
     "map": _map,
     "reduce": _reduce,

@@ -1,7 +1,8 @@
 """What is computed again instead of being kept: by XLA, or because the framework asked for it."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.phases import is_forward
@@ -11,6 +12,8 @@ from xlareport.hlo.model import HloModule, Instruction
 _BY_XLA = re.compile(r"\.remat(?:\d{0,9}|_(?:un)?compressed)(?=\.|\Z)")
 _BY_FRAMEWORK = "rematted_computation"
 """What jax.checkpoint writes into the scope of what it computes again."""
+_ASKING = "checkpoint"
+"""The scope of what jax.checkpoint encloses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +56,15 @@ def count_recomputed(module: HloModule, cost: ModuleCost, before: HloModule | No
 
     In a fusion that XLA repeats, as its name says, all of it counts. Of what the framework asked
     for, as much counts as there is to repeat: XLA merges a value with its own repetition, and the
-    one that stays may have the name of either. How much there was at first, `before` tells, the
-    module before optimizations.
+    one that stays may have the name of either. Each level of checkpoints in checkpoints can repeat
+    all of it. How much there was at first, `before` tells, the module before optimizations.
     """
     done = _split_by_origin(module, cost)
     if not done.first:
         return done.by_xla + done.asked.total()
-    repeated = done.asked & done.first
+    repeated = Counter[_Work]()
+    for asked in done.levels.values():
+        repeated += asked & done.first
     if before is not None and repeated:
         repeated &= _beyond_first(done, _split_by_origin(before, count_cost(before)).first)
     return done.by_xla + repeated.total()
@@ -74,8 +79,14 @@ class _Origins:
     """The flops of one run of a module: repeated by XLA or the framework, and the first time."""
 
     by_xla: int
-    asked: Counter[_Work]
+    levels: Mapping[int, Counter[_Work]]
+    """What the framework repeats, by how many checkpoints enclose it."""
     first: Counter[_Work]
+
+    @property
+    def asked(self) -> Counter[_Work]:
+        """Return what the framework repeats on all levels."""
+        return sum(self.levels.values(), Counter[_Work]())
 
 
 def _split_by_origin(module: HloModule, cost: ModuleCost) -> _Origins:
@@ -86,7 +97,8 @@ def _split_by_origin(module: HloModule, cost: ModuleCost) -> _Origins:
         if instruction.opcode == "fusion" and _by(instruction) == "XLA"
         for _, name in instruction.called
     }
-    flops, asked, first = 0, Counter[_Work](), Counter[_Work]()
+    flops, first = 0, Counter[_Work]()
+    levels = defaultdict[int, Counter[_Work]](Counter)
     for computation in module.computations:
         for instruction in computation.instructions:
             known = cost.instructions.get((computation.name, instruction.name))
@@ -97,10 +109,16 @@ def _split_by_origin(module: HloModule, cost: ModuleCost) -> _Origins:
             if computation.name in repeated or by == "XLA":
                 flops += done
             elif by:
-                asked[work] += done
+                levels[_level(instruction)][work] += done
             elif is_forward(instruction, module):
                 first[work] += done
-    return _Origins(flops, asked, first)
+    return _Origins(flops, levels, first)
+
+
+def _level(instruction: Instruction) -> int:
+    """Return how many checkpoints enclose what is computed again."""
+    scope = instruction.metadata.op_name.partition(_BY_FRAMEWORK)[0]
+    return scope.count(_ASKING)
 
 
 def _beyond_first(done: _Origins, first_before: Counter[_Work]) -> Counter[_Work]:
