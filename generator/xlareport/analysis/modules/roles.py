@@ -116,9 +116,9 @@ def _another_program(summary: ModuleSummary, main: MainGuess) -> str:
         return "it cannot be told apart from the best guess for the main program"
     least = _LIKE_A_PROGRAM if updates_state(best) else _ALMOST
     if updates_state(summary) and (summary.final.flops or 0) > least * (best.final.flops or 0):
-        return "it returns its arguments updated: it is a training step as well"
+        return "it returns results like its arguments, as a step of a loop does"
     if _TRAINING.search(summary.display_name) and _returns_an_argument(summary):
-        return "its name says that it trains, and it returns an argument updated"
+        return "its name has a word of training, and it returns a result like an argument"
     if main.best.score - score < CLEAR and score > _NEAR * main.best.score:
         return "as much speaks for it as for the best guess for the main program"
     return ""
