@@ -5,19 +5,26 @@ from collections.abc import Iterator
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.analysis.cost.tiling import main_memory_size, padded_size
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding
+from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
 
 LEAST_WASTE = MEBIBYTE
 LEAST_FACTOR = 1.5
 """Padded bytes to bytes of data."""
-_NO_BUFFER = frozenset({"bitcast", "tuple", "get-tuple-element", "while", "call", "conditional"})
+_NO_BUFFER = frozenset(
+    {
+        *("bitcast", "tuple", "get-tuple-element", "while", "call", "conditional"),
+        *("async-update", "async-done", "opt-barrier", "add-dependency"),
+    }
+)
+"""Opcodes whose result lies in buffers of others: of an operand, or of the root that they call."""
 
 
 def tile_padding(case: Case) -> Iterator[Finding]:
     """Report results that take much more memory than their data, with the waste."""
     for computation, instruction, cost in case.scheduled():
-        if instruction.opcode in _NO_BUFFER or instruction.opcode.endswith("-done"):
+        if not _is_buffer(instruction, computation, case):
             continue
         data, padded = _sizes(instruction.shape)
         if padded - data < LEAST_WASTE or padded < LEAST_FACTOR * data:
@@ -42,6 +49,17 @@ def tile_padding(case: Case) -> Iterator[Finding]:
             weight=case.time_of_bytes(float(here) * max(cost.counted, 1)),
             bytes=here or None,
         )
+
+
+def _is_buffer(instruction: Instruction, computation: Computation, case: Case) -> bool:
+    """Say whether a result is a buffer of its own.
+
+    A start holds its operand beside what its done gives; what a computation is called with is its
+    caller's.
+    """
+    if instruction.opcode == "parameter":
+        return computation is case.module.entry
+    return instruction.opcode not in _NO_BUFFER and not instruction.opcode.endswith("-start")
 
 
 def _waste_in_main_memory(shape: Shape) -> int:
