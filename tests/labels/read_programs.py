@@ -379,5 +379,221 @@ def hashed():
     )
 
 
+def masked():
+    """Masked image modeling in bf16: shuffled patches are gathered, encoded, scattered back, decoded."""
+    over = mesh(data=4, model=2)
+    width, patches, kept, size = 64, 64, 16, 48
+    half = {"dtype": "bfloat16"}
+    block = {
+        "qkv": arr(over, (width, 3 * width), None, "model", **half),
+        "out": arr(over, (width, width), "model", **half),
+        "up": arr(over, (width, 4 * width), None, "model", **half),
+        "down": arr(over, (4 * width, width), "model", **half),
+    }
+    params = {
+        "in": arr(over, (size, width), **half),
+        "encoder": [block, block],
+        "decoder": [block],
+        "mask": arr(over, (width,), **half),
+        "head": arr(over, (width, size), **half),
+    }
+
+    def layer(x, p):
+        y = rms(x, 1.0).astype(x.dtype)
+        q, k, v = jnp.split((y @ p["qkv"]).reshape(*x.shape[:2], 4, -1), 3, -1)
+        share = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k).astype(jnp.float32) / 4)
+        x = x + jnp.einsum("bhqk,bkhd->bqhd", share.astype(x.dtype), v).reshape(x.shape) @ p["out"]
+        return x + jax.nn.relu(rms(x, 1.0).astype(x.dtype) @ p["up"]) @ p["down"]
+
+    def loss(p, x, noise):
+        order = jnp.argsort(noise, -1)
+        seen = jnp.take_along_axis(x, order[:, :kept, None], 1) @ p["in"]
+        for q in p["encoder"]:
+            seen = layer(seen, q)
+        rows = jnp.arange(x.shape[0])[:, None]
+        whole = jnp.broadcast_to(p["mask"], (*x.shape[:2], width)).at[rows, order[:, :kept]].set(seen)
+        for q in p["decoder"]:
+            whole = layer(whole, q)
+        missed = jnp.zeros(noise.shape).at[rows, order[:, kept:]].set(1.0)
+        return jnp.sum(jnp.mean((whole @ p["head"] - x).astype(jnp.float32) ** 2, -1) * missed) / jnp.sum(missed)
+
+    def train(p, x, noise):
+        value, grads = jax.value_and_grad(loss)(p, x, noise)
+        return jax.tree.map(lambda p, g: p - (0.1 * g).astype(p.dtype), p, grads), value
+
+    pixels = arr(over, (8, patches, size), "data", dtype="bfloat16")
+    return train, params, pixels, arr(over, (8, patches), "data")
+
+
+def tempered():
+    """Chains at several temperatures: steps by leapfrog in a loop, swapped with neighbors, by hand."""
+    over = mesh(chain=8)
+    width = 24
+    ring = [(i, i ^ 1) for i in range(8)]
+
+    @smap(over, (P("chain"), P("chain"), P(), P()), (P("chain"), P()))
+    def sampled(place, heat, matrix, keys):
+        here = lax.axis_index("chain")
+
+        def energy(x):
+            return 0.5 * jnp.einsum("bi,ij,bj->b", x, matrix, x) + 0.1 * jnp.sum(jnp.cos(3 * x), -1)
+
+        slope = jax.grad(lambda x: jnp.sum(energy(x)))
+
+        def once(state, key):
+            place, count = state
+            one, two = jax.random.split(jax.random.fold_in(key, here))
+            speed = jax.random.normal(one, place.shape)
+            total = energy(place) / heat + 0.5 * jnp.sum(speed * speed, -1)
+
+            def leap(_, now):
+                x, v = now
+                v = v - 0.05 * slope(x) / heat[:, None]
+                x = x + 0.1 * v
+                return x, v - 0.05 * slope(x) / heat[:, None]
+
+            new, fast = lax.fori_loop(0, 5, leap, (place, speed))
+            after = energy(new) / heat + 0.5 * jnp.sum(fast * fast, -1)
+            taken = jnp.log(jax.random.uniform(two, heat.shape)) < total - after
+            place = jnp.where(taken[:, None], new, place)
+            there, hot = lax.ppermute(place, "chain", ring), lax.ppermute(heat, "chain", ring)
+            gain = (energy(place) - energy(there)) * (1 / heat - 1 / hot)
+            place = jnp.where((gain > 0)[:, None], there, place)
+            return (place, count + lax.psum(jnp.sum(taken), "chain")), jnp.mean(energy(place))
+
+        (place, count), means = lax.scan(once, (place, 0), keys)
+        return place, count + lax.pmax(jnp.max(means), "chain")
+
+    wide = arr(over, (width, width))
+    return sampled, arr(over, (64, width), "chain"), arr(over, (64,), "chain"), wide, arr(over, (6, 2), dtype="uint32")
+
+
+def spectral():
+    """Fourier layers and a convolution beside them, channels on one axis, roll-out by scan."""
+    over = mesh(data=2, model=4)
+    width, modes = 16, 6
+    layers = [
+        (arr(over, (width, width, 2 * modes, modes, 2), None, "model"), arr(over, (3, 3, width, width), None, None, None, "model"))
+        for _ in range(2)
+    ]
+    params = {"in": arr(over, (3, width)), "layers": layers, "out": arr(over, (width, 1))}
+
+    def net(p, x):
+        rows = jnp.linspace(0, 1, x.shape[1])
+        grid = jnp.broadcast_to(jnp.stack(jnp.meshgrid(rows, rows, indexing="ij"), -1), (*x.shape[:3], 2))
+        y = jnp.concatenate([x, grid], -1) @ p["in"]
+        for weight, kernel in p["layers"]:
+            freq = jnp.fft.rfft2(y, axes=(1, 2))
+            low = jnp.concatenate([freq[:, :modes, :modes], freq[:, -modes:, :modes]], 1)
+            low = jnp.einsum("bxyi,ioxy->bxyo", low, weight[..., 0] + 1j * weight[..., 1])
+            freq = jnp.zeros_like(freq).at[:, :modes, :modes].set(low[:, :modes])
+            freq = freq.at[:, -modes:, :modes].set(low[:, modes:])
+            side = lax.conv_general_dilated(y, kernel, (1, 1), "SAME", dimension_numbers=_IMAGES)
+            y = jax.nn.gelu(jnp.fft.irfft2(freq, s=y.shape[1:3], axes=(1, 2)) + side)
+        return y @ p["out"]
+
+    def train(p, x, target):
+        def loss(p):
+            def step(x, y):
+                x = x + net(p, x)
+                return x, jnp.mean((x - y) ** 2)
+
+            return lax.scan(step, x, target)[1].mean()
+
+        value, grads = jax.value_and_grad(loss)(p)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, p, grads), value
+
+    fields = arr(over, (4, 24, 24, 1), "data")
+    return train, params, fields, arr(over, (3, 4, 24, 24, 1), None, "data")
+
+
+def distilled():
+    """A student after a teacher in int8, words of both on one axis, losses by hand over the shards."""
+    over = mesh(data=2, vocab=4)
+    words, width, count = 512, 64, 64
+    teacher = {
+        "emb": arr(over, (words, width), "vocab", dtype="int8"),
+        "scale": arr(over, (words,), "vocab"),
+        "mlp": (arr(over, (width, 256), dtype="int8"), arr(over, (256, width), dtype="int8")),
+    }
+    student = {"emb": arr(over, (words, width), "vocab"), "mlp": (arr(over, (width, 128)), arr(over, (128, width)))}
+    spec_t = {"emb": P("vocab"), "scale": P("vocab"), "mlp": (P(), P())}
+    spec_s = {"emb": P("vocab"), "mlp": (P(), P())}
+
+    @smap(over, (spec_s, spec_t, P("data")), P())
+    def loss(s, t, ids):
+        first = lax.axis_index("vocab") * (words // 4)
+
+        def looked(table, scale=None):
+            local = ids - first
+            mine = (local >= 0) & (local < words // 4)
+            rows = jnp.take(table, jnp.clip(local, 0, words // 4 - 1), 0).astype(jnp.float32)
+            if scale is not None:
+                rows = rows * jnp.take(scale, jnp.clip(local, 0, words // 4 - 1))[..., None]
+            return lax.psum(jnp.where(mine[..., None], rows, 0.0), "vocab")
+
+        def logs(x):
+            top = lax.pmax(lax.stop_gradient(jnp.max(x, -1, keepdims=True)), "vocab")
+            return x - top - jnp.log(lax.psum(jnp.sum(jnp.exp(x - top), -1, keepdims=True), "vocab"))
+
+        def small(x):
+            scale = jnp.max(jnp.abs(x), -1, keepdims=True) / 127 + 1e-6
+            return jnp.round(x / scale).astype(jnp.int8), scale
+
+        def whole(x, w):
+            x, scale = small(x)
+            return lax.dot_general(x, w, (((2,), (0,)), ((), ())), preferred_element_type=jnp.int32) * scale
+
+        x = looked(t["emb"], t["scale"])
+        x = x + whole(jax.nn.relu(whole(x, t["mlp"][0])), t["mlp"][1])
+        known = logs(jnp.einsum("btd,vd->btv", x, t["emb"].astype(jnp.float32) * t["scale"][:, None]))
+        y = looked(s["emb"])
+        y = y + jax.nn.relu(y @ s["mlp"][0]) @ s["mlp"][1]
+        mine = logs(jnp.einsum("btd,vd->btv", y, s["emb"]))
+        return lax.pmean(lax.psum(jnp.sum(jnp.exp(known) * (known - mine)), "vocab") / ids.size, "data")
+
+    def train(s, t, ids):
+        value, grads = jax.value_and_grad(loss)(s, t, ids)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, s, grads), value
+
+    return train, student, teacher, arr(over, (16, count), "data", dtype="int32")
+
+
+def interleaved():
+    """Two stacks in turn in a scan, one saved to the host's side of remat, sums over both axes."""
+    over = mesh(data=4, model=2)
+    width = 96
+    params = {
+        "a": arr(over, (3, width, width), None, None, "model"),
+        "b": arr(over, (3, width, width), None, "model"),
+        "gates": arr(over, (3, 2)),
+        "bias": arr(over, (3, width)),
+    }
+
+    def net(p, x):
+        @jax.checkpoint
+        def layer(x, w):
+            gate = jax.nn.sigmoid(w["gates"])
+            y = jnp.tanh(x @ w["a"] + w["bias"]) @ w["b"]
+            z = lax.cumsum(y, axis=1, reverse=True) / (1 + jnp.arange(x.shape[1])[::-1, None])
+            x = gate[0] * x + gate[1] * (y - z)
+            return x - jnp.max(lax.stop_gradient(x), -1, keepdims=True), jnp.mean(x * x)
+
+        x, sizes = lax.scan(layer, x, p)
+        return x, sizes.sum()
+
+    def train(p, moment, x, y):
+        def loss(p):
+            out, size = net(p, x)
+            return jnp.mean(jnp.logaddexp(out, y)) + 0.01 * size
+
+        value, grads = jax.value_and_grad(loss)(p)
+        moment = jax.tree.map(lambda m, g: 0.9 * m + jnp.sign(g) * jnp.sqrt(jnp.abs(g) + 1e-6), moment, grads)
+        return jax.tree.map(lambda p, m: p * 0.999 - 0.01 * m, p, moment), moment, value
+
+    rows = arr(over, (8, 32, width), "data")
+    return train, params, params, rows, rows
+
+
 if __name__ == "__main__":
     compiled(globals())
