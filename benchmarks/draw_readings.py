@@ -1,11 +1,12 @@
 """Draws whole accounts of steps and whole histories of instructions, for a person to read.
 
-Usage: `python benchmarks/draw_readings.py SEED OUT FOLDER=ACCOUNTS,HISTORIES...` draws so many of each
-from every dump of a folder (`<name>/<name>/<files>`) and writes OUT/accounts.txt and
+Usage: `python benchmarks/draw_readings.py SEED OUT FOLDER=ACCOUNTS,HISTORIES...` draws so many of
+each from every dump of a folder (`<name>/<name>/<files>`) and writes OUT/accounts.txt and
 OUT/histories.txt: what the report says, and the lines of the snapshots that it speaks of, without
-metadata. Most accounts are of steps that change what is heavy, most histories of heavy instructions.
-OUT/drawn.tsv has a row for each, to which the reader adds a verdict; tests/labels/readings.tsv keeps
-them. An account is its headline and its other sentences, eight of them where there are more.
+metadata. Most accounts are of steps that change what is heavy, most histories are of heavy
+instructions. OUT/drawn.tsv has a row for each, to which the reader adds a verdict;
+tests/labels/readings.tsv keeps them. An account is its headline and its other sentences, eight of
+all of these where there are more.
 """
 
 import csv
@@ -27,12 +28,13 @@ from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Standing, Trace, trace_subject
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.step import StepChange, step
-from xlareport.analysis.matching.facts import holders_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.grades import Grade
 
 _SENTENCES = 8
 _TRIES = 25
@@ -81,10 +83,12 @@ def _lines_of(module: HloModule, name: str) -> Iterator[str]:
 
 def _shown(instruction: Instruction, computation: Computation | None = None) -> str:
     text = _TUPLE.sub(_shortened, _WITHOUT.sub("", instruction.text), count=1)[:_LINE]
-    for name in () if computation is None else dict.fromkeys(instruction.operand_names):
-        operand = computation.by_name.get(name)
+    near = {} if computation is None else computation.by_name
+    for name in dict.fromkeys(instruction.operand_names):
+        operand = near.get(name)
         if operand is not None and operand.opcode in _SMALL:
-            text = re.sub(rf"%{re.escape(name)}(?![\w.\-])", f"%{name}{_value(operand)}", text, count=1)
+            word = rf"%{re.escape(name)}(?![\w.\-])"
+            text = re.sub(word, f"%{name}{_value(operand)}", text, count=1)
     return text
 
 
@@ -115,11 +119,16 @@ def _expression(module: HloModule, place: Place, depth: int) -> str:
         return f"%{instruction.name}{_value(instruction)}"
     if not depth:
         return f"%{instruction.name}:{instruction.opcode}"
-    inner = (_expression(module, Place(place.computation, o), depth - 1) for o in instruction.operand_names[:5])
+    inner = (
+        _expression(module, Place(place.computation, o), depth - 1)
+        for o in instruction.operand_names[:5]
+    )
     return f"{instruction.opcode}({', '.join(inner)})"
 
 
-def _account(modules: Sequence[api.Module], dump: str, chance: random.Random, *, heavy: bool) -> Drawn | None:
+def _account(
+    modules: Sequence[api.Module], dump: str, chance: random.Random, *, heavy: bool
+) -> Drawn | None:
     (module,) = chance.choices(modules, [_bytes(module) for module in modules])
     boundaries = list(find_boundaries(module.read))
     if not boundaries:
@@ -131,7 +140,8 @@ def _account(modules: Sequence[api.Module], dump: str, chance: random.Random, *,
     change = step(before.hlo, after.hlo, boundary.actor, headers=has_same_form(before, after))
     if change.identical or (heavy and not any(map(_is_heavy_change, change.changes))):
         return None
-    what = f"step {boundary.number} {'.'.join(after.read_from.path.rsplit('/', 1)[-1].split('.')[2:-1])}"
+    file = after.read_from.path.rsplit("/", 1)[-1]
+    what = f"step {boundary.number} {'.'.join(file.split('.')[2:-1])}"
     sentences = [change.headline, *change.account]
     chosen = sorted(chance.sample(range(len(sentences)), min(len(sentences), _SENTENCES)))
     told = [sentences[number] for number in chosen]
@@ -143,7 +153,10 @@ def _account(modules: Sequence[api.Module], dump: str, chance: random.Random, *,
 
 def _is_heavy_change(change: Change) -> bool:
     heavy = ("dot", "convolution", "while", "scatter", "gather", "sort", "conditional", *_HEAVY)
-    return any(code in heavy or code.startswith(("all-", "reduce-sc", "collective")) for code in change.opcodes)
+    return any(
+        code in heavy or code.startswith(("all-", "reduce-sc", "collective"))
+        for code in change.opcodes
+    )
 
 
 def _reading_of_step(change: StepChange, told: Sequence[str], sides: Sides) -> Iterator[str]:
@@ -157,7 +170,9 @@ def _reading_of_step(change: StepChange, told: Sequence[str], sides: Sides) -> I
         yield f"  * {sentence}{grade}"
         names = dict.fromkeys(_NAME.findall(sentence))
         if example is not None:
-            names |= dict.fromkeys(place.instruction for place in (example.before, example.after) if place)
+            names |= dict.fromkeys(
+                place.instruction for place in (example.before, example.after) if place
+            )
         for name in [name for name in names if name not in shown][:4]:
             shown.add(name)
             for line in sides.lines(name):
@@ -181,9 +196,14 @@ def _example(change: StepChange, sentence: str) -> Change | None:
     fitting = [
         known
         for known in every
-        if names and names[0] in {place.instruction for place in (known.before, known.after) if place}
+        if names
+        and names[0] in {place.instruction for place in (known.before, known.after) if place}
     ]
-    return max(fitting, key=lambda known: sum(word in sentence for word in (known.kind, *known.details)), default=None)
+    return max(
+        fitting,
+        key=lambda known: sum(word in sentence for word in (known.kind, *known.details)),
+        default=None,
+    )
 
 
 def _least(grades: Iterable[Grade]) -> str:
@@ -198,7 +218,13 @@ def _history(drawing: "Drawing", forward: bool, place: Place) -> Drawn:  # noqa:
     told = [drawing.told(event) for event in dict.fromkeys(events) if event.event not in _SILENT]
     way = "forward" if forward else "back"
     claim = f"{place} {'>' if forward else '<'} {_standing(ends)}. {'; '.join(told)}"
-    row = [drawing.dump, drawing.key, f"{way} {place}", _least(event.confidence for event in events), claim]
+    row = [
+        drawing.dump,
+        drawing.key,
+        f"{way} {place}",
+        _least(event.confidence for event in events),
+        claim,
+    ]
     return row, "\n".join(drawing.reading(trace, events, ends))
 
 
@@ -219,11 +245,16 @@ class Drawing:
     def told(self, event: HistoryEvent) -> str:
         """Return an event in words, as `xlareport history` has them."""
         sources = ", ".join(map(str, event.sources[:3]))
-        targets = ", ".join(str(target) for target in event.targets[:3] if target != event.instruction)
+        targets = ", ".join(
+            str(target) for target in event.targets[:3] if target != event.instruction
+        )
         ways = f"{f' from {sources}' if sources else ''}{f' to {targets}' if targets else ''}"
-        return f"{self.stages[event.stage]}: {event.instruction} {event.event}{ways} ({event.confidence}: {event.reason})"
+        known = f"{self.stages[event.stage]}: {event.instruction} {event.event}{ways}"
+        return f"{known} ({event.confidence}: {event.reason})"
 
-    def reading(self, trace: Trace, events: Sequence[HistoryEvent], ends: Sequence[Standing]) -> Iterator[str]:
+    def reading(
+        self, trace: Trace, events: Sequence[HistoryEvent], ends: Sequence[Standing]
+    ) -> Iterator[str]:
         """Yield events with the lines that they speak of, then what the ends hold beside them."""
         yield f"  ENDS: {_standing(ends)}"
         for event in dict.fromkeys(events):
@@ -265,7 +296,11 @@ def _users(module: HloModule, place: Place) -> Iterator[str]:
 
 
 def _standing(ends: Sequence[Standing]) -> str:
-    return ", ".join(str(end.place) for end in ends[:5]) + (f" +{len(ends) - 5}" if len(ends) > 5 else "") or "nothing known"
+    return (
+        ", ".join(str(end.place) for end in ends[:5])
+        + (f" +{len(ends) - 5}" if len(ends) > 5 else "")
+        or "nothing known"
+    )
 
 
 def _histories(module: api.Module, dump: str, chance: random.Random, count: int) -> Iterator[Drawn]:
@@ -291,7 +326,10 @@ def _places(module: HloModule, *, heavy: bool) -> Iterator[Place]:
 
 
 def _bytes(module: api.Module) -> int:
-    return sum(artifact.entry.size for stage in module.files.stages for artifact in stage.artifacts) or 1
+    return (
+        sum(artifact.entry.size for stage in module.files.stages for artifact in stage.artifacts)
+        or 1
+    )
 
 
 def drawn(task: tuple[Path, str, int, int]) -> tuple[list[Drawn], list[Drawn]]:
@@ -339,7 +377,10 @@ def main() -> None:
                 for row, text in readings:
                     numbers[letter] += 1
                     rows.writerow((f"{letter}{numbers[letter]}", seed, *row))
-                    file.write(f"### {letter}{numbers[letter]} {row[0]} | {row[1]} | {row[2]} <{row[3]}>\n{text}\n\n")
+                    file.write(
+                        f"### {letter}{numbers[letter]} {row[0]} | {row[1]} | {row[2]}"
+                        f" <{row[3]}>\n{text}\n\n"
+                    )
                     file.flush()
             table.flush()
 

@@ -1,4 +1,4 @@
-"""Programs that were compiled to be read by hand (round 10 of the tables here), on eight devices.
+"""Programs that were compiled to be read by hand (rounds 10 and 11), on 8 devices.
 
 usage: NOTAG=1 PYTHONPATH=tests/data/programs python tests/labels/read_programs.py BACKEND PROGRAM
 as `tests/data/programs/tagged_unseen.py`, with the dump flags in XLA_FLAGS.
@@ -19,12 +19,20 @@ def adapted():
     """Low-rank adapters in bf16, layers in a scan with remat, weights sharded over data."""
     over = mesh(data=4, model=2)
     layers, width, heads, rank = 4, 128, 4, 8
-    spec = [("q", (width, width)), ("k", (width, width)), ("v", (width, width)), ("o", (width, width))]
+    spec = [
+        ("q", (width, width)),
+        ("k", (width, width)),
+        ("v", (width, width)),
+        ("o", (width, width)),
+    ]
     base = {n: arr(over, (layers, *s), None, "data", "model", dtype="bfloat16") for n, s in spec}
     base["up"] = arr(over, (layers, width, 4 * width), None, "data", "model", dtype="bfloat16")
     base["down"] = arr(over, (layers, 4 * width, width), None, "model", "data", dtype="bfloat16")
     low = {
-        n: (arr(over, (layers, width, rank), None, "data"), arr(over, (layers, rank, width), None, None, "model"))
+        n: (
+            arr(over, (layers, width, rank), None, "data"),
+            arr(over, (layers, rank, width), None, None, "model"),
+        )
         for n in ("q", "v")
     }
 
@@ -67,7 +75,10 @@ def rollout():
     over = mesh(env=8)
     width, acts = 32, 6
     params = {
-        "body": [(arr(over, (16, width)), arr(over, (width,))), (arr(over, (width, width)), arr(over, (width,)))],
+        "body": [
+            (arr(over, (16, width)), arr(over, (width,))),
+            (arr(over, (width, width)), arr(over, (width,))),
+        ],
         "policy": arr(over, (width, acts)),
         "value": arr(over, (width,)),
     }
@@ -77,7 +88,7 @@ def rollout():
             x = jnp.tanh(x @ w + b)
         return jax.nn.log_softmax(x @ p["policy"]), x @ p["value"]
 
-    def improve(p, moments, key, seen, acts_taken, rewards, done):
+    def improve(p, moments, key, seen, acts_taken, rewards, done):  # noqa: PLR0917
         old, values = net(p, seen)
         values = jnp.concatenate([values, values[:1]])
         taken = jnp.take_along_axis(old, acts_taken[..., None], -1)[..., 0]
@@ -87,7 +98,12 @@ def rollout():
             adv = reward + 0.99 * later * (1 - end) - value + 0.95 * 0.99 * (1 - end) * adv
             return adv, adv
 
-        _, advs = lax.scan(back, jnp.zeros(rewards.shape[1]), (rewards, done, values[:-1], values[1:]), reverse=True)
+        _, advs = lax.scan(
+            back,
+            jnp.zeros(rewards.shape[1]),
+            (rewards, done, values[:-1], values[1:]),
+            reverse=True,
+        )
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (seen, acts_taken, taken, advs))
 
         def loss(p, x, a, before, adv):
@@ -95,7 +111,11 @@ def rollout():
             ratio = jnp.exp(jnp.take_along_axis(logs, a[:, None], -1)[:, 0] - before)
             adv = (adv - adv.mean()) / (adv.std() + 1e-6)
             gain = jnp.minimum(ratio * adv, jnp.clip(ratio, 0.8, 1.2) * adv)
-            return jnp.mean(value**2) - gain.mean() - 0.01 * jnp.mean(jnp.sum(-jnp.exp(logs) * logs, -1))
+            return (
+                jnp.mean(value**2)
+                - gain.mean()
+                - 0.01 * jnp.mean(jnp.sum(-jnp.exp(logs) * logs, -1))
+            )
 
         def batch(state, rows):
             p, (first, second) = state
@@ -103,7 +123,9 @@ def rollout():
             first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, grads)
             second = jax.tree.map(lambda m, g: 0.99 * m + 0.01 * g * g, second, grads)
             p = jax.tree.map(lambda p, m, v: p - 1e-3 * m * lax.rsqrt(v + 1e-8), p, first, second)
-            return (p, (first, second)), jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(grads)))
+            return (p, (first, second)), jnp.sqrt(
+                sum(jnp.sum(g * g) for g in jax.tree.leaves(grads))
+            )
 
         order = jax.random.permutation(key, flat[1].shape[0]).reshape(4, -1)
         return lax.scan(batch, (p, moments), order)
@@ -122,7 +144,7 @@ def rollout():
 
 
 def particles():
-    """Forces of the nearest neighbors around a ring of devices, added by scatter, until they rest."""
+    """Forces of neighbors around a ring of devices, added by scatter, until they rest."""
     over = mesh(part=8)
     around = [(i, (i + 1) % 8) for i in range(8)]
 
@@ -141,7 +163,9 @@ def particles():
                 there, sent = (lax.ppermute(x, "part", around) for x in (there, sent))
                 return (there, sent, total), None
 
-            (_, _, total), _ = lax.scan(turn, (place, charge, jnp.zeros_like(place)), None, length=8)
+            (_, _, total), _ = lax.scan(
+                turn, (place, charge, jnp.zeros_like(place)), None, length=8
+            )
             return total
 
         def step(state):
@@ -159,14 +183,19 @@ def particles():
 
 
 def enlarged():
-    """Super-resolution: dilated and transposed convolutions, pixels moved from channels, group norm."""
+    """Super-resolution: dilated and transposed convolutions, group norm."""
     over = mesh(data=4, model=2)
     sizes = [(3, 3, 3, 32), (3, 3, 32, 32), (3, 3, 32, 32), (4, 4, 32, 32), (3, 3, 32, 12)]
-    params = [arr(over, s, None, None, None, "model" if s[3] % 8 == 0 else None, dtype="bfloat16") for s in sizes]
+    params = [
+        arr(over, s, None, None, None, "model" if s[3] % 8 == 0 else None, dtype="bfloat16")
+        for s in sizes
+    ]
 
     def grouped(x):
         y = x.reshape(*x.shape[:3], 4, -1).astype(jnp.float32)
-        y = (y - y.mean((1, 2, 4), keepdims=True)) * lax.rsqrt(y.var((1, 2, 4), keepdims=True) + 1e-5)
+        y = (y - y.mean((1, 2, 4), keepdims=True)) * lax.rsqrt(
+            y.var((1, 2, 4), keepdims=True) + 1e-5
+        )
         return y.reshape(x.shape).astype(x.dtype)
 
     def net(p, x):
@@ -203,7 +232,9 @@ def factors():
         right = jax.ops.segment_sum(rows * rating[:, None], mine, size)
         root = jnp.linalg.cholesky(gram + 0.1 * jnp.eye(rank))
         half = lax.linalg.triangular_solve(root, right[..., None], left_side=True, lower=True)
-        whole = lax.linalg.triangular_solve(root, half, left_side=True, lower=True, transpose_a=True)
+        whole = lax.linalg.triangular_solve(
+            root, half, left_side=True, lower=True, transpose_a=True
+        )
         return whole[..., 0]
 
     def fit(u, v, who, what, rating):
@@ -228,7 +259,7 @@ def factors():
 
 
 def decode():
-    """Decoding with grouped queries, rotated positions, a cache, and samples of the likeliest words."""
+    """Decoding with grouped queries, rotated positions, a cache, and samples."""
     over = mesh(batch=2, model=4)
     layers, width, heads, groups, size, words, length = 2, 64, 8, 4, 16, 256, 32
     params = {
@@ -244,7 +275,9 @@ def decode():
     def rotated(x, at):
         angle = at * 0.1 ** (jnp.arange(size // 2) / 4.0)
         a, b = jnp.split(x, 2, -1)
-        return jnp.concatenate([a * jnp.cos(angle) - b * jnp.sin(angle), b * jnp.cos(angle) + a * jnp.sin(angle)], -1)
+        return jnp.concatenate(
+            [a * jnp.cos(angle) - b * jnp.sin(angle), b * jnp.cos(angle) + a * jnp.sin(angle)], -1
+        )
 
     def step(params, at, word, cache):
         def layer(x, both):
@@ -252,7 +285,9 @@ def decode():
             y = rms(x, 1.0)
             q = rotated(jnp.einsum("bd,dhs->bhs", y, p["q"]), at)
             k, v = jnp.einsum("bd,ndgs->nbgs", y, p["kv"])
-            kept = lax.dynamic_update_slice(kept, jnp.stack([rotated(k, at), v])[:, :, None], (0, 0, at, 0, 0))
+            kept = lax.dynamic_update_slice(
+                kept, jnp.stack([rotated(k, at), v])[:, :, None], (0, 0, at, 0, 0)
+            )
             q = q.reshape(q.shape[0], groups, heads // groups, size)
             scores = jnp.einsum("bgrs,btgs->bgrt", q, kept[0]) / 4
             scores = jax.nn.softmax(jnp.where(jnp.arange(length) <= at, scores, -1e9))
@@ -266,7 +301,9 @@ def decode():
         return x @ params["words"].T, cache
 
     def sampled(key, logits):
-        values, order = lax.sort((-logits, jnp.broadcast_to(jnp.arange(words), logits.shape)), num_keys=1)
+        values, order = lax.sort(
+            (-logits, jnp.broadcast_to(jnp.arange(words), logits.shape)), num_keys=1
+        )
         share = jax.nn.softmax(-values)
         kept = jnp.cumsum(share, -1) - share < 0.9
         choice = jax.random.categorical(key, jnp.where(kept, -values, -jnp.inf))
@@ -286,11 +323,17 @@ def decode():
         start = (0, key, word, cache, jnp.zeros((4, length), jnp.int32))
         return lax.while_loop(more, body, start)[-1]
 
-    return run, params, arr(over, (2,), dtype="uint32"), arr(over, (4,), "batch", dtype="int32"), cache
+    return (
+        run,
+        params,
+        arr(over, (2,), dtype="uint32"),
+        arr(over, (4,), "batch", dtype="int32"),
+        cache,
+    )
 
 
 def chunked():
-    """Linear attention in chunks, sequence and hidden parts on one axis by hand, a branch for rests."""
+    """Linear attention in chunks, sequence on one axis by hand, a branch for rests."""
     over = mesh(data=2, part=4)
     width, heads, size, chunk = 64, 4, 16, 16
     params = {
@@ -299,14 +342,21 @@ def chunked():
         "up": arr(over, (width, 256), None, "part"),
         "down": arr(over, (256, width), "part"),
     }
-    specs = {"qkv": P(None, None, "part"), "out": P("part"), "up": P(None, "part"), "down": P("part")}
+    specs = {
+        "qkv": P(None, None, "part"),
+        "out": P("part"),
+        "up": P(None, "part"),
+        "down": P("part"),
+    }
 
     @smap(over, (specs, P("data", "part"), P()), P("data", "part"))
     def block(p, x, reset):
         whole = lax.all_gather(rms(x, 1.0), "part", axis=1, tiled=True)
         q, k, v = jnp.moveaxis(jnp.einsum("btd,dnhs->btnhs", whole, p["qkv"]), 2, 0)
         q, k = jax.nn.elu(q) + 1, jax.nn.elu(k) + 1
-        parts = [jnp.moveaxis(y.reshape(y.shape[0], -1, chunk, *y.shape[2:]), 1, 0) for y in (q, k, v)]
+        parts = [
+            jnp.moveaxis(y.reshape(y.shape[0], -1, chunk, *y.shape[2:]), 1, 0) for y in (q, k, v)
+        ]
 
         def turn(state, now):
             q, k, v = now
@@ -319,9 +369,13 @@ def chunked():
         zero = jnp.zeros((x.shape[0], q.shape[2], size, size))
         _, ys = lax.scan(turn, zero, tuple(parts))
         y = jnp.moveaxis(ys, 0, 1).reshape(q.shape)
-        x = x + lax.psum_scatter(jnp.einsum("bths,hsd->btd", y, p["out"]), "part", scatter_dimension=1, tiled=True)
+        x = x + lax.psum_scatter(
+            jnp.einsum("bths,hsd->btd", y, p["out"]), "part", scatter_dimension=1, tiled=True
+        )
         whole = lax.all_gather(rms(x, 1.0), "part", axis=1, tiled=True)
-        return x + lax.psum_scatter(jax.nn.relu(whole @ p["up"]) ** 2 @ p["down"], "part", scatter_dimension=1, tiled=True)
+        return x + lax.psum_scatter(
+            jax.nn.relu(whole @ p["up"]) ** 2 @ p["down"], "part", scatter_dimension=1, tiled=True
+        )
 
     def train(p, x, y, reset):
         def loss(p):
@@ -335,14 +389,16 @@ def chunked():
 
 
 def hashed():
-    """Words hashed into two tables on both axes, duplicates merged by a sort, Adagrad by scatter."""
+    """Words hashed into two tables, duplicates merged by a sort, Adagrad by scatter."""
     over = mesh(data=2, table=4)
     rows, width, count = 512, 32, 128
     tables = [arr(over, (rows, width), "table"), arr(over, (rows, width), None, "table")]
     head = arr(over, (2 * width, 8))
 
     def looked(tables, ids):
-        return jnp.concatenate([t[(ids * m + 7) % rows] for t, m in zip(tables, (31, 17), strict=True)], -1)
+        return jnp.concatenate(
+            [t[(ids * m + 7) % rows] for t, m in zip(tables, (31, 17), strict=True)], -1
+        )
 
     def merged(slots, grads):
         order = jnp.argsort(slots)
@@ -354,19 +410,23 @@ def hashed():
 
     def train(tables, squares, head, ids, labels):
         def loss(found, head):
-            return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(found.mean(1) @ head), labels[:, None], 1))
+            return -jnp.mean(
+                jnp.take_along_axis(jax.nn.log_softmax(found.mean(1) @ head), labels[:, None], 1)
+            )
 
         found = looked(tables, ids)
         value, (grads, of_head) = jax.value_and_grad(loss, (0, 1))(found, head)
         news, sums = [], []
-        for number, (table, square, times) in enumerate(zip(tables, squares, (31, 17), strict=True)):
+        for number, (table, square, times) in enumerate(
+            zip(tables, squares, (31, 17), strict=True)
+        ):
             slots, total = merged(
                 ((ids * times + 7) % rows).reshape(-1),
                 grads[..., number * width : (number + 1) * width].reshape(-1, width),
             )
-            square = square.at[slots].add(total * total)
-            news.append(table.at[slots].add(-0.1 * total * lax.rsqrt(square[slots] + 1e-6)))
-            sums.append(square)
+            added = square.at[slots].add(total * total)
+            news.append(table.at[slots].add(-0.1 * total * lax.rsqrt(added[slots] + 1e-6)))
+            sums.append(added)
         return news, sums, head - 0.1 * of_head, value
 
     return (
@@ -380,7 +440,7 @@ def hashed():
 
 
 def masked():
-    """Masked image modeling in bf16: shuffled patches are gathered, encoded, scattered back, decoded."""
+    """Masked image modeling in bf16: shuffled patches are gathered and scattered back."""
     over = mesh(data=4, model=2)
     width, patches, kept, size = 64, 64, 16, 48
     half = {"dtype": "bfloat16"}
@@ -411,11 +471,15 @@ def masked():
         for q in p["encoder"]:
             seen = layer(seen, q)
         rows = jnp.arange(x.shape[0])[:, None]
-        whole = jnp.broadcast_to(p["mask"], (*x.shape[:2], width)).at[rows, order[:, :kept]].set(seen)
+        whole = (
+            jnp.broadcast_to(p["mask"], (*x.shape[:2], width)).at[rows, order[:, :kept]].set(seen)
+        )
         for q in p["decoder"]:
             whole = layer(whole, q)
         missed = jnp.zeros(noise.shape).at[rows, order[:, kept:]].set(1.0)
-        return jnp.sum(jnp.mean((whole @ p["head"] - x).astype(jnp.float32) ** 2, -1) * missed) / jnp.sum(missed)
+        return jnp.sum(
+            jnp.mean((whole @ p["head"] - x).astype(jnp.float32) ** 2, -1) * missed
+        ) / jnp.sum(missed)
 
     def train(p, x, noise):
         value, grads = jax.value_and_grad(loss)(p, x, noise)
@@ -426,7 +490,7 @@ def masked():
 
 
 def tempered():
-    """Chains at several temperatures: steps by leapfrog in a loop, swapped with neighbors, by hand."""
+    """Chains at several temperatures: leapfrog in a loop, swapped with neighbors."""
     over = mesh(chain=8)
     width = 24
     ring = [(i, i ^ 1) for i in range(8)]
@@ -465,7 +529,13 @@ def tempered():
         return place, count + lax.pmax(jnp.max(means), "chain")
 
     wide = arr(over, (width, width))
-    return sampled, arr(over, (64, width), "chain"), arr(over, (64,), "chain"), wide, arr(over, (6, 2), dtype="uint32")
+    return (
+        sampled,
+        arr(over, (64, width), "chain"),
+        arr(over, (64,), "chain"),
+        wide,
+        arr(over, (6, 2), dtype="uint32"),
+    )
 
 
 def spectral():
@@ -473,14 +543,19 @@ def spectral():
     over = mesh(data=2, model=4)
     width, modes = 16, 6
     layers = [
-        (arr(over, (width, width, 2 * modes, modes, 2), None, "model"), arr(over, (3, 3, width, width), None, None, None, "model"))
+        (
+            arr(over, (width, width, 2 * modes, modes, 2), None, "model"),
+            arr(over, (3, 3, width, width), None, None, None, "model"),
+        )
         for _ in range(2)
     ]
     params = {"in": arr(over, (3, width)), "layers": layers, "out": arr(over, (width, 1))}
 
     def net(p, x):
         rows = jnp.linspace(0, 1, x.shape[1])
-        grid = jnp.broadcast_to(jnp.stack(jnp.meshgrid(rows, rows, indexing="ij"), -1), (*x.shape[:3], 2))
+        grid = jnp.broadcast_to(
+            jnp.stack(jnp.meshgrid(rows, rows, indexing="ij"), -1), (*x.shape[:3], 2)
+        )
         y = jnp.concatenate([x, grid], -1) @ p["in"]
         for weight, kernel in p["layers"]:
             freq = jnp.fft.rfft2(y, axes=(1, 2))
@@ -508,7 +583,7 @@ def spectral():
 
 
 def distilled():
-    """A student after a teacher in int8, words of both on one axis, losses by hand over the shards."""
+    """A student after a teacher in int8, losses by hand over the shards of words."""
     over = mesh(data=2, vocab=4)
     words, width, count = 512, 64, 64
     teacher = {
@@ -516,7 +591,10 @@ def distilled():
         "scale": arr(over, (words,), "vocab"),
         "mlp": (arr(over, (width, 256), dtype="int8"), arr(over, (256, width), dtype="int8")),
     }
-    student = {"emb": arr(over, (words, width), "vocab"), "mlp": (arr(over, (width, 128)), arr(over, (128, width)))}
+    student = {
+        "emb": arr(over, (words, width), "vocab"),
+        "mlp": (arr(over, (width, 128)), arr(over, (128, width))),
+    }
     spec_t = {"emb": P("vocab"), "scale": P("vocab"), "mlp": (P(), P())}
     spec_s = {"emb": P("vocab"), "mlp": (P(), P())}
 
@@ -534,7 +612,9 @@ def distilled():
 
         def logs(x):
             top = lax.pmax(lax.stop_gradient(jnp.max(x, -1, keepdims=True)), "vocab")
-            return x - top - jnp.log(lax.psum(jnp.sum(jnp.exp(x - top), -1, keepdims=True), "vocab"))
+            return (
+                x - top - jnp.log(lax.psum(jnp.sum(jnp.exp(x - top), -1, keepdims=True), "vocab"))
+            )
 
         def small(x):
             scale = jnp.max(jnp.abs(x), -1, keepdims=True) / 127 + 1e-6
@@ -542,15 +622,22 @@ def distilled():
 
         def whole(x, w):
             x, scale = small(x)
-            return lax.dot_general(x, w, (((2,), (0,)), ((), ())), preferred_element_type=jnp.int32) * scale
+            return (
+                lax.dot_general(x, w, (((2,), (0,)), ((), ())), preferred_element_type=jnp.int32)
+                * scale
+            )
 
         x = looked(t["emb"], t["scale"])
         x = x + whole(jax.nn.relu(whole(x, t["mlp"][0])), t["mlp"][1])
-        known = logs(jnp.einsum("btd,vd->btv", x, t["emb"].astype(jnp.float32) * t["scale"][:, None]))
+        known = logs(
+            jnp.einsum("btd,vd->btv", x, t["emb"].astype(jnp.float32) * t["scale"][:, None])
+        )
         y = looked(s["emb"])
         y = y + jax.nn.relu(y @ s["mlp"][0]) @ s["mlp"][1]
         mine = logs(jnp.einsum("btd,vd->btv", y, s["emb"]))
-        return lax.pmean(lax.psum(jnp.sum(jnp.exp(known) * (known - mine)), "vocab") / ids.size, "data")
+        return lax.pmean(
+            lax.psum(jnp.sum(jnp.exp(known) * (known - mine)), "vocab") / ids.size, "data"
+        )
 
     def train(s, t, ids):
         value, grads = jax.value_and_grad(loss)(s, t, ids)
@@ -588,7 +675,9 @@ def interleaved():
             return jnp.mean(jnp.logaddexp(out, y)) + 0.01 * size
 
         value, grads = jax.value_and_grad(loss)(p)
-        moment = jax.tree.map(lambda m, g: 0.9 * m + jnp.sign(g) * jnp.sqrt(jnp.abs(g) + 1e-6), moment, grads)
+        moment = jax.tree.map(
+            lambda m, g: 0.9 * m + jnp.sign(g) * jnp.sqrt(jnp.abs(g) + 1e-6), moment, grads
+        )
         return jax.tree.map(lambda p, m: p * 0.999 - 0.01 * m, p, moment), moment, value
 
     rows = arr(over, (8, 32, width), "data")
