@@ -1,6 +1,7 @@
 """The tables of verdicts in tests/labels are well-formed."""
 
 import csv
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from xlareport.knowledge.grades import Grade
 
 LABELS = Path(__file__).parents[1] / "labels"
 TABLES = ("accounts.tsv", "histories.tsv")
-REVIEWED = (*TABLES, "findings.tsv")
+REVIEWED = (*TABLES, "readings.tsv", "findings.tsv")
+READINGS = {"account": "accounts of steps", "history": "histories"}
 VERDICTS = {"right", "vague", "not known", "misleading", "wrong"}
 
 
@@ -56,6 +58,33 @@ def test_histories_name_direction_kind_and_grade() -> None:
     assert {row["kind"] for row in rows} == {"heavy", "other"}
     assert {row["grade"] for row in rows} <= set(Grade)
     assert all(row["line"] for row in rows if row["verdict"] != "not known")
+
+
+def test_readings_name_where_they_were_drawn_what_was_read_and_its_evidence() -> None:
+    rows = rows_of("readings.tsv")
+    assert {row["kind"] for row in rows} == set(READINGS)
+    assert {row["grade"] for row in rows} <= set(Grade)
+    assert all(all(row.values()) for row in rows)
+    assert all(row["round"].isdigit() and row["seed"].isdigit() for row in rows)
+    drawn = [(row["round"], row["dump"], row["module"], row["what"], row["claim"]) for row in rows]
+    assert len({*drawn}) == len(drawn)
+
+
+def test_the_guide_counts_the_readings() -> None:
+    guide = (LABELS.parents[1] / "site_src/guide/matching.md").read_text()
+    rows = rows_of("readings.tsv")
+    for number in {row["round"] for row in rows}:
+        for kind, name in READINGS.items():
+            own = [row for row in rows if (row["round"], row["kind"]) == (number, kind)]
+            verdicts = Counter(row["verdict"] for row in own)
+            surely = sum(row["verdict"] == "wrong" and row["grade"] == Grade.EXACT for row in own)
+            cells = [
+                f"{verdicts['right']} ({verdicts['right'] / len(own):.1%})",
+                *(verdicts[verdict] for verdict in ("vague", "misleading", "wrong")),
+                surely,
+            ]
+            told = " | ".join(map(str, (number, name, len(own), *cells)))
+            assert f"| {told} |" in guide
 
 
 def test_each_public_dump_has_an_address_a_commit_a_half_and_a_reason() -> None:
