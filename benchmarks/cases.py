@@ -128,7 +128,7 @@ def _renamed(source: Source, folder: Path) -> Iterator[Entry]:
         if one.name.kind in _HLO:
             location = folder / str(number)
             location.write_bytes(_anonymous(one.entry.read(), inside))
-        yield replace(one.entry, path=path, location=location)
+        yield replace(one.entry, path=path, place=location, is_below=False)
 
 
 def _names(modules: Sequence[ModuleFiles]) -> set[str]:

@@ -215,7 +215,10 @@ def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAn
         stages=tuple(replace(each, stage=own(each.stage)) for each in summary.stages),
         final_stage=own(summary.final_stage) if summary.final_stage else None,
     )
-    return replace(analysis, summary=shared)
+    paths = {artifact.path: artifact.path for artifact in files.artifacts}
+    return replace(
+        analysis, summary=shared, read=tuple(paths.get(path, path) for path in analysis.read)
+    )
 
 
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:

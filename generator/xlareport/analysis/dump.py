@@ -1,7 +1,7 @@
 """All that holds between the modules of a dump, worked out once: ranking, links, roles, groups."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xlareport.analysis.module import ModuleAnalysis, outline_of
@@ -23,6 +23,7 @@ from xlareport.dump.modules import Artifact, GroupedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
+from xlareport.storage.shared_values import SharedValues
 from xlareport.storage.spooled_values import SpooledValues
 
 
@@ -32,6 +33,7 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         super().__init__(folder, resident)
         self.outlines: list[ModuleAnalysis] = []
+        self._shared = SharedValues()
 
     def append(self, value: ModuleAnalysis) -> None:
         """Add an analysis at the end."""
@@ -50,7 +52,7 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         self.outlines = [self.outlines[place] for place in order]
 
     def _outline(self, value: ModuleAnalysis, place: int) -> ModuleAnalysis:
-        return value if self.is_resident(place) else outline_of(value)
+        return value if self.is_resident(place) else outline_of(value, self._shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class DumpRelations:
     """What holds between the modules of a dump."""
 
     ranking: tuple[Ranked, ...]
-    """Those with the user's marker first, then the likeliest main program."""
+    """Those with the user's marker first, then the likeliest main program; without the evidence."""
     marked: Mapping[str, MarkerHit]
     """Modules that contain the user's marker, by key."""
     guess: MainGuess | None
@@ -150,7 +152,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )
     return DumpRelations(
-        ranking=ranking,
+        ranking=tuple(replace(ranked, evidence=()) for ranked in ranking),
         marked=marked,
         guess=guess,
         links=module_links,

@@ -26,7 +26,7 @@ from xlareport.analysis.module_steps import (
 )
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
 from xlareport.analysis.modules.summarize import summarize_module
-from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
+from xlareport.analysis.modules.summary import ModuleSummary, StepSummary, outline_summary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
 from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.profile.measured import Measured
@@ -44,6 +44,7 @@ from xlareport.ptxas import Ptxas
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults, guard
+from xlareport.storage.shared_values import SharedValues
 
 T = TypeVar("T")
 
@@ -101,10 +102,10 @@ class ModuleAnalysis:
     """Whether it repeats that one byte for byte, not but for names, ids and notes."""
 
 
-def outline_of(analysis: ModuleAnalysis) -> ModuleAnalysis:
+def outline_of(analysis: ModuleAnalysis, shared: SharedValues) -> ModuleAnalysis:
     """Return of an analysis what relations between modules and lists of them need."""
     return ModuleAnalysis(
-        analysis.summary,
+        outline_summary(analysis.summary, shared),
         analysis.marker,
         analysis.read,
         same_as=analysis.same_as,

@@ -39,4 +39,4 @@ def _copied_here(pair: tuple[Path, Entry]) -> Entry:
         location.write_bytes(entry.read())
     except OSError:
         return entry
-    return replace(entry, location=location, stored=None)
+    return replace(entry, place=location, is_below=False, stored=None)

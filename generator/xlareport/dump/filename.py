@@ -17,6 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from xlareport.dump import endings, suffix
 from xlareport.dump.grammar import GrammarForm, file_forms, name_forms, path_forms
@@ -24,6 +25,8 @@ from xlareport.dump.module_names import explain_module
 from xlareport.dump.reading import NameReading
 from xlareport.dump.tokens import Token, joined, table
 from xlareport.runtime.fast_pickle import FastPickle
+
+S = TypeVar("S", str, str | None)
 
 LONGEST = 512
 """Longer names are not taken apart: no file system has them, only archives can."""
@@ -173,7 +176,7 @@ def _finished(reading: NameReading) -> DumpName:
         kind=_kind(reading),
         stage=stage and table("readings")["stages"].get(stage, stage),
         module_id=_number(fields.get("module_id")),
-        module_name=fields.get("module_name"),
+        module_name=_same(fields.get("module_name")),
         timestamp=_number(fields.get("timestamp")),
         build=fields.get("build"),
         sequence=_number(fields.get("sequence")),
@@ -186,11 +189,17 @@ def _finished(reading: NameReading) -> DumpName:
         frontend=_frontend(reading),
         tokens=tuple(reading.tokens),
         ambiguous=" ".join(reading.notes) or None,
-        module_prefix=_module_prefix(fields),
-        folder=fields.get("folder", ""),
-        process_folder=_process_folder(fields),
+        module_prefix=_same(_module_prefix(fields)),
+        folder=_same(fields.get("folder", "")),
+        process_folder=_same(_process_folder(fields)),
         rank=fields.get("rank", ""),
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _same(text: S) -> S:
+    """Return a text as one object for the files of a module, which are read one after another."""
+    return text
 
 
 def _process_folder(fields: Mapping[str, str]) -> str:

@@ -72,11 +72,18 @@ class Entry:
     size: int
     modified: float | None
     """Seconds since the epoch; None where the source does not tell."""
-    location: Path
+    place: Path
+    """The file; with `is_below` the folder below which it is by its path, which all files share."""
     most: int = LIMITS.file_bytes
     """Bytes; a larger file is not read."""
     stored: remote.RemoteFile | None = None
     """Where it is read from, where it is on another machine."""
+    is_below: bool = False
+
+    @property
+    def location(self) -> Path:
+        """Where its bytes are on this machine."""
+        return self.place / self.path if self.is_below else self.place
 
     def read(self) -> bytes:
         """Return the whole content as it is now; raises OSError, also where it is too large."""
@@ -373,7 +380,9 @@ def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
             if stat.S_ISDIR(status.st_mode):
                 pending.append((Path(child.path), f"{inside}{child.name}/"))
             elif stat.S_ISREG(status.st_mode):
-                yield Entry(name, status.st_size, status.st_mtime, current / child.name)
+                is_below = name == f"{inside}{child.name}"
+                place = root if is_below else current / child.name
+                yield Entry(name, status.st_size, status.st_mtime, place, is_below=is_below)
             else:
                 problems.append(Problem(name, None, "Not read: it is not a regular file."))
 

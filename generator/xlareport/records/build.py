@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from xlareport import __version__
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations
+from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.kernels.estimates import InstructionEstimates
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.module import ModuleAnalysis
@@ -85,21 +87,23 @@ def _module_records(
 ) -> Iterator[ModuleRecord]:
     places = {ranked.summary.files.key: place for place, ranked in enumerate(relations.ranking, 1)}
     groups = _group_places(relations.recompilations)
-    for module, role in zip(dump.modules, relations.roles, strict=True):
-        key = module.summary.files.key
+    again = [report_recompilation(group) for group in relations.recompilations]
+    every = zip(dump.modules, dump.summaries, relations.roles, strict=True)
+    for module, summary, role in every:  # the summary that is in memory, for its texts
+        key = summary.files.key
         record = replace(
-            _module(module.summary, role),
+            _module(summary, role),
             rank=places[key],
             retrace_group=groups.get(key),
             process=relations.ranks.numbers[key],
             ranks=number_ranges(relations.ranks.holders[key]),
             same_as=module.same_as.key if module.same_as else None,
         )
-        yield _with_parts(record, module, relations, faults)
+        yield _with_parts(record, module, again, faults)
 
 
 def _with_parts(
-    record: ModuleRecord, module: ModuleAnalysis, relations: DumpRelations, faults: Faults
+    record: ModuleRecord, module: ModuleAnalysis, again: Sequence[Finding], faults: Faults
 ) -> ModuleRecord:
     """Return a module's record with the parts that can fail, each by itself."""
     cost, profile, backend = module.cost, module.profile, record.backend
@@ -112,7 +116,7 @@ def _with_parts(
         measured=attempt(f"The measured time {of}", lambda: profile_record(profile), None),
         findings=attempt(
             f"The findings {of}",
-            lambda: finding_records(record, cost, relations.recompilations),
+            lambda: finding_records(record, cost, again),
             (),
         ),
         collectives=attempt(

@@ -4,12 +4,8 @@ from collections.abc import Sequence
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.findings.recompilations import report_recompilation
-from xlareport.analysis.modules.recompilations import RecompilationGroup
-from xlareport.records.report import FindingRecord, ModuleRecord
+from xlareport.records.report import RECOMPILATIONS, FindingRecord, ModuleRecord
 
-RECOMPILATIONS = "recompilations"
-"""The rule whose places are modules, by their keys."""
 HELPERS = frozenset(
     {"eager op", "cast or transfer", "random numbers", "module extracted for autotuning"}
 )
@@ -25,7 +21,7 @@ _PIECES = frozenset({"module extracted for autotuning", "part of another compila
 _SEVERITIES = {
     "out-of-memory": "high",
     "host-transfers": "medium",
-    "recompilations": "medium",
+    RECOMPILATIONS: "medium",
     "tpu-spills": "medium",
     "tpu-padding-waste": "medium",
 }
@@ -36,9 +32,12 @@ SEVERITIES = tuple(name for name, _ in _LEVELS)
 
 
 def finding_records(
-    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[RecompilationGroup]
+    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[Finding]
 ) -> tuple[FindingRecord, ...]:
-    """Return the findings of a module, ranked; what was cut out of another one has none."""
+    """Return the findings of a module, ranked; what was cut out of another one has none.
+
+    `recompilations` are those of the groups of the dump.
+    """
     if cost is None or record.role in _PIECES:
         return ()
     is_program = record.role not in HELPERS
@@ -46,7 +45,7 @@ def finding_records(
     if record.role == "initialization":
         findings = [finding for finding in findings if finding.rule not in _OF_STEPS]
     if record.retrace_group is not None and is_program:
-        findings.append(report_recompilation(recompilations[record.retrace_group]))
+        findings.append(recompilations[record.retrace_group])
     records = [finding_record(finding, cost) for finding in findings]
     return tuple(sorted(records, key=lambda each: SEVERITIES.index(each.severity)))
 

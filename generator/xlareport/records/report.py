@@ -29,6 +29,7 @@ from xlareport.records.cost import CostRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
+from xlareport.storage.shared_values import SharedValues
 from xlareport.storage.spooled_values import SpooledValues
 
 
@@ -122,6 +123,10 @@ class SnapshotRecord:
     """Work and bytes are those of one of so many partitions."""
     left_out: str = ""
     """Why it is not of the final snapshot's compilation; empty where nothing speaks for that."""
+
+
+RECOMPILATIONS = "recompilations"
+"""The rule whose places are modules, by their keys: each module of a function has its finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,11 +278,26 @@ class StoredRecords(SpooledValues[ModuleRecord]):
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         super().__init__(folder, resident)
         self.outlines: list[ModuleRecord] = []
+        self._shared = SharedValues()
 
     def append(self, value: ModuleRecord) -> None:
         """Add a record at the end."""
         super().append(value)
-        self.outlines.append(value if self.is_resident(-1) else replace(value, **_LARGE))
+        self.outlines.append(value if self.is_resident(-1) else self._outline(value))
+
+    def _outline(self, value: ModuleRecord) -> ModuleRecord:
+        """Return of a record what lists of modules show, with what others have as well shared."""
+        share = self._shared.share
+        findings = tuple(share(_outline_finding(each)) for each in value.findings)
+        stages = tuple(replace(each, label=share(each.label)) for each in value.stages)
+        return replace(value, **_LARGE, findings=share(findings), stages=stages)
+
+
+def _outline_finding(finding: FindingRecord) -> FindingRecord:
+    """Return the title alone, but of what is told of the whole dump."""
+    if finding.rule == RECOMPILATIONS:
+        return finding
+    return replace(finding, evidence="", suggestion="", places=(), seconds=None, bytes=None)
 
 
 _LARGE: dict[str, Any] = {

@@ -20,7 +20,11 @@ from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.rules import RULES, find_findings
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.modules.processes import assign_processes
-from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
+from xlareport.analysis.modules.recompilations import (
+    Difference,
+    RecompilationGroup,
+    group_recompilations,
+)
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.shardings.partitioning import find_partitioning
 from xlareport.analysis.shardings.rematerializations import find_rematerializations
@@ -461,6 +465,15 @@ def test_a_function_compiled_thousands_of_times_names_few_modules() -> None:
     finding = report_recompilation(RecompilationGroup("f", keys, (), "their names", 0))
     assert len(finding.places) == 50
     assert "f was compiled 1,000 times" in finding.evidence
+
+
+def test_a_finding_names_few_values_of_thousands() -> None:
+    keys = tuple(f"module_{number:04d}.jit_f" for number in range(1_000))
+    shapes = Difference("argument 0 (x): shape", tuple(f"f32[{number}]" for number in range(1_000)))
+    finding = report_recompilation(RecompilationGroup("f", keys, (shapes,), "their names", 0))
+    assert "f32[0], then f32[1], then f32[2]" in finding.evidence
+    assert "then f32[19], and 980 more values." in finding.evidence
+    assert len(finding.evidence) < 1_000
 
 
 def test_pieces_for_tuning_are_no_modules_of_the_users(unpacked: Callable[[str], Path]) -> None:

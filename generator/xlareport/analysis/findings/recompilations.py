@@ -10,6 +10,8 @@ _SHOWN = 2
 _MOST_PLACES = 50
 """Modules that a finding names: each of thousands has it, and the group lists all."""
 _LONGEST = 60
+_MOST_VALUES = 20
+"""Values that a sentence names; the group lists all."""
 
 
 def report_recompilation(group: RecompilationGroup) -> Finding:
@@ -44,4 +46,7 @@ def _differences(differences: Sequence[Difference]) -> str:
 
 
 def _values(values: Sequence[str]) -> str:
-    return ", then ".join(value[:_LONGEST] or "absent" for value in dict.fromkeys(values))
+    distinct = [value[:_LONGEST] or "absent" for value in dict.fromkeys(values)]
+    more = len(distinct) - _MOST_VALUES
+    rest = f", and {units.plural(more, 'more value')}" if more > 0 else ""
+    return f"{', then '.join(distinct[:_MOST_VALUES])}{rest}"

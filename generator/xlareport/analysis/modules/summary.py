@@ -1,6 +1,6 @@
 """A module in figures: small values that travel between processes and that pages are made of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xlareport.analysis.modules.features import NO_TRAITS, Features
 from xlareport.analysis.modules.origin import Origin
@@ -11,6 +11,7 @@ from xlareport.analysis.profile.times import ModuleRuns
 from xlareport.analysis.steps.effect import NO_EFFECT, StepEffect
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.runtime.errors import Problem
+from xlareport.storage.shared_values import SharedValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +150,44 @@ class ModuleSummary:
         if self.final_stage is None:
             return 0
         return max(artifact.entry.size for artifact in self.final_stage.artifacts)
+
+
+def outline_summary(summary: ModuleSummary, shared: SharedValues) -> ModuleSummary:
+    """Return the summary with what other modules have as well in memory once.
+
+    Of the heaviest instructions the names alone are left.
+    """
+    features = summary.features
+    return replace(
+        summary,
+        origin=shared.share(summary.origin),
+        stages=tuple(replace(each, step=shared.share(each.step)) for each in summary.stages),
+        signature=_shared_signature(summary.signature, shared),
+        heaviest=shared.share_each(tuple(map(_name_alone, summary.heaviest))),
+        opcodes=shared.share(summary.opcodes),
+        operations=shared.share(summary.operations),
+        settings=shared.share(summary.settings),
+        tpu_flags=shared.share(summary.tpu_flags),
+        features=replace(
+            features,
+            given=_shared_signature(features.given, shared),
+            operations=shared.share(features.operations),
+            places=shared.share_each(features.places),
+            functions=shared.share_each(features.functions),
+            scalars=shared.share_each(features.scalars),
+            content=shared.share(features.content),
+            entry=shared.share(features.entry),
+            pieces=shared.share(features.pieces),
+            weights=shared.share(features.weights),
+        ),
+    )
+
+
+def _shared_signature(signature: Signature, shared: SharedValues) -> Signature:
+    arguments = shared.share_each(signature.arguments)
+    results = shared.share_each(signature.results)
+    return shared.share(Signature(arguments, results, signature.partitions))
+
+
+def _name_alone(heavy: HeavyInstruction) -> HeavyInstruction:
+    return HeavyInstruction("", heavy.name, "", "", None, None, None, None, "", "")

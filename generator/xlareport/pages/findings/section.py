@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from markupsafe import Markup
 
@@ -10,8 +11,8 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.cost import CostRecord
-from xlareport.records.findings import RECOMPILATIONS, SEVERITIES
-from xlareport.records.report import FindingRecord, ModuleRecord, ReportRecord
+from xlareport.records.findings import SEVERITIES
+from xlareport.records.report import RECOMPILATIONS, FindingRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 MOST_ON_A_PAGE = 5
@@ -85,7 +86,7 @@ def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | No
         main, findings=tuple(finding for finding in main.findings if not _is_again(finding))
     )
     findings = module_findings(dump.modules[place], own, navigation.HOME)
-    shown = (*findings.shown, *_compiled_again(report)[:_RECOMPILED])
+    shown = (*findings.shown, *_compiled_again(report, _RECOMPILED))
     ranked = sorted(shown, key=lambda view: SEVERITIES.index(view.severity))
     return replace(findings, shown=tuple(ranked))
 
@@ -94,8 +95,8 @@ def _is_again(finding: FindingRecord) -> bool:
     return finding.rule == RECOMPILATIONS
 
 
-def _compiled_again(report: ReportRecord) -> list[FindingView]:
-    """Return one finding for each function that was compiled several times."""
+def _compiled_again(report: ReportRecord, most: int) -> list[FindingView]:
+    """Return one finding for each of the first functions that were compiled several times."""
     modules = {module.key: module for module in report.outlines}
     findings = {
         finding.places: finding
@@ -103,7 +104,7 @@ def _compiled_again(report: ReportRecord) -> list[FindingView]:
         for finding in module.findings
         if _is_again(finding)
     }
-    return [_of_modules(finding, modules) for finding in findings.values()]
+    return [_of_modules(finding, modules) for finding in islice(findings.values(), most)]
 
 
 def _view(
