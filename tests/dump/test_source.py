@@ -72,6 +72,15 @@ def test_links_out_of_the_dump_and_pipes_are_not_read(tmp_path: Path) -> None:
         assert {one.path for one in source.problems} == {"outside", "loop", "pipe"}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_name_that_is_printed_like_another_one_is_read_from_its_own_file(tmp_path: Path) -> None:
+    (tmp_path / "a\\udcff.txt").write_bytes(b"printed like it")
+    (tmp_path / "a\udcff.txt").write_bytes(b"no UTF-8")
+    found = contents(tmp_path)
+    assert sorted(found) == ["(2)/a\\udcff.txt", "a\\udcff.txt"]
+    assert sorted(found.values()) == [b"no UTF-8", b"printed like it"]
+
+
 def test_what_does_not_exist_or_is_empty_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInputError, match="does not exist"):
         contents(tmp_path / "nothing")

@@ -297,7 +297,8 @@ def _with_unique_paths(entries: Iterable[Entry], problems: list[Problem]) -> Ite
             yield entry
             continue
         problems.append(Problem(entry.path, None, f"There are {number} files of this path."))
-        yield replace(entry, path=f"({number})/{entry.path}")
+        path = f"({number})/{entry.path}"
+        yield replace(entry, path=path, place=entry.location, is_below=False)
 
 
 def _entries(place: str | Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
