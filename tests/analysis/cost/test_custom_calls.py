@@ -158,3 +158,21 @@ def test_what_no_table_has_is_not_known(count: Count) -> None:
     call, cost = only_call(count, 'f32[8] custom-call(a), custom_call_target="mine"', ("f32[8]",))
     assert call.flops is None
     assert cost.unknown_ops == 1
+
+
+def test_an_eigenvalue_problem_in_four_quarters_counts_the_whole_matrix(count: Count) -> None:
+    call, _ = only_call(
+        count,
+        '(f32[4,64], f32[4,64,64]) custom-call(a, b), custom_call_target="EighTpu"',
+        ("f32[4,64,64]", "f32[4,64,64]"),
+    )
+    assert call.flops == 4 * 9 * 128**3
+
+
+def test_a_library_triangular_solve_counts_one_triangle(count: Count) -> None:
+    call, _ = only_call(
+        count,
+        'c128[70,12] custom-call(a, b), custom_call_target="lapack_ztrsm_ffi"',
+        ("c128[70,70]", "c128[70,12]"),
+    )
+    assert call.flops == 4 * 70 * 70 * 12

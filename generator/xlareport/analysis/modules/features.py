@@ -117,7 +117,8 @@ _SHARDINGS = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShap
 
 def _does_something(instruction: Instruction) -> bool:
     target = instruction.attributes.get("custom_call_target", "").strip('"')
-    return instruction.opcode not in _PLUMBING and target not in _SHARDINGS
+    is_sharding = target in _SHARDINGS or target.startswith("xla.sdy.")
+    return instruction.opcode not in _PLUMBING and not is_sharding
 
 
 NO_TRAITS = Features()
