@@ -67,8 +67,9 @@ def _move(summary: ModuleSummary) -> Role | None:
         return None  # such as a division of integers: two converts, and what it is named for
     if "convert" in doing and doing.keys() <= _MOVES:
         return Role("cast or transfer", "all it does is to convert its arguments")
-    few = summary.features.operation_count <= _EAGER_OPERATIONS
-    if 2 * doing.get("convert", 0) > sum(doing.values()) and few and doing.keys() <= _LAYING_OUT:
+    few, converts = summary.features.operation_count <= _EAGER_OPERATIONS, doing.get("convert", 0)
+    computing = sum(count for opcode, count in doing.items() if opcode not in _LAYING_OUT)
+    if few and 2 * converts > sum(doing.values()) and converts >= 2 * computing:
         return Role("cast or transfer", "most of what it does is to convert its arguments")
     return None
 
