@@ -109,7 +109,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     def on_env(self, env: Environment, *, files: Files, **_: object) -> Environment:
         """Compile no template of the theme twice, and copy no payload: most files of a site are."""
         env.bytecode_cache = _COMPILED
-        for file in files if not self._finish.is_live else ():
+        for file in files if self._is_first and not self._finish.is_live else ():
             if file.src_uri.startswith(_WRITTEN_WHOLE) and _linked(file):
                 file.inclusion = InclusionLevel.EXCLUDED
         return env

@@ -3,8 +3,10 @@
 Needs `xlareport[dask]`: `make test-dask` runs these with it, `make test` skips them.
 """
 
+import errno
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -152,6 +154,33 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
             pytest.raises(FleetError, match="other sources of xlareport"),
         ):
             open_fleet(str(known)).__enter__()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks for limits of Linux")
+def test_a_worker_whose_disk_is_full_makes_the_same_site(
+    local: dict[str, bytes], unpacked: Unpack, tmp_path: Path
+) -> None:
+    """One worker can write no more than so many bytes into a file, then nothing at all."""
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        for room in (20_000, 0):
+            with distributed.Client(cluster) as client:
+                full = next(iter(client.scheduler_info()["workers"]))
+                filled = client.run(_fill_disk, room, tmp_path / "file", workers=[full])
+                assert filled == {full: errno.EFBIG}
+            out = tmp_path / str(room)
+            options = BuildOptions(out=out, html=False, scheduler=cluster.scheduler_address)
+            build(unpacked(SMALL), options)
+            assert files_of(out / "site_src") == local
+
+
+def _fill_disk(room: int, path: Path) -> int | None:
+    """Leave this process, and those that it begins, so many bytes in a file; return the error."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    try:
+        path.write_bytes(bytes(room + 1))
+    except OSError as error:
+        return error.errno
+    return None
 
 
 @contextmanager

@@ -27,7 +27,6 @@ class LayoutCache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, key: str) -> Layout | None:
         """Return a layout that is kept."""

@@ -1,6 +1,7 @@
 """Which pictures of modules are drawn when, and which of them show less than they should."""
 
 import atexit
+import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -85,8 +86,14 @@ def draw_module(
 
 @cache
 def _own_layouts() -> Path:
-    """Return a folder for the layouts of this process alone; it ends with the process."""
-    folder = tempfile.TemporaryDirectory(prefix="xlareport-layouts-")
+    """Return a folder for the layouts of this process alone; it ends with the process.
+
+    On a full disk it is one that can hold nothing.
+    """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="xlareport-layouts-")
+    except OSError:
+        return Path(os.devnull) / "layouts"
     atexit.register(folder.cleanup)
     return Path(folder.name)
 
