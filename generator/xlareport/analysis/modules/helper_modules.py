@@ -61,7 +61,10 @@ def _move(summary: ModuleSummary) -> Role | None:
     named = _other_operation(summary)
     if not doing and summary.features.given.arguments:
         if named:
-            return Role("eager op", f"{named} is an operation of JAX, which changes nothing here")
+            return Role(
+                "eager op",
+                f"its name is that of {named}, an operation of JAX, which changes nothing here",
+            )
         return Role("cast or transfer", "it returns what it is given and computes nothing")
     if named:
         return None  # such as a division of integers: two converts, and what it is named for
@@ -117,9 +120,15 @@ def _eager(summary: ModuleSummary) -> Role | None:
     from_one_place = len(places) == 1 or (not places and bool(stack))
     if count == 1 or (_basic(doing) == 1 and count <= _FEW):
         return Role("eager op", f"it came in with one operation, {_main_opcode(doing)}")
+    compound = doing.keys() & (MATRICES | {"while"})
+    named = _other_operation(summary)
+    if named and len(places) <= 1 and not compound:
+        of_line = " and all of it comes from one line" if places else ""
+        return Role(
+            "eager op", f"its name is that of {named}, an operation of JAX,{of_line}".rstrip(",")
+        )
     # Without a stack a small function of one line looks the same as an operation of many steps.
     most = _EAGER_OPERATIONS if stack else _WITHOUT_STACK
-    compound = doing.keys() & (MATRICES | {"while"})
     little = count <= most or doing.keys() <= _CUTS
     if from_one_place and little and not compound:
         reason = f"it came in with {count} operations, all made by one call in the source"
