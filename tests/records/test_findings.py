@@ -54,3 +54,14 @@ def test_an_initialization_is_not_told_to_make_fewer_random_numbers(cost: CostRe
     found = replace(cost, findings=(FINDING, random))
     for role, rules in (("main", 2), ("initialization", 1), ("part of another compilation", 0)):
         assert len(finding_records(module(role), found, ())) == rules
+
+
+def test_an_operation_outside_jit_is_no_recompilation_though_it_comes_first(
+    cost: CostReport,
+) -> None:
+    record = replace(module("main"), retrace_group=0)
+    rules = [
+        {each.rule for each in finding_records(record, replace(cost, findings=()), (again,))}
+        for again in (FINDING, None)
+    ]
+    assert rules == [{"some-rule"}, set()]

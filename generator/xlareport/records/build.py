@@ -87,7 +87,10 @@ def _module_records(
 ) -> Iterator[ModuleRecord]:
     places = {ranked.summary.files.key: place for place, ranked in enumerate(relations.ranking, 1)}
     groups = _group_places(relations.recompilations)
-    again = [report_recompilation(group) for group in relations.recompilations]
+    again = [
+        None if group.is_helper else report_recompilation(group)
+        for group in relations.recompilations
+    ]
     every = zip(dump.modules, dump.summaries, relations.roles, strict=True)
     for module, summary, role in every:  # the summary that is in memory, for its texts
         key = summary.files.key
@@ -103,7 +106,7 @@ def _module_records(
 
 
 def _with_parts(
-    record: ModuleRecord, module: ModuleAnalysis, again: Sequence[Finding], faults: Faults
+    record: ModuleRecord, module: ModuleAnalysis, again: Sequence[Finding | None], faults: Faults
 ) -> ModuleRecord:
     """Return a module's record with the parts that can fail, each by itself."""
     cost, profile, backend = module.cost, module.profile, record.backend

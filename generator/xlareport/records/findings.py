@@ -32,11 +32,12 @@ SEVERITIES = tuple(name for name, _ in _LEVELS)
 
 
 def finding_records(
-    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[Finding]
+    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[Finding | None]
 ) -> tuple[FindingRecord, ...]:
     """Return the findings of a module, ranked; what was cut out of another one has none.
 
-    `recompilations` are those of the groups of the dump.
+    `recompilations` are those of the groups of the dump; None for operations outside of jit, which
+    JAX compiles once for each shape.
     """
     if cost is None or record.role in _PIECES:
         return ()
@@ -44,8 +45,9 @@ def finding_records(
     findings = [finding for finding in cost.findings if is_program or finding.rule in _OF_HELPERS]
     if record.role == "initialization":
         findings = [finding for finding in findings if finding.rule not in _OF_STEPS]
-    if record.retrace_group is not None and is_program:
-        findings.append(recompilations[record.retrace_group])
+    again = recompilations[record.retrace_group] if record.retrace_group is not None else None
+    if again is not None and is_program:
+        findings.append(again)
     records = [finding_record(finding, cost) for finding in findings]
     return tuple(sorted(records, key=lambda each: SEVERITIES.index(each.severity)))
 

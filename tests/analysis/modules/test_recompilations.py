@@ -25,6 +25,14 @@ def test_shapes_that_differ_are_told_argument_by_argument(compiled: Compile) -> 
     assert difference.values == ("f32[16,64]", "f32[32,64]")
 
 
+def test_a_function_of_the_user_is_no_helper(compiled: Compile) -> None:
+    modules = compiled(
+        {f"module_000{at}.jit_f.before_optimizations.txt": texts.train(16 * at) for at in (1, 2)}
+    )
+    (group,) = group_recompilations(modules, assign_processes(modules))
+    assert not group.is_helper
+
+
 def test_a_static_value_shows_as_a_constant(compiled: Compile) -> None:
     body = texts.SUMMARY.replace("%at =", "%n = s32[] constant({})\n  %at =")
     modules = compiled(
@@ -106,3 +114,4 @@ def test_one_operation_outside_jit_on_two_lines_is_compiled_for_each_shape(
     )
     (group,) = group_recompilations(modules, assign_processes(modules))
     assert group.reason == "an operation of the same name outside jit"
+    assert group.is_helper

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
-from xlareport.analysis.modules.helper_modules import is_own_function
+from xlareport.analysis.modules.helper_modules import classify_helper, is_own_function
 from xlareport.analysis.modules.processes import Process, Processes
 from xlareport.analysis.modules.signature import Argument
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -40,6 +40,8 @@ class RecompilationGroup:
     """Why these are held for one function: a guess from name, source lines and operations."""
     changed_steps: int
     """Steps that changed something in the compilations after the first one."""
+    is_helper: bool = False
+    """Whether each is an operation outside of jit or the like, compiled once for each shape."""
 
 
 def group_recompilations(
@@ -124,7 +126,8 @@ def _group(name: str, members: Sequence[ModuleSummary]) -> RecompilationGroup:
     keys = tuple(member.files.key for member in members)
     differences = tuple(_differences(members))[:_ROWS]
     changed = sum(member.changed_steps for member in members[1:])
-    return RecompilationGroup(name, keys, differences, _reason(members), changed)
+    is_helper = all(classify_helper(member) is not None for member in members)
+    return RecompilationGroup(name, keys, differences, _reason(members), changed, is_helper)
 
 
 def _reason(members: Sequence[ModuleSummary]) -> str:
