@@ -95,6 +95,7 @@ def test_an_operation_of_jax_is_no_cast_because_of_what_fits_its_types(compiled:
         "broadcast_in_dim": (nothing, "eager op"),
         "convert_element_type": (nothing, "cast or transfer"),
         "mix": (mix, "unknown"),
+        "_threefry_split.5": (mix, "random numbers"),
         "reshard": (sharded, "cast or transfer"),
     }
     files = {"module_0000.jit_train.before_optimizations.txt": texts.train()} | {

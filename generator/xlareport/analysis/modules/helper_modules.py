@@ -77,15 +77,18 @@ def _move(summary: ModuleSummary) -> Role | None:
     return None
 
 
-_CASTS = re.compile(r"_?(?:convert|astype|bitcast|stage|identity|copy|device_put|pjit|array\Z)")
-"""In the names of operations of JAX that only convert or move."""
+_OTHER_ROLES = re.compile(
+    r"_?(?:convert|astype|bitcast|stage|identity|copy|device_put|pjit|array\Z"
+    r"|threefry|random|uniform|normal|truncated_normal|randint|shuffle|bernoulli|gumbel|categorical)"
+)
+"""Begins of names of operations of JAX that convert, move, or make random numbers."""
 
 
 def _other_operation(summary: ModuleSummary) -> str:
-    """Return the operation of JAX that a module is named for, unless that only converts."""
-    name = summary.display_name.removeprefix("jit_")
-    is_operation = explain_module(summary.display_name).helper and not is_own_function(summary)
-    return name if is_operation and not _CASTS.match(name) else ""
+    """Return the operation of JAX that a module is named for, unless its role is another one."""
+    known = explain_module(summary.display_name)
+    is_operation = known.helper and not is_own_function(summary)
+    return known.display if is_operation and not _OTHER_ROLES.match(known.display) else ""
 
 
 def _random(summary: ModuleSummary) -> Role | None:
