@@ -127,7 +127,7 @@ _PER_SECOND = {"timestamp_ms": 10**3, "timestamp_ns": 10**9}
 _MICROSECONDS = 10**6
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def one_token(field: str, text: str) -> Sequence[Token]:
     """Return a field's text as one explained token."""
     return (Token(text, meaning(field, text), field),)

@@ -99,7 +99,7 @@ def read_without_id(reading: NameReading, name: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=1 << 12)
 def _suffix(rest: str) -> _Found | None:
     """Return the suffix of what follows a module's number: thousands of modules share it."""
     for form in suffix_forms():
