@@ -87,6 +87,7 @@ def _module_records(
 ) -> Iterator[ModuleRecord]:
     places = {ranked.summary.files.key: place for place, ranked in enumerate(relations.ranking, 1)}
     groups = _group_places(relations.recompilations)
+    numbers = relations.ranks.numbers
     again = [
         None if group.is_helper else report_recompilation(group)
         for group in relations.recompilations
@@ -98,7 +99,7 @@ def _module_records(
             _module(summary, role),
             rank=places[key],
             retrace_group=groups.get(key),
-            process=relations.ranks.numbers[key],
+            process=numbers[key],
             ranks=number_ranges(relations.ranks.holders[key]),
             same_as=module.same_as.key if module.same_as else None,
         )

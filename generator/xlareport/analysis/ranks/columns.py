@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xlareport.analysis.modules.ranks import is_rank_of
 from xlareport.analysis.modules.recompilations import function_name
@@ -34,36 +34,51 @@ def find_columns(
     summaries: Sequence[ModuleSummary], holders: Mapping[str, Sequence[int]]
 ) -> tuple[RankColumn, ...]:
     """Put together what processes compiled of one function; what one alone compiled counts too."""
-    named: dict[str, list[list[ModuleSummary]]] = defaultdict(list)
+    named: dict[str, _Columns] = defaultdict(_Columns)
     for module in summaries:
         if holders[module.files.key] and module.features.content:
-            columns = named[function_name(module.display_name)]
-            column = _column_of(module, columns, holders)
-            if column is None:
-                columns.append([module])
-            else:
-                column.append(module)
+            named[function_name(module.display_name)].add(module, holders[module.files.key])
     plain = [
-        _column(name, members, holders) for name, columns in named.items() for members in columns
+        _column(name, members, holders)
+        for name, columns in named.items()
+        for members in columns.members
     ]
     return tuple(_with_missing(plain))
 
 
-def _column_of(
-    module: ModuleSummary,
-    columns: Sequence[list[ModuleSummary]],
-    holders: Mapping[str, Sequence[int]],
-) -> list[ModuleSummary] | None:
-    """Return the column of a module: of those that its processes are not in, the most alike."""
-    mine = set(holders[module.files.key])
-    free = [
-        column
-        for column in columns
-        if not any(mine & {*holders[member.files.key]} for member in column)
-        and is_rank_of(module, column[0])
-    ]
-    same = (column for column in free if column[0].features.content == module.features.content)
-    return next(same, free[0] if free else None)
+@dataclass(slots=True)
+class _Columns:
+    """The columns of one name as they grow."""
+
+    members: list[list[ModuleSummary]] = field(default_factory=list)
+    held: list[set[int]] = field(default_factory=list)
+    """The processes of each column."""
+    columns_of: Counter[int] = field(default_factory=Counter)
+    """In how many columns each process is."""
+
+    def add(self, module: ModuleSummary, numbers: Sequence[int]) -> None:
+        """Put the module of some processes into a column; a new one where none is its own."""
+        place = self._place_of(module, numbers)
+        if place is None:
+            place = len(self.members)
+            self.members.append([])
+            self.held.append(set())
+        self.members[place].append(module)
+        self.held[place].update(numbers)
+        self.columns_of.update(numbers)
+
+    def _place_of(self, module: ModuleSummary, numbers: Sequence[int]) -> int | None:
+        """Return the column of a module: of those that its processes are not in, the most alike."""
+        if any(self.columns_of[number] == len(self.members) for number in numbers):
+            return None  # as in a dump of one process, which may have thousands of one name
+        free = [
+            place
+            for place, held in enumerate(self.held)
+            if held.isdisjoint(numbers) and is_rank_of(module, self.members[place][0])
+        ]
+        content = module.features.content
+        same = (place for place in free if self.members[place][0].features.content == content)
+        return next(same, free[0] if free else None)
 
 
 def _column(
