@@ -32,6 +32,15 @@ class CustomCall:
     """Where the flop count is."""
 
 
+PRODUCT_WORK = frozenset(
+    {
+        *("product", "whole-product", "rows-product", "sparse-product", "rank-update"),
+        *("convolution", "convolution-input-gradient", "convolution-kernel-gradient"),
+    }
+)
+"""The rules of work by which calls are counted that multiply matrices or convolve."""
+
+
 @cache
 def all_entries() -> Mapping[str, CustomCall]:
     """Return the table, what is special before what is general."""

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.precision import PRODUCTS, Precision, find_precision, name_product
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.knowledge.custom_calls import PRODUCT_WORK, find
 from xlareport.knowledge.devices import Device
 
 
@@ -52,11 +54,26 @@ def sum_by_precision(rows: tuple[ProductRow, ...]) -> tuple[PrecisionSum, ...]:
     return tuple(sorted(sums.values(), key=lambda item: (-item.flops, item.kind)))
 
 
+_ATTENTION = frozenset({"attention", "attention-backward"})
+
+
+def _is_product(instruction: Instruction) -> bool:
+    """Return whether an instruction multiplies in the precision that is asked of it.
+
+    Factorizations and solves of a library have one of their own, and so has what a kernel does that
+    gives nothing but an estimate.
+    """
+    if instruction.opcode != "custom-call":
+        return instruction.opcode in PRODUCTS
+    call = find(name_target(instruction))
+    return call is not None and call.work in PRODUCT_WORK | _ATTENTION
+
+
 def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[ProductRow]:
     for computation in module.computations:
         shapes = shapes_of(computation)
         for instruction in computation.instructions:
-            if instruction.opcode not in PRODUCTS:
+            if not _is_product(instruction):
                 continue
             known = cost.instructions.get((computation.name, instruction.name))
             flops = known.of_all_runs(known.flops) if known else None

@@ -6,7 +6,7 @@ from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Instruction
-from xlareport.knowledge.custom_calls import find
+from xlareport.knowledge.custom_calls import PRODUCT_WORK, find
 from xlareport.runtime import units
 
 MOST_OF_PEAK = 0.1
@@ -47,20 +47,4 @@ def _is_solve(instruction: Instruction) -> bool:
     if instruction.opcode != "custom-call":
         return instruction.opcode in ("triangular-solve", "cholesky")
     call = find(name_target(instruction))
-    return call is None or call.work not in _PRODUCTS
-
-
-_PRODUCTS = frozenset(
-    {
-        "product",
-        "convolution",
-        "convolution-input-gradient",
-        "convolution-kernel-gradient",
-        "rank-update",
-        "whole-product",
-        "rows-product",
-        "sparse-product",
-        "estimate",
-    }
-)
-"""How library calls are counted that multiply: see knowledge/custom_calls.toml."""
+    return call is None or call.work not in PRODUCT_WORK | {"estimate"}
