@@ -14,22 +14,26 @@ from xlareport.site.night_jobs import read_jobs, write_jobs_page
 from xlareport.site.nights import append_night
 
 
-def write_job(folder: Path, outcome: Outcome, flops: list[int]) -> None:
-    """Write what `xlareport nightly` leaves of a job: so many FLOPs on each night."""
+def write_job(folder: Path, outcome: Outcome, flops: list[int], last: str = "jit_step") -> None:
+    """Write what `xlareport nightly` leaves of a job: so many FLOPs on each night.
+
+    `last` is the main program of the last night.
+    """
     nights = [f"2026-11-{day:02d}" for day in range(1, len(flops) + 1)]
     ended = [NightOutcome(night, Outcome.KEPT, 0, "3 budgets kept.") for night in nights]
     ended[-1] = NightOutcome(nights[-1], outcome, 1, "It <b>grew</b>.", baseline="b")
     (folder / "state").mkdir(parents=True)
     (folder / "state/nights.json").write_text(json.dumps([asdict(each) for each in ended]))
     for night, figure in zip(nights, flops, strict=True):
-        figures = {"jit_step": {"flops": figure}}
+        main = last if night == nights[-1] else "jit_step"
+        figures = {main: {"flops": figure}}
         append_night(
             folder / "state",
             Night(
                 f"{night}T02:00:00Z",
                 "dump",
                 f"../site/{night}/site/index.html",
-                "jit_step",
+                main,
                 figures,
             ),
         )
@@ -48,6 +52,14 @@ def test_breaches_come_first_then_steps_and_trends(tmp_path: Path) -> None:
     assert "100 FLOP to 100" not in page
     assert page.count("<svg") == 2
     assert "<b>" not in path.read_text()
+
+
+def test_another_main_program_is_no_change_of_the_first(tmp_path: Path) -> None:
+    write_job(tmp_path / "a", Outcome.UNCHECKED, [100, 100, 100, 10], last="jit_other")
+    page = unescape(write_jobs_page(tmp_path)[0].read_text())
+    assert "10 FLOP<br>another main program" in page
+    assert "100 FLOP to 10 FLOP (another main program)" in page
+    assert "90.0%" not in page
 
 
 def test_a_job_that_cannot_be_read_is_listed_and_costs_no_other(tmp_path: Path) -> None:

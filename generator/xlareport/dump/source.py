@@ -367,7 +367,9 @@ def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
     pending = [(root, "")]
     while pending:
         current, inside = pending.pop()
-        for child in _children(current, inside, problems):
+        children = _children(current, inside, problems)[::-1]
+        while children:
+            child = children.pop()  # each holds its status, several times what an entry takes
             spool.count()
             name = printable(f"{inside}{child.name}")
             try:

@@ -25,6 +25,7 @@ _FIGURES = {
 }
 _NIGHTS = 90
 """Nights that a curve shows."""
+_OTHER_PROGRAM = "another main program"
 _CURVES = 100
 """Jobs that have curves; those of all others are on their own pages."""
 _STEPS = 50
@@ -102,7 +103,10 @@ def jobs_page(jobs: Sequence[NightlyJob], problems: Sequence[Problem]) -> str:
 def _lead(jobs: Sequence[NightlyJob]) -> str:
     last = [job.outcomes[-1].outcome for job in jobs]
     counts = [f"{last.count(outcome):,} {outcome}" for outcome in _GRAVEST if outcome in last]
-    return f"{units.plural(len(jobs), 'job')}: {', '.join(counts)}." if jobs else "No job yet."
+    if not jobs:
+        return "No job yet."
+    count = f"{units.plural(len(jobs), 'job')}: {', '.join(counts)}."
+    return f"{count} Outcomes are against the baseline, changes of figures since the night before."
 
 
 def _row(job: NightlyJob, *, has_curves: bool) -> JobRow:
@@ -127,14 +131,16 @@ def _cells(job: NightlyJob, *, has_curves: bool) -> Iterator[FigureCell]:
     nights = job.nights[-_NIGHTS:]
     for figure, title in _FIGURES.items():
         values = _values(nights, figure)
-        known = [value for value in values if value is not None]
+        known = [
+            (night, value) for night, value in zip(nights, values, strict=True) if value is not None
+        ]
         if not known or values[-1] is None:
             yield FigureCell("not known", "", Markup())
             continue
         curve = _curve(nights, values, figure, title) if has_curves else ""
-        change = _change(known[-2], known[-1]) if len(known) > 1 else ""
+        change = _change_since(*known[-2], *known[-1]) if len(known) > 1 else ""
         yield FigureCell(
-            written(figure, known[-1]),
+            written(figure, known[-1][1]),
             change,
             Markup(curve),  # noqa: S704 - made by us, escaped there
         )
@@ -154,6 +160,11 @@ def _curve(nights: Sequence[Night], values: Sequence[int | None], figure: str, t
     return spot_curve(spots, title, partial(written, figure), across="night")
 
 
+def _change_since(former: Night, before: float, night: Night, after: float) -> str:
+    """Return the change of a figure; between two programs there is none."""
+    return _change(before, after) if former.main == night.main else _OTHER_PROGRAM
+
+
 def _change(before: float, after: float) -> str:
     if before == after:
         return "no change"
@@ -165,15 +176,20 @@ def _steps(job: NightlyJob) -> Iterator[StepRow]:
     nights = job.nights[-_NIGHTS:]
     for figure, title in _FIGURES.items():
         for step in find_steps(_values(nights, figure)):
-            yield _step(job, nights[step.night], title, figure, step)
+            former = nights[max(0, step.night - 1)]
+            change = _change_since(former, step.before, nights[step.night], step.after)
+            yield _step(job, nights[step.night], (title, figure), step, change)
 
 
-def _step(job: NightlyJob, night: Night, title: str, figure: str, step: Step) -> StepRow:
+def _step(
+    job: NightlyJob, night: Night, titled: tuple[str, str], step: Step, change: str
+) -> StepRow:
+    title, figure = titled
     before, after = written(figure, round(step.before)), written(figure, step.after)
     return StepRow(
         when=night.when,
         name=job.name,
         address=f"{job.name}/site/index.html",
         what=title,
-        words=f"{before} to {after} ({_change(step.before, step.after)})",
+        words=f"{before} to {after} ({change})",
     )
