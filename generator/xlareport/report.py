@@ -20,7 +20,12 @@ from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.dump_reading import DumpReading, ReadingOptions, analyze, begin_reading
 from xlareport.pages.assembly import SiteInput, site_files
-from xlareport.pages.module.drawing import ModuleDrawing, main_requests, part_requests
+from xlareport.pages.module.drawing import (
+    MOST_TOGETHER,
+    ModuleDrawing,
+    main_requests,
+    part_requests,
+)
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled
@@ -41,7 +46,7 @@ from xlareport.site.folder import Folder, check_apart
 from xlareport.site.nights import append_night, read_nightly
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import File
-from xlareport.storage.spooled_values import SpooledValues
+from xlareport.storage.spooled_values import RESIDENT, SpooledValues
 
 _BUILDING = "building the site"
 
@@ -152,7 +157,7 @@ def _read_and_draw(
 ) -> SpooledValues[tuple[File, ...]]:
     """Read all modules and return their payloads and pictures, those of some at a time."""
     kept = reading.work.kept
-    drawn = SpooledValues[tuple[File, ...]](reading.folder)
+    drawn = SpooledValues[tuple[File, ...]](reading.folder, RESIDENT // MOST_TOGETHER)
     drawn.extend(ModuleDrawing(renderer, choice, kept).files(reading.results()))
     if kept is not None:
         kept.store.prune()

@@ -161,7 +161,10 @@ def outline_summary(summary: ModuleSummary, shared: SharedValues) -> ModuleSumma
     return replace(
         summary,
         origin=shared.share(summary.origin),
-        stages=tuple(replace(each, step=shared.share(each.step)) for each in summary.stages),
+        stages=tuple(
+            replace(each, key=shared.share(each.key), step=shared.share(each.step))
+            for each in summary.stages
+        ),
         signature=_shared_signature(summary.signature, shared),
         heaviest=shared.share_each(tuple(map(_name_alone, summary.heaviest))),
         opcodes=shared.share(summary.opcodes),

@@ -19,7 +19,7 @@ from xlareport.storage.payloads import File
 
 _ENOUGH = 32
 """Pictures that keep all workers busy."""
-_MOST = 20
+MOST_TOGETHER = 20
 """Modules whose files are held in memory together."""
 
 
@@ -58,7 +58,10 @@ class ModuleDrawing:
         some: list[ModuleResult] = []
         for result in results:
             some.append(result)
-            if len(some) >= _MOST or sum(len(each.output.requests) for each in some) >= _ENOUGH:
+            if (
+                len(some) >= MOST_TOGETHER
+                or sum(len(each.output.requests) for each in some) >= _ENOUGH
+            ):
                 yield some
                 some = []
         if some:
