@@ -197,6 +197,6 @@ def _glances(dump: AnalyzedDump) -> Iterator[Overview]:
 
 
 def _read_paths(dump: AnalyzedDump) -> Iterator[str]:
-    for module in dump.modules:
+    for module in dump.outlines:
         yield from module.read
     yield from {graph.path for graph in dump.graphs}

@@ -70,7 +70,7 @@ class Table:
         """Return the value that goes into the payload; `columns` names those in another one."""
         value: dict[str, Any] = {
             "columns": columns or self.heads(),
-            "rows": [list(row) for row in self.rows],
+            "rows": self.rows if isinstance(self.rows, list) else list(self.rows),
             "empty": self.empty,
         }
         if self.sort is not None:

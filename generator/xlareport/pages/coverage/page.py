@@ -20,6 +20,7 @@ from xlareport.program import CODE_KINDS
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
+from xlareport.storage.shared_values import SharedValues
 
 FILES_TABLE = "files"
 PROBLEMS_TABLE = "problems"
@@ -189,8 +190,9 @@ def files_table(
     artifacts: Sequence[Artifact], report: ReportRecord, uses: Mapping[str, str]
 ) -> Table:
     """Return the table of every file."""
-    modules = {module.key: module for module in report.outlines}
+    links = {module.key: _link(module) for module in report.outlines}
     owner = {file.path: file.module for file in report.files}
+    shared = SharedValues()
     columns = (
         Column("File", "name", "hover over a part for its meaning"),
         Column("Kind", of="kind"),
@@ -204,8 +206,8 @@ def files_table(
         [
             cells.cell(artifact.name),
             artifact.name.kind,
-            describe(artifact.name),
-            _link(modules.get(owner.get(artifact.path) or "")),
+            shared.share(describe(artifact.name)),
+            links.get(owner.get(artifact.path) or ""),
             artifact.entry.size,
             use_of(uses, artifact.path),
         ]
@@ -214,9 +216,7 @@ def files_table(
     return Table(columns, rows, meanings=cells.meanings)
 
 
-def _link(module: ModuleRecord | None) -> list[str] | None:
-    if module is None:
-        return None
+def _link(module: ModuleRecord) -> list[str]:
     return [module.name, navigation.address(navigation.module_page(module.slug))]
 
 
