@@ -107,7 +107,7 @@ def _programs(report: ReportRecord) -> list[str]:
     proven = [(link.source, link.target) for link in report.links if link.grade == "exact"]
     times, programs = _united(mains, again), _united(mains, again + proven)
     parts = f" in {times} parts" if programs < times else ""
-    repeated = f" (compiled {len(mains)} times)" if times < len(mains) else ""
+    repeated = f" (compiled {len(mains):,} times)" if times < len(mains) else ""
     return [f"{units.plural(programs, 'program')}{parts}{repeated}"]
 
 

@@ -256,7 +256,7 @@ def _again(report: ReportRecord) -> Iterator[str]:
     for group in own[:_AGAIN]:
         shared = {names[key] for key in group.modules}
         name = shared.pop() if len(shared) == 1 else words.short_name(group.name)
-        yield f"`{name}` was compiled {len(group.modules)} times."
+        yield f"`{name}` was compiled {len(group.modules):,} times."
 
 
 def _programs(report: ReportRecord) -> Iterator[str]:
