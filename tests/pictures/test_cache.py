@@ -41,6 +41,14 @@ def test_what_is_broken_is_not_there(tmp_path: Path, content: bytes) -> None:
     assert layouts.get("abcdef") == LAYOUT
 
 
+def test_a_folder_that_cannot_be_made_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    layouts = LayoutCache(tmp_path / "file" / "layouts")
+    layouts.put("abcdef", LAYOUT)
+    layouts.prune()
+    assert layouts.get("abcdef") is None
+
+
 def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
     cache = LayoutCache(tmp_path)
     (tmp_path / "ab").write_text("in the way")
