@@ -1,4 +1,4 @@
-"""Programs that were compiled to be read by hand (rounds 10 and 11), on 8 devices.
+"""Programs that were compiled to be read by hand (rounds 10 to 12), on 8 devices.
 
 usage: NOTAG=1 PYTHONPATH=tests/data/programs python tests/labels/read_programs.py BACKEND PROGRAM
 as `tests/data/programs/tagged_unseen.py`, with the dump flags in XLA_FLAGS.
@@ -682,6 +682,190 @@ def interleaved():
 
     rows = arr(over, (8, 32, width), "data")
     return train, params, params, rows, rows
+
+
+def quantized():
+    """An autoencoder over a codebook: nearest codes, gradients passed straight, codes averaged."""
+    over = mesh(data=4, code=2)
+    width, codes, depth = 32, 128, 16
+    params = {
+        "in": arr(over, (4, 3, width), None, None, "code"),
+        "mid": arr(over, (3, width, depth), None, "code"),
+        "out": arr(over, (depth, 4, 3), None, None, None),
+    }
+    book = arr(over, (codes, depth), "code")
+
+    def encoded(p, x):
+        dims = ("NWC", "WIO", "NWC")
+        x = lax.conv_general_dilated(x, p["in"], (2,), "SAME", dimension_numbers=dims)
+        x = jax.nn.gelu(x)
+        return lax.conv_general_dilated(x, p["mid"], (1,), "SAME", dimension_numbers=dims)
+
+    def train(params, book, counts, x):
+        def loss(p):
+            z = encoded(p, x)
+            far = (
+                jnp.sum(z * z, -1, keepdims=True)
+                - 2 * jnp.einsum("btd,cd->btc", z, book)
+                + jnp.sum(book * book, -1)
+            )
+            near = jnp.argmin(far, -1)
+            q = book[near]
+            y = jnp.einsum("btd,dkc->btkc", z + lax.stop_gradient(q - z), p["out"])
+            back = y[:, :, :2].reshape(x.shape)
+            miss = jnp.mean((back - x) ** 2) + 0.25 * jnp.mean((z - lax.stop_gradient(q)) ** 2)
+            return miss, (z, near)
+
+        (value, (z, near)), grads = jax.value_and_grad(loss, has_aux=True)(params)
+        chosen = jax.nn.one_hot(near, codes)
+        counts = 0.99 * counts + 0.01 * chosen.sum((0, 1))
+        sums = jnp.einsum("btc,btd->cd", chosen, z)
+        book = 0.99 * book + 0.01 * sums / jnp.maximum(counts, 1e-3)[:, None]
+        return jax.tree.map(lambda p, g: p - 0.01 * g, params, grads), book, counts, value
+
+    return train, params, book, arr(over, (codes,), "code"), arr(over, (16, 64, 3), "data")
+
+
+def beamed():
+    """Beam search over a gated recurrent decoder: best words of all beams, states gathered."""
+    over = mesh(batch=2, model=4)
+    beams, words, width, length = 4, 128, 64, 12
+    params = {
+        "words": arr(over, (words, width), "model"),
+        "mix": arr(over, (2 * width, 3 * width), None, "model"),
+        "out": arr(over, (width, words), None, "model"),
+    }
+
+    def cell(p, state, word):
+        x = jnp.concatenate([p["words"][word], state], -1)
+        gate, reset, new = jnp.split(x @ p["mix"], 3, -1)
+        new = jnp.tanh(new * jax.nn.sigmoid(reset))
+        return state + jax.nn.sigmoid(gate) * (new - state)
+
+    def search(p, state, word):
+        def step(carry, _):
+            state, word, score, done = carry
+            state = cell(p, state, word)
+            logs = jax.nn.log_softmax(state @ p["out"])
+            logs = jnp.where(done[..., None], jnp.where(jnp.arange(words) == 0, 0.0, -1e9), logs)
+            every = (score[..., None] + logs).reshape(score.shape[0], -1)
+            score, at = lax.top_k(every, beams)
+            source, word = at // words, at % words
+            state = jnp.take_along_axis(state, source[..., None], 1)
+            done = jnp.take_along_axis(done, source, 1) | (word == 0)
+            return (state, word, score, done), (word, source)
+
+        score = jnp.where(jnp.arange(beams) == 0, 0.0, -1e9) + jnp.zeros(word.shape)
+        start = (state, word, score, jnp.zeros(word.shape, bool))
+        (_, _, score, _), (out, sources) = lax.scan(step, start, None, length)
+
+        def traced(beam, both):
+            word, source = both
+            return jnp.take_along_axis(source, beam, 1), jnp.take_along_axis(word, beam, 1)
+
+        beam = jnp.zeros((word.shape[0], beams), jnp.int32) + jnp.arange(beams)
+        return lax.scan(traced, beam, (out, sources), reverse=True)[1], score
+
+    return (
+        search,
+        params,
+        arr(over, (8, beams, width), "batch"),
+        arr(over, (8, beams), "batch", dtype="int32"),
+    )
+
+
+def attended():
+    """Attention over the edges of a graph: edges sharded, softmax by segments, two rounds."""
+    over = mesh(edge=4, model=2)
+    nodes, edges, width, heads = 96, 512, 32, 4
+    params = {
+        "node": arr(over, (2, width, heads, 16), None, None, "model"),
+        "edge": arr(over, (2, 8, heads), None, None, "model"),
+        "back": arr(over, (2, heads, 16, width), None, "model"),
+    }
+
+    def net(p, x, features, source, target):
+        for n in range(2):
+            h = jnp.einsum("nd,dhs->nhs", jax.nn.relu(x), p["node"][n])
+            score = jnp.einsum("ehs,ehs->eh", h[source], h[target]) / 4 + features @ p["edge"][n]
+            score = jax.nn.leaky_relu(score)
+            top = jax.ops.segment_max(score, target, nodes)
+            weight = jnp.exp(score - jnp.where(jnp.isfinite(top), top, 0.0)[target])
+            total = jax.ops.segment_sum(weight, target, nodes)
+            parts = h[source] * (weight / (total[target] + 1e-6))[..., None]
+            x = x + jnp.einsum(
+                "nhs,hsd->nd", jax.ops.segment_sum(parts, target, nodes), p["back"][n]
+            )
+        return x
+
+    def train(p, moments, x, features, source, target, labels):  # noqa: PLR0917
+        def loss(p):
+            logs = jax.nn.log_softmax(net(p, x, features, source, target)[:, :8])
+            return -jnp.mean(jnp.take_along_axis(logs, labels[:, None], 1))
+
+        value, grads = jax.value_and_grad(loss)(p)
+        moments = jax.tree.map(lambda m, g: 0.9 * m + g, moments, grads)
+        return jax.tree.map(lambda p, m: p - 0.01 * m, p, moments), moments, value
+
+    return (
+        train,
+        params,
+        params,
+        arr(over, (nodes, width)),
+        arr(over, (edges, 8), "edge"),
+        arr(over, (edges,), "edge", dtype="int32"),
+        arr(over, (edges,), "edge", dtype="int32"),
+        arr(over, (nodes,), dtype="int32"),
+    )
+
+
+def windowed():
+    """Attention in shifted windows over images in bf16, windows merged, means over patches."""
+    over = mesh(data=4, model=2)
+    width, heads, side, size = 64, 4, 16, 4
+    params = {
+        "qkv": arr(over, (2, width, 3, heads, 16), None, None, None, "model", dtype="bfloat16"),
+        "bias": arr(over, (heads, 2 * size - 1, 2 * size - 1), "model", dtype="bfloat16"),
+        "o": arr(over, (2, heads, 16, width), None, "model", dtype="bfloat16"),
+        "merge": arr(over, (4 * width, width), None, "model", dtype="bfloat16"),
+        "head": arr(over, (width, 8), dtype="bfloat16"),
+    }
+
+    def attend(p, n, x, bias):
+        b = x.shape[0]
+        y = rms(x, 1.0).reshape(b, side // size, size, side // size, size, width)
+        y = y.transpose(0, 1, 3, 2, 4, 5).reshape(b, -1, size * size, width)
+        q, k, v = jnp.moveaxis(jnp.einsum("bwtd,dnhs->bwtnhs", y, p["qkv"][n]), 3, 0)
+        scores = (jnp.einsum("bwths,bwuhs->bwhtu", q, k) / 4).astype(jnp.float32) + bias
+        mixed = jnp.einsum("bwhtu,bwuhs->bwths", jax.nn.softmax(scores).astype(x.dtype), v)
+        y = jnp.einsum("bwths,hsd->bwtd", mixed, p["o"][n])
+        y = y.reshape(b, side // size, side // size, size, size, width).transpose(0, 1, 3, 2, 4, 5)
+        return x + y.reshape(x.shape)
+
+    def net(p, x):
+        at = jnp.stack(jnp.meshgrid(jnp.arange(size), jnp.arange(size), indexing="ij"), -1)
+        at = at.reshape(-1, 2)
+        apart = at[:, None] - at[None] + size - 1
+        bias = p["bias"][:, apart[..., 0], apart[..., 1]].astype(jnp.float32)
+        x = attend(p, 0, x, bias)
+        x = jnp.roll(attend(p, 1, jnp.roll(x, (-2, -2), (1, 2)), bias), (2, 2), (1, 2))
+        x = jnp.concatenate([x[:, i::2, j::2] for i in (0, 1) for j in (0, 1)], -1)
+        return jnp.mean(x @ p["merge"], (1, 2)) @ p["head"]
+
+    def train(p, x, labels):
+        def loss(p):
+            logs = jax.nn.log_softmax(net(p, x).astype(jnp.float32))
+            return -jnp.mean(jnp.take_along_axis(logs, labels[:, None], 1))
+
+        value, grads = jax.value_and_grad(loss)(p)
+        return jax.tree.map(lambda p, g: p - (0.01 * g).astype(p.dtype), p, grads), value
+
+    return (
+        train,
+        params,
+        arr(over, (8, side, side, width), "data", dtype="bfloat16"),
+        arr(over, (8,), "data", dtype="int32"),
+    )
 
 
 if __name__ == "__main__":
