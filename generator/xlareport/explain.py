@@ -33,8 +33,16 @@ from xlareport.runtime import units
 _NOT_RECOGNISED = frozenset({"unknown", "log"})
 _UNKNOWN = "unknown"
 _NOTHING_KNOWN = "Nothing here knows this name."
+_OP_NAME = re.compile(r"(?:jit|pjit|pmap|jvp|vmap|transpose)\([^/]", re.ASCII)
+_OP_NAME_WORDS = (
+    "An op_name of JAX: the compiled function, then scopes and transformations, and the operation "
+    "last."
+)
+_FOLLOWED = "`xlareport history DUMP OP_NAME` prints what became of it."
+_NOT_CERTAIN = "A function or module of your program can be called this too."
 _PASS_FIELDS = frozenset({"pipeline", "running_pass", "after", "before"})
 _PSEUDO = frozenset({"pipeline-start", "pipeline-end"})
+_OPERATION = frozenset({"born", "operation", "async"})
 _TELLS_NOTHING = frozenset({"born", "sign", "later"})
 
 
@@ -56,29 +64,45 @@ class Explanation:
 
     @property
     def is_unknown(self) -> bool:
-        """Nothing is known of it, and it is not the name of a file."""
-        return self.kind == _UNKNOWN and self.file is None
+        """Nothing is known of it, not even the module that a file is of."""
+        return self.kind == _UNKNOWN and (self.file is None or self.file.module_id is None)
 
 
 def explain_name(name: str) -> Explanation:
     """Explain any name that is met in a dump or around one."""
-    for explain in (_from_tables, _flag_of_family, _shape):
+    ways = (_from_tables, _flag_of_family, _shape, _known_file, _op_name)
+    for explain in (*ways, _module_of_framework, _instruction, _helper, _log):
         known = explain(name)
         if known is not None:
             return known
+    return Explanation(name, _UNKNOWN, _NOTHING_KNOWN, (), ())
+
+
+def _known_file(name: str) -> Explanation | None:
     file = parse(name)
-    if file.kind not in _NOT_RECOGNISED or file.module_id is not None or "/" in name:
-        return _file(name, file)
-    module = explain_module(name)
-    if module.frontend:
-        return _module(name, module)
-    instruction = _instruction(name)
-    if instruction is not None:
-        return instruction
-    if module.helper:
-        return _module(name, module)
-    is_file = file.kind not in _NOT_RECOGNISED or "." in name
-    return _file(name, file) if is_file else Explanation(name, _UNKNOWN, _NOTHING_KNOWN, (), ())
+    known = file.kind not in _NOT_RECOGNISED or file.module_id is not None
+    return _file(name, file) if known else None
+
+
+def _log(name: str) -> Explanation | None:
+    file = parse(name)
+    return _file(name, file) if file.kind != _UNKNOWN and "." in name else None
+
+
+def _op_name(name: str) -> Explanation | None:
+    known = _OP_NAME.match(name)
+    return Explanation(name, "op-name", _OP_NAME_WORDS, (), (_FOLLOWED,)) if known else None
+
+
+def _module_of_framework(name: str) -> Explanation | None:
+    parts = explain_module(name)
+    built = any(token.field == "build" for token in parts.tokens)
+    return _module(name, parts) if parts.frontend or built else None
+
+
+def _helper(name: str) -> Explanation | None:
+    parts = explain_module(name)
+    return _module(name, parts) if parts.helper else None
 
 
 def _from_tables(name: str) -> Explanation | None:
@@ -245,7 +269,10 @@ def _not_known(token: Token) -> str:
 
 
 def _module(name: str, parts: ModuleNameParts) -> Explanation:
-    note = f"The name of a module: {parts.helper}." if parts.helper else "The name of a module."
+    """Explain the name of a module; a helper of no framework is known by its form alone."""
+    sentence = f"The name of a module: {parts.helper}." if parts.helper else "The name of a module."
+    by_form = parts.helper and not parts.frontend
+    note = f"By its form, t{sentence[1:]} {_NOT_CERTAIN}" if by_form else sentence
     return Explanation(
         name, "module-name", note, parts.tokens, (), module_name=name, frontend=parts.frontend
     )
@@ -258,11 +285,14 @@ def _instruction(name: str) -> Explanation | None:
     if not any(token.field not in _TELLS_NOTHING or token.text in known for token in tokens):
         return None
     summary = "The name of an instruction or a computation."
+    named = [token.text for token in tokens if token.field in _OPERATION]
+    if named and not any(map(opcodes.find, named)):
+        summary = f"By its form, the name of an instruction or a computation. {_NOT_CERTAIN}"
     return Explanation(name, "instruction-name", summary, tuple(map(_with_opcode, tokens)), ())
 
 
 def _with_opcode(token: Token) -> Token:
-    opcode = opcodes.find(token.text) if token.field in {"born", "operation", "async"} else None
+    opcode = opcodes.find(token.text) if token.field in _OPERATION else None
     if opcode is None:
         return token
     return replace(token, meaning=plain(f"{token.meaning} As an opcode: {opcode.words}"))

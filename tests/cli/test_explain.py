@@ -76,7 +76,6 @@ def test_the_texts_of_the_tokens_are_the_name_and_each_has_a_sentence() -> None:
         ("TF_XLA_FLAGS", "flag"),
         ("live-range", "kind"),
         ("fused_computation.3", "instruction-name"),
-        ("nothing.like.it", "unknown"),
     ],
 )
 def test_every_kind_of_word_can_be_asked_about(name: str, kind: str) -> None:
@@ -115,7 +114,7 @@ def test_escape_sequences_of_hostile_names_do_not_reach_the_terminal() -> None:
 
 
 def test_names_are_not_read_as_markup() -> None:
-    assert "[red]x[/red]" in _run("[red]x[/red]")
+    assert "[red]x[/red]" in CliRunner().invoke(command, ["[red]x[/red]"]).output
 
 
 def test_bytes_that_are_no_utf_8_are_spelled_out() -> None:
@@ -131,3 +130,26 @@ def test_a_name_that_nobody_knows_ends_with_2_and_what_may_have_been_meant() -> 
     assert done.exit_code == 2
     assert "Nothing is known of algsmip. Did you mean algsimp" in done.output
     assert "cheaper arithmetic" in done.output
+
+
+@pytest.mark.parametrize("name", ["conv_step", "fusionn", "model.predict", "layer_3/mlp/dot"])
+def test_names_of_a_program_are_looked_up_in_its_dump(name: str) -> None:
+    done = CliRunner().invoke(command, [name])
+    assert done.exit_code == 2
+    assert f"{name}  (unknown)\n  Nothing here knows this name." in done.output
+    assert f"Nothing is known of {name}." in done.output
+    assert "xlareport skeleton DUMP --module NAME" in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("conv_step.1", "can be called this too"),
+        ("my_fusion_step", "can be called this too"),
+        ("add.3", "The name of an instruction or a computation."),
+        ("jit(train_step)/sgd/mul", "An op_name of JAX"),
+        ("sample.cl_933746096", "The build of the TPU compiler"),
+    ],
+)
+def test_what_a_form_tells_and_no_more(name: str, words: str) -> None:
+    assert words in _run(name)

@@ -83,6 +83,8 @@ def broken(budget: str) -> list[str]:
         ("instructions[main]>+11", []),
         ("instructions[jit_eval] > +0%", []),
         ("instructions[module_2.jit_step] > 110", ["jit_step"]),
+        ("instructions[step] > 110", ["jit_step"]),
+        ("new:all-to-all[eval]", ["jit_eval"]),
         ("instructions > 9", ["jit_step", "jit_eval"]),
         ("peak_bytes > +4.9%", ["jit_step"]),
         ("peak_bytes > +5%", []),
@@ -169,6 +171,8 @@ def test_without_a_main_program_nothing_is_checked() -> None:
 def test_a_module_that_no_side_has_is_refused_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="'jit_stp'; it could be:\n  jit_step"):
         check(view(STEP, EVAL), [parse_budget("instructions[jit_stp] > +1%")])
+    with pytest.raises(UnknownNameError, match="'stepp'; it could be:\n  step"):
+        check(view(STEP, EVAL), [parse_budget("instructions[stepp] > +1%")])
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,12 @@ _COLOURS = {
 }
 
 
+_IN_A_DUMP = (
+    "Names of your own program are looked up in its dump: `xlareport skeleton DUMP --module NAME` "
+    "for a module or function, `xlareport history DUMP NAME` for an instruction or op_name."
+)
+
+
 @click.command(name="explain", context_settings={"ignore_unknown_options": True})
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", type=click.UNPROCESSED)
 @click.option("--json", "as_json", is_flag=True, help="Print a list with the parts of each NAME.")
@@ -43,7 +49,7 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
             _show(console, explanation)
     unknown = [each.name for each in explained if each.is_unknown]
     if unknown:
-        click.echo("\n".join(map(_not_known, unknown)), err=True)
+        click.echo("\n".join([*map(_not_known, unknown), _IN_A_DUMP]), err=True)
         click.get_current_context().exit(2)
 
 

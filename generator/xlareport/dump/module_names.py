@@ -6,7 +6,7 @@ the original are lost: `jit(<lambda>)` becomes `jit__lambda_`, `f[a=1,b=2]` beco
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from xlareport.dump.grammar import GrammarForm, meaning, module_forms, one_token, pieces, sign
@@ -16,6 +16,8 @@ from xlareport.dump.tokens import Token, table
 LONGEST = 512
 """Longer names are not taken apart."""
 
+_BUILT = re.compile(r"(?P<module>.+)\.(?P<build>cl_\d{1,18})", re.DOTALL | re.ASCII)
+"""A module's name with the build of the TPU compiler, as names of files and folders have it."""
 _ATTRIBUTE = re.compile(
     r"(?P<sign>[_\[,]{0,9}?)_?(?P<attribute>Xla[A-Z][A-Za-z]{0,60}|config_proto|executor_type)(?P<equals>[_=])"
 )
@@ -41,10 +43,18 @@ class ModuleNameParts:
 @lru_cache(maxsize=8192)
 def explain_module(name: str) -> ModuleNameParts:
     """Take a module's name apart."""
-    if len(name) <= LONGEST:
-        for form in module_forms():
-            if match := form.pattern.fullmatch(name):
-                return _explained(form, match)
+    if len(name) > LONGEST:
+        return _whole(name)
+    if match := _BUILT.fullmatch(name):
+        parts = explain_module(match["module"])
+        return replace(parts, tokens=(*parts.tokens, *pieces(match, start=match.end("module"))))
+    for form in module_forms():
+        if match := form.pattern.fullmatch(name):
+            return _explained(form, match)
+    return _whole(name)
+
+
+def _whole(name: str) -> ModuleNameParts:
     return ModuleNameParts(None, name, tuple(one_token("module_name", name)), None)
 
 

@@ -3,7 +3,7 @@
 run_nanoseconds > +10%      a run, as measured, became slower by more than ten percent
 peak_bytes > +5%            a figure of any module grew by more than five percent
 instructions[main] > +100   that of the main program by more than a hundred
-flops[jit_eval] > 3G        that of a module, by its name or key, is above a bound
+flops[jit_eval] > 3G        that of a module, by its name, function or key, is above a bound
 tpu_cycles[main] > +5%      cycles of the TPU programs; static ones where a loop is not known
 spills[main] > 0            stores of spilled vector registers of a TPU
 new:all-to-all              an operation is there that was not there before, in any form:
@@ -17,6 +17,7 @@ from difflib import get_close_matches
 
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.tpu.changes import CYCLES, SPILLS, STATIC_CYCLES
+from xlareport.dump.module_names import explain_module
 from xlareport.knowledge.opcodes import all_entries, operation_of
 from xlareport.records.compare import (
     RUN,
@@ -143,7 +144,9 @@ def _members(view: ComparisonRecord, budget: Budget) -> list[ComparedRecord]:
     members = [module for module in view.modules if _meant(budget, module)]
     if members or budget.module in (None, "main"):
         return members
-    names = dict.fromkeys(module.name for module in view.modules)
+    names = dict.fromkeys(
+        name for module in view.modules for name in (module.name, _function(module))
+    )
     near = get_close_matches(str(budget.module), names, n=3, cutoff=0.4)
     raise UnknownNameError(f"No module of the base or head is called {budget.module!r}", near)
 
@@ -151,7 +154,13 @@ def _members(view: ComparisonRecord, budget: Budget) -> list[ComparedRecord]:
 def _meant(budget: Budget, compared: ComparedRecord) -> bool:
     if budget.module == "main":
         return compared.main
-    return budget.module in (None, compared.name, compared.head, compared.base)
+    names = (compared.name, _function(compared), compared.head, compared.base)
+    return budget.module is None or budget.module in names
+
+
+def _function(compared: ComparedRecord) -> str:
+    """Return the function that a module is of: `train_step` of `jit_train_step`."""
+    return explain_module(compared.name).display
 
 
 def _gaps(budget: Budget, members: Iterable[ComparedRecord]) -> Iterator[str]:

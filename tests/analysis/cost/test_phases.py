@@ -73,3 +73,24 @@ def test_layers(module_of: Callable[[str], HloModule]) -> None:
 )
 def test_the_layer_in_an_op_name(op_name: str, layer: str) -> None:
     assert layer_of(op_name) == layer
+
+
+TENSORFLOW = """ENTRY e {
+  x = f32[4] parameter(0)
+  m = f32[4] tanh(x), metadata={op_type="MatMul" op_name="dense_1/MatMul"}
+  s = f32[4] tanh(m), metadata={op_type="Softmax" op_name="Softmax_1/softmax"}
+  p = f32[4] tanh(s), metadata={op_type="MaxPool" op_name="pool"}
+  a = f32[4] tanh(p), metadata={op_type="AddV2" op_name="model/add_2/add"}
+  b = f32[4] tanh(a), metadata={op_type="MaxPoolGrad" op_name="gradient_tape/pool/MaxPoolGrad"}
+  c = f32[4] tanh(b), metadata={op_type="ReluGrad" op_name="gradients/fc/Relu_grad/ReluGrad"}
+  d = f32[4] tanh(c), metadata={op_type="MatMul" op_name="gradient_tape/dense_1/MatMul/MatMul"}
+  ROOT r = f32[4] tanh(d), metadata={op_type="Mul" op_name="gradients/mul_grad/Mul"}
+}"""
+
+
+def test_operations_of_tensorflow_are_no_layers(module_of: Callable[[str], HloModule]) -> None:
+    module = module_of(TENSORFLOW)
+    key = key_by_layer(module)
+    assert module.entry is not None
+    named = [key(module.entry, instruction) for instruction in module.entry.instructions]
+    assert named == ["", "dense_1", "", "", "model", "", "fc", "dense_1", ""]

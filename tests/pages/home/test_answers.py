@@ -81,6 +81,14 @@ def test_the_two_peaks_of_a_cpu_are_told_apart(told: Teller) -> None:
     assert "leaves out temporaries" not in on_gpu["Memory"]
 
 
+def test_words_of_jax_stand_on_reports_of_jax_alone(told: Teller) -> None:
+    _, of_tensorflow = told("tf-add-multiply")
+
+    assert "Buffer assignment: arguments " in of_tensorflow["Memory"]
+    assert "memory_analysis" not in of_tensorflow["Memory"]
+    assert "jaxlib" not in of_tensorflow["Memory"]
+
+
 def test_what_is_not_the_end_of_a_compilation_says_so(told: Teller) -> None:
     _, said = told("ipu-dot-only")
 

@@ -79,6 +79,11 @@ class MemoryFigures:
     held: HeldMemory | None = None
     """None where there is no buffer assignment."""
 
+    def __repr__(self) -> str:
+        """Return the bytes of the device's memory."""
+        fields = ("allocated_bytes", "live_peak_bytes", "temp_bytes")
+        return f"MemoryFigures({', '.join(f'{name}={getattr(self, name)}' for name in fields)})"
+
 
 @dataclass(frozen=True, slots=True)
 class KindTotal:

@@ -7,7 +7,8 @@ What uses a gradient, and is none, updates.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from xlareport.analysis.cost.breakdown import CONTROL_FLOW, Key
 from xlareport.analysis.source.locations import op_name_of
@@ -19,7 +20,22 @@ FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
 _BACKWARD = re.compile(r"(?:\A|[/(])transpose\(|(?:\A|/)gradient_tape/|\Agradients/")
 _FORWARD = re.compile(r"(?:\A|[/(])jvp\(")
 _NUMBERED = re.compile(r"\d")
-_WRAPPERS = {"gradient_tape", "rematted_computation"}
+_WRAPPERS = {"gradient_tape", "gradients", "rematted_computation"}
+_COUNT = re.compile(r"_\d+\Z", re.ASCII)
+_VERSION = re.compile(r"v\d+\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class OperationNames:
+    """How a module calls operations of TensorFlow, each of which may open a scope of its own."""
+
+    paths: frozenset[str] = frozenset()
+    """Whole op_names."""
+    types: frozenset[str] = frozenset()
+    """Types, `matmul` of `MatMul`."""
+
+
+_NO_OPERATIONS = OperationNames()
 _LOOP = re.compile(r"(?:\A|/)while/body(?:/|\Z)")
 
 
@@ -64,14 +80,15 @@ def key_by_layer(module: HloModule) -> Key:
     That is the scope as far as the first level with a number, else its first level. Levels of
     control flow and the texts of einsums are left out; what is only in a loop is `while/body`.
     """
+    operations = _operations(module)
 
     def key(_: Computation, instruction: Instruction) -> str:
-        return layer_of(op_name_of(instruction, module))
+        return layer_of(op_name_of(instruction, module), operations)
 
     return key
 
 
-def layer_of(op_name: str) -> str:
+def layer_of(op_name: str, operations: OperationNames = _NO_OPERATIONS) -> str:
     """Return the layer in an op_name; empty where it names none."""
     levels = [
         level
@@ -81,10 +98,37 @@ def layer_of(op_name: str) -> str:
         and "->" not in level
         and "(" not in level
     ]
+    if "(" not in op_name:
+        levels = list(_above_operations(levels, operations))
     numbered = (place for place, level in enumerate(levels) if _NUMBERED.search(level))
     if levels:
         return "/".join(levels[: next(numbered, 0) + 1])
     return "while/body" if _LOOP.search(op_name) else ""
+
+
+def _operations(module: HloModule) -> OperationNames:
+    """Return operations by op_names without parentheses: those of JAX have them."""
+    named = [each.metadata for each in module.instructions if "(" not in each.metadata.op_name]
+    return OperationNames(
+        paths=frozenset(metadata.op_name for metadata in named),
+        types=frozenset(_bare(metadata.op_type) for metadata in named),
+    )
+
+
+def _above_operations(levels: Sequence[str], operations: OperationNames) -> Iterator[str]:
+    """Yield levels as far as the first that is the scope of an operation, or of its gradient."""
+    for place, level in enumerate(levels, 1):
+        if level.endswith("_grad") or _bare(level) in operations.types:
+            return
+        if "/".join(levels[:place]) in operations.paths:
+            return
+        yield level
+
+
+def _bare(operation: str) -> str:
+    """Return `add` of a scope `add_1` and of the type `AddV2`."""
+    name = _COUNT.sub("", operation.lower()).replace("_", "")
+    return _VERSION.sub("", name)
 
 
 def _is_backward(op_name: str) -> bool:

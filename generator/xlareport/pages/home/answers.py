@@ -190,7 +190,7 @@ def _uncounted(cost: CostReport) -> str:
 
 
 def _memory(module: ModuleRecord) -> str:
-    """Return how much memory it takes, as `memory_analysis()` counts it, and what is largest."""
+    """Return how much memory it takes, as XLA counts it for a run, and what is largest."""
     memory = module.expense.memory if module.expense else None
     peak, reserved = module.final.occupied_peak_bytes, module.final.allocated_bytes
     message = ""
@@ -202,7 +202,23 @@ def _memory(module: ModuleRecord) -> str:
     message += _largest(memory) if memory is not None and message else ""
     if reserved is not None:
         message += f" Allocated: {units.byte_size(reserved)}."
-    return f"{message}{_analysis(memory, module.backend)}".lstrip()
+    by_jax = module.frontend == "jax"
+    held = _analysis(memory, module.backend) if by_jax else _held(memory)
+    return f"{message}{held}".lstrip()
+
+
+def _held(memory: MemoryRecord | None) -> str:
+    """Return what one run holds, in words of XLA; `memory_analysis()` is a function of JAX."""
+    held = memory.held if memory is not None else None
+    if held is None:
+        return ""
+    reused = (
+        f" ({units.byte_size(held.alias_bytes)} in argument memory)" if held.alias_bytes else ""
+    )
+    return (
+        f" Buffer assignment: arguments {units.byte_size(held.argument_bytes)}, outputs "
+        f"{units.byte_size(held.output_bytes)}{reused}, temp {units.byte_size(held.temp_bytes)}."
+    )
 
 
 def _analysis(memory: MemoryRecord | None, backend: str | None) -> str:

@@ -67,7 +67,7 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         tables=memory_tables(module.backend, memory),
         lead=_lead(memory),
         per_device=per_device(cost.totals.devices),
-        figures=tuple(_figures(memory, module.backend)),
+        figures=tuple(_figures(memory, module)),
         is_estimate=memory.estimate is not None,
         spaces=spaces_table(module.backend, memory),
         actions=tuple(prose(words) for words in list_actions(memory)),
@@ -154,12 +154,15 @@ def _host(memory: MemoryReport) -> str:
     return f" Host memory: {units.byte_size(held.host_bytes)}."
 
 
-def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
+def _figures(memory: MemoryReport, module: ModuleRecord) -> list[Figure]:
+    """Return the figures; those of `memory_analysis()` where JAX, which has it, made the module."""
     figures, held = memory.figures, memory.figures.held
+    of_jax = module.frontend == "jax"
+    stated = of_jax and module.backend != "cpu"
     rows: list[tuple[str, int | None, str]] = []
     if held is not None:
         rows = [
-            ("Device memory", held.total_bytes, _HELD_TPU if backend == "tpu" else _HELD),
+            ("Device memory", held.total_bytes, _held_words(module.backend) if of_jax else _SUM),
             ("Arguments", held.argument_bytes, "entry parameters"),
             ("Outputs", held.output_bytes, "including those aliased with arguments"),
             ("Alias", held.alias_bytes, "outputs that reuse argument memory"),
@@ -168,7 +171,7 @@ def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
         ("Temp", figures.temp_bytes, "preallocated-temp"),
         ("Peak use", memory.occupied_peak_bytes, "maximum of the curve"),
         ("Allocated", figures.allocated_bytes, "all device allocations"),
-        *(_analysis_rows(memory.stats, figures.temp_bytes) if backend != "cpu" else ()),
+        *(_analysis_rows(memory.stats, figures.temp_bytes) if stated else ()),
         ("Peak live bytes", figures.live_peak_bytes, _LIVE_PEAK),
         ("Host memory", held.host_bytes if held and held.host_bytes else None, "pinned_host"),
     ]
@@ -190,7 +193,12 @@ def _analysis_rows(
         yield "Peak, memory_analysis()", stats.peak_bytes, sure
 
 
+def _held_words(backend: str | None) -> str:
+    return _HELD_TPU if backend == "tpu" else _HELD
+
+
 _BY_COMPARISON = "estimated; libtpu's rule was found by comparison"
+_SUM = "arguments + outputs + temp - alias; generated code size is not in the dump"
 _HELD = (
     "arguments + outputs + temp - alias, as in memory_analysis(); generated code size is not in "
     "the dump"
