@@ -7424,7 +7424,7 @@ var xlareport = (() => {
     { title: "Opcode", kind: "code", of: "opcode" },
     { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
     { title: "FLOPs", kind: "flops", help: "of all executions, by this report's cost model" },
-    { title: "Bytes", kind: "bytes", help: "memory bytes of all executions; none inside a fusion" },
+    { title: "Bytes accessed", kind: "bytes", help: "of all executions; none inside a fusion" },
     {
       title: "Share",
       kind: "percent",

@@ -24,11 +24,14 @@ def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
         note = f"{of_one}{least}per execution, loops multiplied by trip count"
         figures.append(Figure("FLOPs", units.quantity(final.flops, "FLOP"), note))
     if final.bytes_accessed is not None:
-        note = f"{of_one}{least_of(final)}read and written by its instructions per execution"
-        figures.append(Figure("Memory bytes", units.byte_size(final.bytes_accessed), note))
-    if final.allocated_bytes is not None:
-        note = "all allocations of the module on a device"
-        figures.append(Figure("Memory", units.byte_size(final.allocated_bytes), note))
+        note = f"{of_one}{least_of(final)}read and written per execution"
+        figures.append(Figure("Bytes accessed", units.byte_size(final.bytes_accessed), note))
+    if final.occupied_peak_bytes is not None:
+        note = f"{of_one}in device memory, at most"
+        figures.append(Figure("Peak memory", units.byte_size(final.occupied_peak_bytes), note))
+    elif final.allocated_bytes is not None:
+        note = f"{of_one}all device allocations"
+        figures.append(Figure("Allocated", units.byte_size(final.allocated_bytes), note))
     if final.unknown_ops:
         note = "instructions with unknown FLOPs"
         figures.append(Figure("Not counted", units.count(final.unknown_ops), note))

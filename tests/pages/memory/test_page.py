@@ -9,18 +9,20 @@ from xlareport.pages.memory.page import memory_page
 
 def test_the_figures_of_memory_in_order(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    page = memory_page(view, cost)
-    assert "Device memory" in page.lead
+    page = memory_page(replace(view, frontend="jax"), cost)
+    assert str(page.lead).startswith("Peak memory&#58; 2.7 KiB")
     assert [figure.label for figure in page.figures] == [
-        "Device memory",
+        "Peak memory",
         "Arguments",
         "Outputs",
         "Alias",
         "Temp",
-        "Peak use",
         "Allocated",
-        "Peak live bytes",
     ]
+    assert len(page.further) == 2
+    assert "memory_analysis&#40;&#41;" in page.further[0]
+    assert "live-range file" in page.further[1]
+    assert len(memory_page(replace(view, frontend="tensorflow"), cost).further) == 1
     assert all(str(row[-1]).startswith("agrees") for row in page.spaces.rows)
 
 
@@ -28,4 +30,4 @@ def test_a_module_without_live_ranges_says_why_it_has_no_curve(unpacked: Unpack)
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
     bare = replace(cost.memory, curve=(), occupied_peak_bytes=None, estimate=None)
     lead = memory_page(view, replace(cost, memory=bare)).lead
-    assert "No curve of memory in use: the dump has no live ranges" in lead
+    assert "No curve of memory in use&#58; the dump has no live ranges" in lead

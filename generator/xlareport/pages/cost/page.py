@@ -186,9 +186,9 @@ def _figures(cost: CostReport) -> list[Figure]:
         moved = units.byte_size(totals.bytes_read + totals.bytes_written)
         note = f"{least}estimate; {units.byte_size(totals.bytes_read)} read, "
         note += f"{units.byte_size(totals.bytes_written)} written"
-        figures.append(Figure("Device memory bytes", moved, note))
+        figures.append(Figure("Bytes accessed", moved, note))
     if totals.intensity is not None:
-        note = "FLOPs per byte of device memory"
+        note = "FLOPs per byte accessed"
         figures.append(Figure("Operational intensity", f"{totals.intensity:.3g} FLOP/byte", note))
     return figures
 

@@ -14,6 +14,7 @@ from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.home.time import TimeView, time_view
+from xlareport.pages.memory.analysis_line import analysis_line
 from xlareport.pages.program.ranks import rank_words
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.cost import MemoryRecord
@@ -102,7 +103,7 @@ def _answers(
         )
         words_of_time = prose(_time(record.measured), names)
         yield Answer("Measured time", words_of_time, "All times", costs.get("time", ""))
-    memory = _memory(record)
+    memory = _memory(record, module.cost)
     if memory:
         yield Answer("Memory", prose(memory), "All memory", costs.get("memory", ""))
     yield _modules(report)
@@ -189,8 +190,8 @@ def _uncounted(cost: CostReport) -> str:
     return f" {units.plural(number, 'instruction')} cannot be counted{of_them}."
 
 
-def _memory(module: ModuleRecord) -> str:
-    """Return how much memory it takes, as XLA counts it for a run, and what is largest."""
+def _memory(module: ModuleRecord, cost: CostReport | None) -> str:
+    """Return the peak, the largest buffer, and the line that `memory_analysis()` prints."""
     memory = module.expense.memory if module.expense else None
     peak, reserved = module.final.occupied_peak_bytes, module.final.allocated_bytes
     message = ""
@@ -202,9 +203,9 @@ def _memory(module: ModuleRecord) -> str:
     message += _largest(memory) if memory is not None and message else ""
     if reserved is not None:
         message += f" Allocated: {units.byte_size(reserved)}."
-    by_jax = module.frontend == "jax"
-    held = _analysis(memory, module.backend) if by_jax else _held(memory)
-    return f"{message}{held}".lstrip()
+    line = analysis_line(cost.memory, module.backend) if cost is not None else ""
+    held = line if module.frontend == "jax" else _held(memory)
+    return f"{message} {held}".strip()
 
 
 def _held(memory: MemoryRecord | None) -> str:
@@ -216,34 +217,9 @@ def _held(memory: MemoryRecord | None) -> str:
         f" ({units.byte_size(held.alias_bytes)} in argument memory)" if held.alias_bytes else ""
     )
     return (
-        f" Buffer assignment: arguments {units.byte_size(held.argument_bytes)}, outputs "
+        f"Buffer assignment: arguments {units.byte_size(held.argument_bytes)}, outputs "
         f"{units.byte_size(held.output_bytes)}{reused}, temp {units.byte_size(held.temp_bytes)}."
     )
-
-
-def _analysis(memory: MemoryRecord | None, backend: str | None) -> str:
-    """Return the line that `memory_analysis()` prints; a dump has no size of generated code."""
-    held = memory.held if memory is not None else None
-    stats = memory.stats if memory is not None else None
-    if held is None or stats is None:
-        return ""
-    about = "" if stats.is_exact else "about "
-    sizes = {
-        "argument": ("", held.argument_bytes),
-        "output": ("", held.output_bytes),
-        "temp": (about, stats.temp_bytes),
-        "alias": ("", held.alias_bytes),
-        "peak": (about, stats.peak_bytes),
-    }
-    known = {name: (how, size) for name, (how, size) in sizes.items() if size is not None}
-    parts = (f"{name} {how}{units.byte_size(size)}" for name, (how, size) in known.items())
-    words = ", ".join(parts)
-    unknown = listing([*(name for name in sizes if name not in known), "generated code size"])
-    note = _CPU_PEAK if backend == "cpu" and held.temp_bytes else ""
-    return f" `memory_analysis()`: {words}{note}; {unknown} not in the dump."
-
-
-_CPU_PEAK = " (jaxlib's peak on CPU leaves out temporaries)"
 
 
 def _largest(memory: MemoryRecord) -> str:

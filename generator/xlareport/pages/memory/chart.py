@@ -36,6 +36,8 @@ class MemoryChart:
     positions: int
     peak: int
     """The position at which the most is in use."""
+    most: int
+    """Bytes in use then."""
 
 
 def memory_chart(
@@ -64,7 +66,7 @@ def memory_chart(
         (_levels(most), *_areas(curve, kinds), _mark(position, positions, most), _FOOT)
     )
     drawn = Markup(svg_chart(words, inside, _HEIGHT, "xr-memory"))  # noqa: S704 - escaped there
-    return MemoryChart(title, drawn, tuple(layers), positions, position)
+    return MemoryChart(title, drawn, tuple(layers), positions, position, most)
 
 
 def _areas(curve: Sequence[int], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """The page on memory: what is held and in use, what lives at the peak, what would save."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from xlareport.analysis.cost.host_memory import FROM_HOST, TO_HOST
-from xlareport.analysis.cost.memory_stats import MemoryStats
+from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
@@ -14,6 +14,7 @@ from xlareport.pages import words
 from xlareport.pages.cost.page import per_device
 from xlareport.pages.figures import Figure
 from xlareport.pages.memory.actions import list_actions
+from xlareport.pages.memory.analysis_line import analysis_line
 from xlareport.pages.memory.chart import MemoryChart, memory_chart
 from xlareport.pages.memory.tables import (
     breakdown_table,
@@ -34,15 +35,19 @@ from xlareport.runtime import units
 class MemoryPage(PartPage):
     """Everything on the page."""
 
-    lead: str
+    lead: Markup
     per_device: str
     figures: tuple[Figure, ...]
+    further: tuple[Markup, ...]
+    """Figures of other tools, one sentence each."""
     is_estimate: bool
     spaces: Table
     actions: tuple[Markup, ...]
     """What would reduce it, the most bytes first."""
     charts: tuple[MemoryChart, ...]
     """The main memory first, then other spaces."""
+    small_charts: tuple[MemoryChart, ...]
+    """Of spaces of which hardly anything is in use."""
     curve_words: str
     peak: str
     peak_scopes: Table
@@ -61,17 +66,20 @@ class MemoryPage(PartPage):
 def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
     """Make the page of one module."""
     memory = cost.memory
+    charts = tuple(_charts(module.backend, memory))
     return MemoryPage(
         name=words.short_name(module.name),
         slug=module.slug,
         tables=memory_tables(module.backend, memory),
-        lead=_lead(memory),
+        lead=prose(_lead(memory)),
         per_device=per_device(cost.totals.devices),
-        figures=tuple(_figures(memory, module)),
+        figures=tuple(_figures(memory, module.backend)),
+        further=tuple(prose(words) for words in _further(memory, module)),
         is_estimate=memory.estimate is not None,
         spaces=spaces_table(module.backend, memory),
         actions=tuple(prose(words) for words in list_actions(memory)),
-        charts=tuple(_charts(module.backend, memory)),
+        charts=tuple(chart for chart in charts if not _is_small(chart, charts)),
+        small_charts=tuple(chart for chart in charts if _is_small(chart, charts)),
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
         peak=_peak(memory),
         peak_scopes=shares_table("Scope", memory.peak_scopes, "(no op_name)"),
@@ -87,6 +95,8 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
     )
 
 
+_SMALL = 0.001
+"""Of the peak of the main memory: a space with less is shown on demand."""
 _CURVE = (
     "Bytes in use by schedule position: arguments, outputs and constants throughout, and the "
     "occupied parts of temp allocations. Values that share memory count once."
@@ -102,20 +112,20 @@ def _lead(memory: MemoryReport) -> str:
     if figures.allocated_bytes is None and memory.occupied_peak_bytes is None and not memory.curve:
         return "The dump has no memory information of this module."
     facts = []
+    if memory.occupied_peak_bytes is not None:
+        at = f" at `%{memory.peak_instruction}`" if memory.peak_instruction else ""
+        facts.append(f"peak memory: {units.byte_size(memory.occupied_peak_bytes)}{at}")
     if held is not None:
         facts.append(
-            f"Device memory: {units.byte_size(held.total_bytes)} "
-            "(arguments + outputs + temp - alias)"
+            f"arguments + outputs + temp \N{MINUS SIGN} alias: {units.byte_size(held.total_bytes)}"
         )
     elif figures.allocated_bytes is not None:
-        facts.append(f"Allocated: {units.byte_size(figures.allocated_bytes)}")
-    if memory.occupied_peak_bytes is not None:
-        most = units.byte_size(memory.occupied_peak_bytes)
-        facts.append(f"peak use: {most}")
+        facts.append(f"allocated: {units.byte_size(figures.allocated_bytes)}")
     if memory.estimate is not None:
         facts.append(
-            f"peak live: about {units.byte_size(memory.estimate.bytes)} at %{memory.estimate.at}, "
-            f"estimated from the schedule, since the dump has no {_missing(memory)} of this module"
+            f"peak memory: about {units.byte_size(memory.estimate.bytes)} at "
+            f"`%{memory.estimate.at}`, estimated from the schedule, since the dump has no "
+            f"{_missing(memory)} of this module"
         )
     words = "; ".join(facts)
     return f"{words[0].upper()}{words[1:]}.{_host(memory)}{_without_curve(memory)}"
@@ -154,63 +164,45 @@ def _host(memory: MemoryReport) -> str:
     return f" Host memory: {units.byte_size(held.host_bytes)}."
 
 
-def _figures(memory: MemoryReport, module: ModuleRecord) -> list[Figure]:
-    """Return the figures; those of `memory_analysis()` where JAX, which has it, made the module."""
+def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
+    """Return the peak, and what it is made of; bytes of the device's main memory but for `host`."""
     figures, held = memory.figures, memory.figures.held
-    of_jax = module.frontend == "jax"
-    stated = of_jax and module.backend != "cpu"
-    rows: list[tuple[str, int | None, str]] = []
+    rows: list[tuple[str, int | None, str]] = [
+        ("Peak memory", memory.occupied_peak_bytes, f"{_main_memory(memory, backend)}, at most")
+    ]
+    if memory.estimate is not None:
+        rows = [("Peak memory", memory.estimate.bytes, "estimated from the schedule")]
     if held is not None:
-        rows = [
-            ("Device memory", held.total_bytes, _held_words(module.backend) if of_jax else _SUM),
+        rows += [
             ("Arguments", held.argument_bytes, "entry parameters"),
             ("Outputs", held.output_bytes, "including those aliased with arguments"),
             ("Alias", held.alias_bytes, "outputs that reuse argument memory"),
         ]
     rows += [
         ("Temp", figures.temp_bytes, "preallocated-temp"),
-        ("Peak use", memory.occupied_peak_bytes, "maximum of the curve"),
         ("Allocated", figures.allocated_bytes, "all device allocations"),
-        *(_analysis_rows(memory.stats, figures.temp_bytes) if stated else ()),
-        ("Peak live bytes", figures.live_peak_bytes, _LIVE_PEAK),
         ("Host memory", held.host_bytes if held and held.host_bytes else None, "pinned_host"),
     ]
-    if memory.estimate is not None:
-        rows.append(("Peak live bytes", memory.estimate.bytes, "estimated from the schedule"))
     return [
         Figure(label, units.byte_size(size), note) for label, size, note in rows if size is not None
     ]
 
 
-def _analysis_rows(
-    stats: MemoryStats | None, temp: int | None
-) -> Iterator[tuple[str, int | None, str]]:
-    """Yield what `memory_analysis()` prints where it is another figure."""
-    if stats is not None:
-        sure = "from buffer assignment" if stats.is_exact else _BY_COMPARISON
-        other = stats.temp_bytes if stats.temp_bytes != temp else None
-        yield "Temp, memory_analysis()", other, sure
-        yield "Peak, memory_analysis()", stats.peak_bytes, sure
+def _main_memory(memory: MemoryReport, backend: str | None) -> str:
+    return space_words(backend, DEFAULT_SPACE, memory.chip)
 
 
-def _held_words(backend: str | None) -> str:
-    return _HELD_TPU if backend == "tpu" else _HELD
+def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
+    """Yield the figures of other tools that count something else, each with what it counts."""
+    line = analysis_line(memory, module.backend)
+    if module.frontend == "jax" and line:
+        yield line
+    live = memory.figures.live_peak_bytes
+    if live is not None:
+        yield f"XLA's live-range file: peak {units.byte_size(live)}, {_LIVE_PEAK}."
 
 
-_BY_COMPARISON = "estimated; libtpu's rule was found by comparison"
-_SUM = "arguments + outputs + temp - alias; generated code size is not in the dump"
-_HELD = (
-    "arguments + outputs + temp - alias, as in memory_analysis(); generated code size is not in "
-    "the dump"
-)
-_HELD_TPU = (
-    "arguments + outputs + temp - alias; libtpu's memory_analysis() counts another temp; generated "
-    "code size is not in the dump"
-)
-_LIVE_PEAK = (
-    "from XLA's live-range file: logical sizes in all memory spaces, shared memory counted for "
-    "each value; not the peak of one memory space"
-)
+_LIVE_PEAK = "logical sizes in all memory spaces, shared memory counted for each value"
 
 
 def _charts(backend: str | None, memory: MemoryReport) -> Iterator[MemoryChart]:
@@ -225,6 +217,10 @@ def _charts(backend: str | None, memory: MemoryReport) -> Iterator[MemoryChart]:
         peak = space.position, f"%{space.at}" if space.at else "schedule end"
         drawn.append(memory_chart(name, space.curve, space.held, memory.positions, peak))
     yield from (chart for chart in drawn if chart is not None)
+
+
+def _is_small(chart: MemoryChart, charts: Sequence[MemoryChart]) -> bool:
+    return chart.most < charts[0].most * _SMALL
 
 
 def _peak(memory: MemoryReport) -> str:

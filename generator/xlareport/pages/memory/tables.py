@@ -1,6 +1,6 @@
 """The tables of the page on memory: those of the page script, then those of the template."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -17,13 +17,16 @@ from xlareport.readers.live_range import ScopeShare
 from xlareport.records.sentences import value_name, why
 from xlareport.runtime import units
 
+_LEAST_LEVER = 1e-4
+"""Of the peak: what is smaller cannot bring it down."""
+
 
 def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Table]:
     """Return the tables of the page by their names, without those that are empty."""
     tables = {
         "living": _living(memory),
         "peak": _values(memory.at_peak, backend, memory.chip),
-        "saving": _values(memory.saving_values, backend, memory.chip),
+        "saving": _values(tuple(_levers(memory)), backend, memory.chip),
         "values": _values(memory.values, backend, memory.chip),
         "donation": _donations(memory),
         "remat": _remats(memory),
@@ -268,6 +271,13 @@ def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
     return Table(columns, rows)
 
 
+def _levers(memory: MemoryReport) -> Iterator[ValueRow]:
+    """Yield what would have to shrink; without tiny values where all of them are not enough."""
+    saving = memory.saving
+    least = 0 if saving is None or saving.is_enough else saving.peak * _LEAST_LEVER
+    return (row for row in memory.saving_values if row.size >= least)
+
+
 def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
     """Return the largest shares of the peak; `nothing` represents a name that is not there."""
     columns = (Column(title), Column("HLO values", "int"), Column("Size", "bytes"))
@@ -298,7 +308,7 @@ def fills_table(memory: MemoryReport) -> Table:
         Column("Allocation", "int"),
         Column("Kind"),
         Column("Size", "bytes"),
-        Column("Peak use", "bytes"),
+        Column("Peak memory", "bytes"),
         Column("Wasted (upper bound)", "bytes"),
         Column("Share", "percent"),
     )

@@ -172,9 +172,7 @@ def _ops(record: ModuleRecord, measured: Measured) -> Table:
         Column("Count", "int", "executions"),
         Column("Total ms", "float", "nested instructions included"),
         Column("FLOPs", "flops", "per execution of the module, this report's cost model"),
-        Column(
-            "Bytes", "bytes", "memory bytes per execution of the module, this report's cost model"
-        ),
+        Column("Bytes accessed", "bytes", "per execution of the module, this report's cost model"),
         Column("Opcode", "code", of="opcode"),
         Column("Scope"),
         Column("Source"),

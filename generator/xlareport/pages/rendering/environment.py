@@ -14,6 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from xlareport.analysis.matching.forms import without_layout
 from xlareport.pages import navigation
 from xlareport.runtime import units
 
@@ -71,6 +72,14 @@ def word(value: object, kind: str) -> Markup:
     """Return a name that explains itself and leads to its entry; its kind is one of `words.js`."""
     mark = text(f"{kind}:{value}")
     return Markup('<a class="xr-word" data-word="{}">{}</a>').format(mark, code(value))
+
+
+def folded_shape(value: str) -> Markup:
+    """Return a shape without its layouts; the tooltip has them."""
+    mark = text(f"shape:{value}")
+    return Markup('<a class="xr-word" data-word="{}">{}</a>').format(
+        mark, code(without_layout(value))
+    )
 
 
 def byte_size(value: float | None) -> Markup:
@@ -171,6 +180,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "escape": text,
     "code": code,
     "word": word,
+    "folded_shape": folded_shape,
     "bytes": byte_size,
     "flops": flops,
     "count": count,

@@ -1,0 +1,46 @@
+"""The line that `compiled.memory_analysis()` prints, from the files of a dump."""
+
+from xlareport.analysis.cost.memory import DEFAULT_SPACE, HeldMemory
+from xlareport.analysis.cost.memory_stats import MemoryStats
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.steps.wording import listing
+from xlareport.knowledge.memory_spaces import space_words
+from xlareport.runtime import units
+
+_CPU_PEAK = " (jaxlib's peak on CPU leaves out temporaries)"
+
+
+def analysis_line(memory: MemoryReport, backend: str | None) -> str:
+    """Return the line with its figures; empty without a buffer assignment.
+
+    A dump has no size of generated code.
+    """
+    held, stats = memory.figures.held, memory.stats
+    if held is None or stats is None:
+        return ""
+    about = "" if stats.is_exact else "about "
+    sizes = {
+        "argument": ("", held.argument_bytes),
+        "output": ("", held.output_bytes),
+        "temp": (about, stats.temp_bytes),
+        "alias": ("", held.alias_bytes),
+        "peak": (about, stats.peak_bytes),
+    }
+    known = {name: (how, size) for name, (how, size) in sizes.items() if size is not None}
+    parts = (f"{name} {how}{units.byte_size(size)}" for name, (how, size) in known.items())
+    words = ", ".join(parts)
+    unknown = listing([*(name for name in sizes if name not in known), "generated code size"])
+    note = _peak_note(held, stats, backend, memory.chip)
+    return f"`memory_analysis()`: {words}{note}; {unknown} not in the dump."
+
+
+def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: str) -> str:
+    """Say why its peak is not the peak of the main memory, where it is another figure."""
+    if backend == "cpu":
+        return _CPU_PEAK if held.temp_bytes else ""
+    if stats.peak_space in (None, DEFAULT_SPACE):
+        return ""
+    space = space_words(backend, stats.peak_space, chip).partition(",")[0]
+    main = space_words(backend, DEFAULT_SPACE, chip)
+    size = units.byte_size(stats.peak_space_bytes)
+    return f" ({size} of it in {space}; peak memory is {main} alone)"

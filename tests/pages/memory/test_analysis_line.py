@@ -1,0 +1,23 @@
+"""The line of `memory_analysis()` says what is known, and which memory its peak is of."""
+
+from dataclasses import replace
+
+from tests.pages.cost_of_dumps import Unpack, worked_out
+
+from xlareport.analysis.cost.memory_stats import MemoryStats
+from xlareport.pages.memory.analysis_line import analysis_line
+
+
+def test_a_dump_without_a_buffer_assignment_has_no_line(unpacked: Unpack) -> None:
+    _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    assert "generated code size not in the dump" in analysis_line(cost.memory, "cpu")
+    assert analysis_line(replace(cost.memory, stats=None), "cpu") == ""
+
+
+def test_a_peak_of_memory_on_the_chip_is_not_told_as_one_of_hbm(unpacked: Unpack) -> None:
+    _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    stats = MemoryStats(1024, 4096, is_exact=False, peak_space=1, peak_space_bytes=3072)
+    line = analysis_line(replace(cost.memory, stats=stats), "tpu")
+    assert "peak about 4.0 KiB (3.0 KiB of it in VMEM; peak memory is HBM alone)" in line
+    in_main = replace(stats, peak_space=0)
+    assert "of it in" not in analysis_line(replace(cost.memory, stats=in_main), "tpu")
