@@ -1,5 +1,6 @@
 """One module read whole."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from xlareport.dump.classify import classify
@@ -19,11 +20,16 @@ CUT = WHOLE[: WHOLE.index("  ROOT")]
 BEGIN, END = "module_0001.m.before_optimizations.txt", "module_0001.m.after_optimizations.txt"
 
 
-def read(folder: Path, files: dict[str, str]) -> ParsedModule:
+def read(
+    folder: Path, files: dict[str, str], times: Mapping[str, float] | None = None
+) -> ParsedModule:
     for name, text in files.items():
         (folder / name).write_text(text)
     names = classify(list(files))
-    entries = [Entry(path, len(text), None, folder / path) for path, text in files.items()]
+    modified = times or {}
+    entries = [
+        Entry(path, len(text), modified.get(path), folder / path) for path, text in files.items()
+    ]
     pairs = zip(entries, names, strict=True)
     (module,) = group([Artifact(entry, name) for entry, name in pairs]).modules
     return read_module(module)
@@ -65,3 +71,43 @@ def test_a_snapshot_of_an_unknown_name_is_placed_by_what_it_holds(tmp_path: Path
 def test_a_snapshot_of_an_unknown_name_alone_keeps_its_place(tmp_path: Path) -> None:
     module = read(tmp_path, {"module_0001.m.before_config_assignment.txt": WHOLE})
     assert [one.stage.label for one in module.snapshots] == ["before config assignment"]
+
+
+PASSES = "module_0001.m.{:04d}.p.after_{}.before_{}.txt"
+ASSIGNMENT = "module_0001.m.after_optimizations_before_buffer_assignment.txt"
+IN_VMEM = WHOLE.replace("ROOT %r = f32[8]{0}", "ROOT %r = f32[8]{0:S(1)}")
+RENAMED = IN_VMEM.replace("%r", "%s")
+V6E = {
+    BEGIN: WHOLE,
+    PASSES.format(0, "a", "b"): WHOLE,
+    ASSIGNMENT: WHOLE,
+    PASSES.format(1, "b", "c"): IN_VMEM,
+    PASSES.format(2, "c", "d"): RENAMED,
+    END: RENAMED,
+}
+"""As TPU v5p and v6e write them: passes run between that snapshot and the last one."""
+PLACED = "before buffer assignment (placed by {})"
+
+
+def test_contents_place_a_named_snapshot_before_the_passes_that_follow_it(tmp_path: Path) -> None:
+    module = read(tmp_path, V6E)
+    labels = [one.stage.label for one in module.snapshots]
+    assert labels[2] == PLACED.format("content")
+    assert [one.label for one in module.files.stages] == labels
+
+
+def test_times_of_files_place_a_named_snapshot_before_contents_do(tmp_path: Path) -> None:
+    files = dict.fromkeys(V6E, WHOLE)
+    module = read(tmp_path, files, {name: float(at) for at, name in enumerate(files)})
+    assert module.snapshots[2].stage.label == PLACED.format("time")
+
+
+def test_times_that_contradict_the_numbers_tell_nothing(tmp_path: Path) -> None:
+    files = dict.fromkeys(V6E, WHOLE)
+    module = read(tmp_path, files, {name: -float(at) for at, name in enumerate(files)})
+    assert module.snapshots[4].stage.label == "before buffer assignment"
+
+
+def test_a_named_snapshot_stays_last_where_its_contents_fit_there(tmp_path: Path) -> None:
+    files = {**V6E, ASSIGNMENT: V6E[END]}
+    assert read(tmp_path, files).snapshots[4].stage.label == "before buffer assignment"

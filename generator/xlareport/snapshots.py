@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 from xlareport.dump.modules import Artifact, SnapshotFiles
-from xlareport.dump.order import place_of_contents
+from xlareport.dump.order import place_of_contents, place_of_time, places_of_contents
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.same_compilation import contradiction, parameter_contradiction
 
@@ -72,12 +73,44 @@ def final_snapshot(snapshots: Sequence[ParsedSnapshot]) -> ParsedSnapshot | None
 
 
 def in_place(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
-    """Put snapshots whose names tell no place where their contents fit best."""
-    placed = [snapshot for snapshot in snapshots if snapshot.stage.is_placed]
+    """Put snapshots where they belong: by number and name, by times of files, by contents.
+
+    A name that tells no place stands where its contents fit best. Behind one that may precede
+    passes, numbered snapshots stand where the times of the files say so, else the contents.
+    """
+    placed = _before_passes([snapshot for snapshot in snapshots if snapshot.stage.is_placed])
     for snapshot in snapshots if placed else ():
         if not snapshot.stage.is_placed:
             placed.insert(*_placed_by_content(snapshot, placed))
     return tuple(placed) or tuple(snapshots)
+
+
+def _before_passes(snapshots: list[ParsedSnapshot]) -> list[ParsedSnapshot]:
+    """Put a snapshot that may precede passes before those that the evidence puts behind it."""
+    early = (at for at, each in enumerate(snapshots) if each.stage.may_precede_passes)
+    at = next(early, None)
+    if at is None or is_mixed([snapshot.stage for snapshot in snapshots]):
+        return snapshots
+    others = [*snapshots[:at], *snapshots[at + 1 :]]
+    place, placed_by = _evident_place(snapshots[at], others, at)
+    if place >= at or others[place].stage.sequence is None:
+        return snapshots
+    moved = replace(snapshots[at].stage, placed_by=placed_by)
+    return [*others[:place], replace(snapshots[at], stage=moved), *others[place:]]
+
+
+def _evident_place(
+    snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot], named: int
+) -> tuple[int, Literal["time", "content"]]:
+    """Return before which of the others a snapshot belongs, and what tells; else `named`."""
+    times = [other.read_from.entry.modified for other in others]
+    at = place_of_time(snapshot.read_from.entry.modified, times)
+    if at is not None and at <= named:
+        return at, "time"
+    if len({each.read_from.name.kind for each in (snapshot, *others)}) > 1:
+        return named, "content"  # lines of different forms are never one object
+    best = places_of_contents(_lines(snapshot), [_lines(other) for other in others])
+    return named if named in best else best[-1], "content"
 
 
 def _placed_by_content(

@@ -1,6 +1,13 @@
 """Where a snapshot stands: by its number, by a name that is known or extends one, by contents."""
 
-from xlareport.dump.order import is_extension, is_placed, place, place_of_contents
+from xlareport.dump.order import (
+    is_extension,
+    is_placed,
+    place,
+    place_of_contents,
+    place_of_time,
+    places_of_contents,
+)
 
 A, B, C = frozenset({1, 2, 3, 4}), frozenset({1, 2, 5, 6}), frozenset({5, 6, 7, 8})
 
@@ -29,3 +36,16 @@ def test_times_decide_between_places_that_fit_equally() -> None:
     others = [(A, 10.0), (A, 20.0), (A, 30.0)]
     assert place_of_contents(A, 15.0, others) == 1
     assert place_of_contents(A, None, others) == 3
+
+
+def test_times_place_a_file_where_they_follow_the_order_of_the_others() -> None:
+    assert place_of_time(25.0, [10.0, 20.0, 20.0, 30.0]) == 3
+    assert place_of_time(20.0, [10.0, 20.0, 30.0]) is None
+    assert place_of_time(25.0, [10.0, 30.0, 20.0]) is None
+    assert place_of_time(25.0, [10.0, None, 30.0]) is None
+    assert place_of_time(None, [10.0]) is None
+
+
+def test_contents_name_every_place_that_fits_equally_well() -> None:
+    assert places_of_contents(A, [A, A, B]) == [0, 1, 2]
+    assert places_of_contents(B, [A, C]) == [1]

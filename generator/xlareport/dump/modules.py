@@ -46,8 +46,8 @@ class SnapshotFiles(FastPickle):
     after: str | None
     before: str | None
     artifacts: tuple[Artifact, ...]
-    placed_by: Literal["", "name", "content"] = ""
-    """What its place among the snapshots was guessed from; empty where number or name tell it."""
+    placed_by: Literal["", "name", "content", "time"] = ""
+    """What told its place among the snapshots; empty where number or name tell it."""
     left_out: str = ""
     """Why it is not of the final snapshot's compilation; empty where nothing speaks for that."""
 
@@ -77,6 +77,11 @@ class SnapshotFiles(FastPickle):
     def is_placed(self) -> bool:
         """Whether number, name or the passes before it tell its place among the snapshots."""
         return self.name == AFTER_SPMD or order.is_placed(self.name, self.sequence)
+
+    @property
+    def may_precede_passes(self) -> bool:
+        """Whether numbered snapshots may belong behind it, though its name says it is last."""
+        return order.may_precede_passes(self.name, self.sequence)
 
     @property
     def key(self) -> str:

@@ -1,6 +1,8 @@
 """Order of a module's snapshots: by number and by known names, else by what they hold."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 
 Place = tuple[int, int, int]
 """Part of the compilation, place in that part, and 1 for a name that only extends a known one."""
@@ -15,6 +17,8 @@ _NAMED: dict[str, tuple[int, int]] = {
     "after_codegen": (3, 3),
 }
 """Named snapshots before (0) and after (3) the passes (1); unknown ones are in between (2)."""
+_AMONG_PASSES = "before_buffer_assignment"
+"""The named snapshot behind which some TPU compilers run numbered passes, as on v5p and v6e."""
 _LONGEST_FIRST = sorted(_NAMED, key=len, reverse=True)
 _UNKNOWN: Place = (2, 0, 0)
 
@@ -47,6 +51,24 @@ def is_extension(stage: str, sequence: int | None) -> bool:
     return place(stage, sequence)[2] == 1
 
 
+def may_precede_passes(stage: str, sequence: int | None) -> bool:
+    """Return whether numbered snapshots may stand behind one that its name puts behind them."""
+    return sequence is None and stage == _AMONG_PASSES
+
+
+def place_of_time(written: float | None, others: Sequence[float | None]) -> int | None:
+    """Return before which of the others a file was written, in seconds; None where times tell not.
+
+    They tell if all are known, follow the order of the others, and none is that of the file.
+    """
+    known = [time for time in others if time is not None]
+    if written is None or len(known) < len(others):
+        return None
+    at = bisect_left(known, written)
+    follow = all(earlier <= later for earlier, later in pairwise(known))
+    return at if follow and bisect_right(known, written) == at else None
+
+
 def place_of_contents(
     contents: Contents,
     written: float | None,
@@ -57,16 +79,21 @@ def place_of_contents(
     It fits where the least lines come and go; among equal places the times of the files decide,
     in seconds, then the last one.
     """
-    costs = [_detour(contents, others, at) for at in range(len(others) + 1)]
-    best = [at for at, cost in enumerate(costs) if cost == min(costs)]
+    best = places_of_contents(contents, [held for held, _ in others])
     timed = [at for at in best if _fits_in_time(written, others, at)]
     return (timed or best)[-1]
 
 
-def _detour(contents: Contents, others: Sequence[tuple[Contents, float | None]], at: int) -> int:
+def places_of_contents(contents: Contents, others: Sequence[Contents]) -> list[int]:
+    """Return before which of the others a snapshot fits equally well, and better than elsewhere."""
+    costs = [_detour(contents, others, at) for at in range(len(others) + 1)]
+    return [at for at, cost in enumerate(costs) if cost == min(costs)]
+
+
+def _detour(contents: Contents, others: Sequence[Contents], at: int) -> int:
     """Return how many lines more come and go if the snapshot is before `others[at]`."""
-    before = others[at - 1][0] if at else None
-    after = others[at][0] if at < len(others) else None
+    before = others[at - 1] if at else None
+    after = others[at] if at < len(others) else None
     if before is None or after is None:
         near = after if before is None else before
         return len(contents ^ near) if near is not None else 0
