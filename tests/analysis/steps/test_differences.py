@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.differences import Kind, by_weight, compare
 from xlareport.hlo.model import HloModule, Instruction
 
 Read = Callable[[str], HloModule]
@@ -69,3 +69,9 @@ def test_the_memory_space_of_the_elements_of_a_tuple(read: Read) -> None:
     assert compare(before, after, {}) == {Kind.SPACE: "1 of 2 elements, S(0) → S(1)"}
     other = line(read, "%a = (f32[8]{0:T(256)S(1)}, s32[]{:T(128)}) tuple(%x, %y)")
     assert list(compare(before, other, {})) == [Kind.LAYOUT]
+
+
+def test_other_dimension_numbers_of_a_scatter_weigh_more_than_what_it_reads() -> None:
+    kinds = [Kind.REDIRECTED, Kind.ATTRIBUTES]
+    assert by_weight(kinds, "scatter") == (Kind.ATTRIBUTES, Kind.REDIRECTED)
+    assert by_weight(kinds, "get-tuple-element") == (Kind.REDIRECTED, Kind.ATTRIBUTES)

@@ -427,3 +427,34 @@ def test_a_library_call_may_leave_the_original_without_users(read: Read) -> None
     assert change.headline.startswith(
         "`gemm-rewriter` replaced 1 dot with a `__cublas$gemm` custom-call and left 1 dot without"
     )
+
+
+SUM = """
+%{name} (x: f32[], y: f32[]) -> f32[] {{
+  %x{mark} = f32[] parameter(0)
+  %y{mark} = f32[] parameter(1)
+  ROOT %sum{mark} = f32[] add(%x{mark}, %y{mark})
+}}
+"""
+TWO_SUMS = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[], f32[]) {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %zero = f32[] constant(0)
+  %first = f32[] reduce(%a, %zero), dimensions={{0}}, to_apply=%{name}
+  %second = f32[] reduce(%b, %zero), dimensions={{0}}, to_apply=%{name}
+  ROOT %out = (f32[], f32[]) tuple(%first, %second)
+}}
+"""
+
+
+def test_what_stands_where_it_stood_did_not_move_into_its_copy(read: Read) -> None:
+    first = SUM.format(name="region", mark="")
+    copy = SUM.format(name="region.clone", mark=".1").replace(
+        "parameter(0)", "parameter(0), sharding={replicated}"
+    )
+    before = read(first + TWO_SUMS.format(name="region"))
+    after = read(first + copy + TWO_SUMS.format(name="region.clone"))
+    change = step(before, after)
+    assert Kind.MOVED not in kinds(change)
+    assert Kind.CLONED in kinds(change)

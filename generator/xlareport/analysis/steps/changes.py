@@ -7,7 +7,7 @@ from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
-from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.differences import Kind, by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.operands import compare_operands, is_constant
 from xlareport.analysis.steps.sequence import alignments
@@ -85,7 +85,6 @@ _NOT_REBUILT = frozenset(
     {Kind.HOISTED, Kind.PRECISION, Kind.REDIRECTED, Kind.REWIRED, Kind.SHAPE, Kind.SUNK, Kind.TYPE}
 )
 """Kinds that say more of what was made anew than that it was."""
-_WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
 
 
 def changes(matching: Matching) -> Iterator[Change]:
@@ -191,13 +190,17 @@ class _Reader:
         home = self._matching.computations.get(before.computation, before.computation)
         if home != after.computation:
             result |= self._destination(before, after, new.opcode)
+            stands = before in pairing.after or self._matching.after.find(*before) is old
+            if Kind.MOVED in result and stands:
+                yield self.change((Kind.CLONED,), before, after, pairing, ())
+                return
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))
         if pairing.relation in _ANEW and not result.keys() & _NOT_REBUILT:
             counts = _what_counts(result)
             result = {Kind.REBUILT: counts} if counts else result
         if result:
-            kinds = tuple(sorted(result, key=lambda kind: _WEIGHT[kind]))
+            kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)
             yield self.change(kinds, before, after, pairing, details)
 

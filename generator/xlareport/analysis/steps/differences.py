@@ -1,7 +1,7 @@
 """What differs between two lines that are the same instruction."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from xlareport.analysis.matching.forms import without_layout
@@ -102,10 +102,21 @@ _QUIET: Mapping[str, Kind] = {
     "original_value": Kind.METADATA,
 }
 _PRECISION = frozenset({"operand_precision", "algorithm"})
+_WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
+_WITH_NUMBERS = _WEIGHT | {Kind.ATTRIBUTES: _WEIGHT[Kind.OPERANDS]}
+"""Other dimension numbers are no consequence of what is read."""
+_NUMBERED = frozenset({"gather", "scatter"})
+"""Opcodes whose attributes tell which dimensions of the operands they mean."""
 _SPACE = re.compile(r"S\(\d{1,9}\)")
 _SHORT = 60
 _LEAD = 12
 """Characters that both texts share and that are shown, before the first that differs."""
+
+
+def by_weight(kinds: Iterable[Kind], opcode: str) -> tuple[Kind, ...]:
+    """Return the kinds of difference of an instruction, the weightiest first."""
+    weights = _WITH_NUMBERS if opcode in _NUMBERED else _WEIGHT
+    return tuple(sorted(kinds, key=lambda kind: weights[kind]))
 
 
 def compare(before: Instruction, after: Instruction, callees: Mapping[str, str]) -> dict[Kind, str]:
