@@ -64,6 +64,7 @@ def finding_record(finding: Finding, cost: CostReport) -> FindingRecord:
         severity=_severity(finding, cost),
         seconds=finding.seconds,
         bytes=finding.bytes,
+        occurrences=finding.count,
     )
 
 

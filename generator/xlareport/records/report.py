@@ -146,6 +146,8 @@ class FindingRecord:
     """Of the roofline time of one execution, what a remedy saves at most; None where not known."""
     bytes: int | None
     """Of the device's memory, what a remedy saves at most; None where not known."""
+    occurrences: int
+    """How often there is such a thing; `places` has the first few, or users of it as well."""
 
 
 @dataclass(frozen=True, slots=True)

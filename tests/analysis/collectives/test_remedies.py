@@ -31,3 +31,12 @@ def test_a_remedy_for_each_reason(
 def test_nothing_to_gain_needs_no_remedy() -> None:
     hidden = overlap(None, exposed=0.0)
     assert find_remedy(CauseKind.HALO, hidden, "all-gather", "gpu") == ""
+
+
+def test_a_reduce_scatter_is_not_told_to_become_one() -> None:
+    for reason in (WaitReason.DEPENDENCE, WaitReason.IS_SYNC, WaitReason.NO_WORK):
+        of_all = find_remedy(CauseKind.PARTIAL_SUM, overlap(reason), "all-reduce", "gpu")
+        of_part = find_remedy(CauseKind.PARTIAL_SUM, overlap(reason), "reduce-scatter", "gpu")
+        assert "half of an all-reduce" in of_all
+        assert "all-reduce" not in of_part
+        assert "Shard a dimension that is not contracted." in of_part

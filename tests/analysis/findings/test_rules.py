@@ -17,7 +17,7 @@ from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
-from xlareport.analysis.findings.rules import RULES, find_findings
+from xlareport.analysis.findings.rules import RULES, find_findings, merge_findings
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import (
@@ -350,6 +350,46 @@ def test_a_refused_fusion_says_the_passes_own_reason_and_the_consumers(case_of: 
     assert "Consumers of `b`: `c`." in said
     assert not refusal(case, no, yes)
     assert not refusal(case)
+
+
+def test_all_occurrences_are_counted_though_only_the_first_places_are_listed(
+    case_of: MakeCase,
+) -> None:
+    lines = [
+        f"  b{n} = f32[512,512] {PRODUCT}\n  c{n} = f32[512,512] negate(b{n})" for n in range(12)
+    ]
+    results = ", ".join(f"c{n}" for n in range(12))
+    types = ", ".join(["f32[512,512]"] * 12)
+    body = "\n".join(lines)
+    case = case_of(
+        entry(f"  a = f32[512,512] parameter(0)\n{body}\n  ROOT t = ({types}) tuple({results})")
+    )
+    no = FusionDecision("producer_ineligible", "b", (), "", "it is a product", None, None)
+    linked = {("e", f"b{n}"): LinkedDecisions((no,), "matched") for n in range(12)}
+    found = find_findings(replace(case, decisions=linked))
+    (refused,) = (one for one in found if one.rule == "refused-fusions")
+    assert (len(refused.places), refused.count) == (10, 12)
+    assert "12 instructions" in refused.evidence
+
+
+def test_findings_of_one_title_count_together_and_not_the_users_they_name() -> None:
+    one = Finding("r", "t", (("e", "g1"), ("e", "user1")), "x.", "y.", "exact", 2.0, occurrences=1)
+    other = replace(one, places=(("e", "g2"), ("e", "user2")), weight=1.0)
+    (joined,) = merge_findings([one, other])
+    assert (len(joined.places), joined.count) == (4, 2)
+
+
+def test_a_collective_is_no_consumer_that_a_producer_could_be_fused_into(
+    case_of: MakeCase,
+) -> None:
+    text = (
+        f"  a = f32[512,512] parameter(0)\n  b = f32[512,512] {PRODUCT}\n"
+        "  ROOT c = f32[512,512] KIND(b)"
+    )
+    no = FusionDecision("producer_ineligible", "b", (), "", "it is a product", None, None)
+    assert refusal(case_of(entry(text.replace("KIND", "negate"))), no)
+    for kind in ("all-reduce", "reduce-scatter", "all-reduce-start", "all-gather-start"):
+        assert not refusal(case_of(entry(text.replace("KIND", kind))), no)
 
 
 def test_what_has_no_consumer_was_not_refused(case_of: MakeCase) -> None:

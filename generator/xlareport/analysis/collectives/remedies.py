@@ -29,13 +29,19 @@ def find_remedy(cause: CauseKind | None, overlap: Overlap, kind: str, backend: s
     """Return what to try; empty where nothing of it is exposed, or that is not known."""
     if not overlap.exposed_seconds or overlap.reason is None:
         return ""
-    by_cause = _BY_CAUSE.get(cause, "") if cause is not None else ""
+    by_cause = _by_cause(cause, kind)
     if overlap.reason in (WaitReason.IS_SYNC, WaitReason.SCHEDULER):
         return f"{_SCHEDULING.get(backend or '', _ANY)} {by_cause}".strip()
     if overlap.reason is WaitReason.DEPENDENCE:
         pieces = f"Cut the {kind} and what needs it into pieces, and send one while another runs."
         return f"{by_cause} {pieces}".strip()
     return by_cause or "Do it together with other work, or less often: nothing is there to hide it."
+
+
+def _by_cause(cause: CauseKind | None, kind: str) -> str:
+    if cause is CauseKind.PARTIAL_SUM and kind == "reduce-scatter":
+        return "Shard a dimension that is not contracted."
+    return _BY_CAUSE.get(cause, "") if cause is not None else ""
 
 
 _ANY = "Let the scheduler place the independent work between start and done."

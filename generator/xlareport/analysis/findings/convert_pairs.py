@@ -34,6 +34,7 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
         rule="convert-pairs",
         title="Convert round-trip",
         places=tuple((name, instruction.name) for name, instruction, _ in result[:MOST_PLACES]),
+        occurrences=len(result),
         evidence=(
             f"{units.plural(len(result), 'convert round-trip')}, such as {there} to {between} "
             f"(`{inner.name}`) and back to {there} (`{outer.name}`) in `{name}`; {price}."

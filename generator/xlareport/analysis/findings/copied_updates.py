@@ -34,6 +34,7 @@ def copied_updates(case: Case) -> Iterator[Finding]:
                     f"(`{instruction.name}`){describe_executions(cost.counted)}: "
                     f"{units.share(case.share(seconds))} of the module's roofline time."
                 ),
+                occurrences=1,
                 suggestion=(
                     "Let the buffer have no other use after the update: donate it if it is an "
                     "argument, or read the old value before it is overwritten."

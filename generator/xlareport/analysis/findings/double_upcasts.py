@@ -38,6 +38,7 @@ def _finding(case: Case, upcasts: list[tuple[int, Where]]) -> Finding:
         rule="double-upcasts",
         title="Implicit upcast to f64",
         places=tuple(place for _, place in upcasts[:MOST_PLACES]),
+        occurrences=len(upcasts),
         evidence=(
             f"{units.plural(len(upcasts), 'array')} converted to f64 ({units.byte_size(size)}), "
             f"and no argument is f64: {join_names(name for _, (_, name) in upcasts)}."

@@ -45,6 +45,13 @@ class Finding:
     """Of the roofline time of one execution, what a remedy saves at most; None where not known."""
     bytes: int | None = None
     """Of the device's memory, what a remedy saves at most; None where not known."""
+    occurrences: int = 0
+    """How often there is such a thing, where that is not the number of places; 0 where it is."""
+
+    @property
+    def count(self) -> int:
+        """How often there is such a thing: the places may be the first few, or name its users."""
+        return self.occurrences or len(self.places)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ def _finding(case: Case, upcasts: list[tuple[int, Where, str]]) -> Finding:
         rule="float-upcasts",
         title=f"{narrow} matmul computed in f32",
         places=tuple(place for _, place, _ in upcasts[:MOST_PLACES]),
+        occurrences=len(upcasts),
         evidence=(
             f"{units.plural(len(upcasts), 'matmul')} with {narrow} operands in the program and f32 "
             f"operands after optimizations: {join_names(name for _, (_, name), _ in upcasts)}. The "

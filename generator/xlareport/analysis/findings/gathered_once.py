@@ -27,6 +27,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                     f"({figures.group_size} devices){describe_executions(figures.counted)}; "
                     f"only `{user}` uses the result."
                 ),
+                occurrences=1,
                 suggestion=(
                     "Check whether the consumer can work on the shards: another sharding of this "
                     "operand, or of the other operand of the dot, sends fewer bytes."

@@ -21,6 +21,7 @@ def out_of_memory(case: Case) -> Iterator[Finding]:
         title="Out of device memory",
         places=tuple((where.name, instruction.name) for where, instruction in _largest(case)),
         evidence=f"The compiler wrote `{noted[0]}`: it ran out of memory.{_sizes(case)}",
+        occurrences=1,
         suggestion=(
             "See the buffers live at peak on the tab Memory. Reduce the batch, use jax.checkpoint, "
             "donate inputs or use narrower types; or shard the largest buffers over more devices."

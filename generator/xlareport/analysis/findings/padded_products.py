@@ -90,6 +90,7 @@ def _finding(case: Case, products: list[tuple[float, Where, Product]], core: Tpu
         rule="padded-products",
         title="Matmul dimensions padded to the MXU",
         places=tuple(place for _, place, _ in products[:MOST_PLACES]),
+        occurrences=len(products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): the MXU is {core.mxu} x "
             f"{core.mxu}, and the padding adds {units.share(case.share(seconds))} of the module's "

@@ -43,6 +43,7 @@ def random_numbers(case: Case) -> Iterator[Finding]:
         rule="random-numbers",
         title="Random numbers in the hot path",
         places=tuple(place for _, place in result[:MOST_PLACES]),
+        occurrences=len(result),
         evidence=(
             f"{units.plural(len(result), 'instruction')} for random number generation: "
             f"{units.share(case.share(seconds))} of the module's roofline time."

@@ -20,6 +20,7 @@ def report_recompilation(group: RecompilationGroup) -> Finding:
         rule="recompilations",
         title="Recompilation",
         places=tuple((key, "") for key in group.modules[:_MOST_PLACES]),
+        occurrences=len(group.modules),
         evidence=(
             f"{group.name} was compiled {units.plural(len(group.modules), 'time')}: "
             f"{_differences(group.differences)} Guessed to be one function: "

@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import find_consumers
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.hlo.model import Computation
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.05
@@ -16,13 +18,15 @@ _LONGEST = 200
 def refused_fusions(case: Case) -> Iterator[Finding]:
     """Report what the fusion pass refused to fuse into its users, together for each reason.
 
-    Only the last word of the pass counts, and only where there is a user to be fused into.
+    Only the last word of the pass counts, and only where there is a user to be fused into: a
+    collective is none.
     """
     refused: dict[str, list[tuple[float, Where, tuple[str, ...]]]] = defaultdict(list)
+    collectives = {each.collective.key for each in case.collectives}
     for computation, instruction, cost in case.scheduled():
         place = (computation.name, instruction.name)
         reason = _last_word(case.decisions.get(place))
-        users = tuple(find_consumers(computation, instruction.name)) if reason else ()
+        users = tuple(_fusible_users(collectives, computation, instruction.name)) if reason else ()
         if users:
             refused[reason].append((case.least(cost), place, users))
     for reason, item in sorted(refused.items()):
@@ -38,6 +42,7 @@ def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str,
         rule="refused-fusions",
         title=f"Producer not fused into its consumer: {reason}",
         places=tuple(place for _, place, _ in value[:MOST_PLACES]),
+        occurrences=len(value),
         evidence=(
             f"{units.plural(len(value), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
@@ -53,6 +58,14 @@ def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str,
         weight=seconds,
         seconds=seconds,
     )
+
+
+def _fusible_users(
+    collectives: AbstractSet[Where], computation: Computation, name: str
+) -> Iterator[str]:
+    for user in find_consumers(computation, name):
+        if (computation.name, user) not in collectives:
+            yield user
 
 
 def _last_word(linked: LinkedDecisions | None) -> str:

@@ -30,6 +30,7 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
         rule="replicated-parameters",
         title="Large replicated parameters",
         places=tuple((entry, parameter.name) for _, parameter in replicated[:MOST_PLACES]),
+        occurrences=len(replicated),
         evidence=(
             f"{units.plural(len(replicated), 'parameter')} with `sharding={{replicated}}`, "
             f"{units.byte_size(size)} on each of {case.cost.num_partitions} devices: "

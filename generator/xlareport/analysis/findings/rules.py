@@ -111,6 +111,7 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         weight=sum(finding.weight for finding in alike),
         seconds=_sum([finding.seconds for finding in alike]),
         bytes=_sum([finding.bytes for finding in alike]),
+        occurrences=sum(finding.count for finding in alike),
     )
 
 

@@ -33,6 +33,7 @@ def same_tiles(case: Case) -> Iterator[Finding]:
             rule="same-tiles",
             title="One GEMM tile for all shapes",
             places=tuple(place for _, _, place in products[:MOST_PLACES]),
+            occurrences=len(products),
             evidence=(
                 f"{units.plural(len(products), 'GEMM')} of {len(shapes)} result shapes "
                 f"({join_names(place[1] for _, _, place in products)}) all have the tile {tile}; "

@@ -46,6 +46,7 @@ def _finding(free: list[CollectiveFigures]) -> Finding:
         rule="small-collectives",
         title=f"Small {first.collective.kind}s not combined",
         places=tuple(each.collective.key for each in free[:MOST_PLACES]),
+        occurrences=len(free),
         evidence=(
             f"{units.plural(len(free), first.collective.kind)} of the same groups and type, "
             f"{units.byte_size(data)} in all, and none depends on another: "

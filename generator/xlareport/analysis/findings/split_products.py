@@ -90,6 +90,7 @@ def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
         rule="split-products",
         title="Split-K matmul with costly partial sums",
         places=tuple(split.place for split in products[:MOST_PLACES]),
+        occurrences=len(products),
         evidence=(
             f"{units.plural(len(products), 'matmul')} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again, "

@@ -33,6 +33,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
         rule="undonated-inputs",
         title="Undonated inputs (could alias outputs)",
         places=tuple((entry.name, parameter.name) for parameter in parameters[:MOST_PLACES]),
+        occurrences=len(pairs),
         evidence=(
             f"{units.plural(len(pairs), 'input')} ({units.byte_size(size)}) could alias an output "
             f"of the same type, dimensions and layout: {fits}{more}. Neither in "

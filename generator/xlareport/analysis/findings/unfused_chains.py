@@ -42,6 +42,7 @@ def _finding(case: Case, value: list[tuple[float, str, list[Instruction]]]) -> F
         places=tuple((where, instruction.name) for where, chain in places for instruction in chain)[
             :MOST_PLACES
         ],
+        occurrences=len(value),
         evidence=(
             f"{units.plural(len(value), 'chain')}, {units.share(case.share(seconds))} of the "
             f"module's roofline time, with {units.byte_size(between)} of intermediate values. The "

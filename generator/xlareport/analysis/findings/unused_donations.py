@@ -28,6 +28,7 @@ def unused_donations(case: Case) -> Iterator[Finding]:
         rule="unused-donations",
         title="Donated inputs without an alias",
         places=tuple((entry.name, instruction.name) for instruction in left[:MOST_PLACES]),
+        occurrences=len(left),
         evidence=(
             f"{units.plural(len(left), 'donated input')} ({units.byte_size(size)}) without an "
             f"aliased output: {join_names(instruction.name for instruction in left)}. No output "

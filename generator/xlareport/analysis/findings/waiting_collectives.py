@@ -74,6 +74,7 @@ def _finding(
         rule="waiting-collectives",
         title=f"Exposed (non-overlapped) {kind}: {why}",
         places=tuple(each.collective.key for each in exposed)[:MOST_PLACES],
+        occurrences=len(exposed),
         evidence=(
             f"{_count(len(exposed), len(alike), kind)}, {why}: at least {units.byte_size(sent)} "
             f"sent per device and module execution, {_time(exposed, alike)}. "

@@ -33,6 +33,7 @@ def wide_products(case: Case) -> Iterator[Finding]:
                 f"`{instruction.name}` multiplies {wide}; its operands are upcast from {narrow} "
                 f"(`{known[0].name}`, `{known[1].name}`)."
             ),
+            occurrences=1,
             suggestion=(
                 f"Multiply in {narrow} and set preferred_element_type={wide} in JAX: a wide "
                 "accumulator at the speed of the narrow matmul."

@@ -49,6 +49,8 @@ class FindingView:
     evidence: Markup
     suggestion: Markup
     places: tuple[PlaceView, ...]
+    occurrences: int
+    """How often there is such a thing, whether its place is named or not."""
     rule: str
     """The address of what the rule says, and when it is wrong."""
 
@@ -148,6 +150,7 @@ def _finding(
         evidence=prose(finding.evidence),
         suggestion=prose(finding.suggestion),
         places=tuple(places),
+        occurrences=finding.occurrences,
         rule=f"{navigation.address(_GUIDE, page)}#{finding.rule}",
     )
 
