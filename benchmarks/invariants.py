@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fingerprints import fingerprint
 from heavy import kind
+from holding import holding_failures
 from op_names import resolved
 
 from xlareport.analysis.history.events import Event
@@ -29,8 +30,9 @@ class Failure:
 def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iterator[Failure]:
     """Yield what the account of a step breaks.
 
-    The change of the count of instructions is what was added less what was removed; and "changed
-    nothing" is said only where both modules are the same but for names, metadata and free order.
+    The change of the count of instructions is what was added less what was removed; "changed
+    nothing" is said only where both modules are the same but for names, metadata and free order;
+    and what a new fusion is exactly made of is what its computations hold.
     """
     difference = after.instruction_count - before.instruction_count
     balance = len(step.added) - len(step.removed)
@@ -39,6 +41,8 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
         yield Failure("count", f"{difference:+} instructions, balance {balance:+}: {counts}")
     if _NOTHING.search(step.headline) and fingerprint(before) != fingerprint(after):
         yield Failure("nothing", step.headline)
+    if step.matching is not None:
+        yield from (Failure("holds", words) for words in holding_failures(step.matching))
 
 
 def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure]:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
+from xlareport.analysis.matching.composition import Compositions
 from xlareport.analysis.matching.copies import copies_merged, list_copies
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.gone import Gone
-from xlareport.analysis.matching.graph import Frame, Node
+from xlareport.analysis.matching.graph import Frame, Node, most_nodes
 from xlareport.analysis.matching.holders import Holders
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.new import New
@@ -24,6 +25,7 @@ def pairings(search: Search) -> list[Pairing]:
     account.links()
     account.copies_of_computations()
     account.leftovers()
+    account.compositions()
     return _in_order(search, account.pairings())
 
 
@@ -35,6 +37,8 @@ class _Account:
         self._gone, self._new = Gone(search), New(search)
         self._holders = Holders(search)
         self._pairings: list[Pairing] = []
+        self._new_holders: list[Pairing] = []
+        """Pairings of new fusions and calls with what they hold."""
         self._partner: dict[Place, Pairing] = {}
         """Pairings of one with one, by the place before; copies join them."""
         self._partner_of: dict[Place, Pairing] = {}
@@ -45,6 +49,7 @@ class _Account:
     def pairings(self) -> list[Pairing]:
         """Return what was collected."""
         return [
+            *self._new_holders,
             *self._pairings,
             *{id(pairing): pairing for pairing in self._partner.values()}.values(),
         ]
@@ -155,15 +160,13 @@ class _Account:
         """Record what new fusions and calls hold, and what became of those that are gone."""
         for frame in self._search.after.graph.frames:
             holder = frame.caller
-            sources = self._holders.sources(frame, self._new.source) if _is_open(holder) else None
-            if _is_open(holder) and sources is not None and sources.places:
+            places = self._holders.sources(frame, self._new.source) if _is_open(holder) else ()
+            if _is_open(holder) and places:
                 place = place_of(holder)
                 self._told_after.add(place)
                 relation = _HOLDING[holder.instruction.opcode]
-                verb = "fuses" if relation is Relation.FUSED else "calls"
-                reason = f"{verb} {_instructions(sources.count)}"
-                pairing = Pairing(sources.places, (place,), sources.grade, reason, relation)
-                self._pairings.append(pairing)
+                reason = "its computation holds them"  # until all of it has been told
+                self._new_holders.append(Pairing(places, (place,), Grade.MATCHED, reason, relation))
         for frame in self._search.before.graph.frames:
             if _is_open(frame.caller):
                 self._account_for_contents(frame, frame.caller)
@@ -266,6 +269,21 @@ class _Account:
             place = place_of(node)
             if place not in self._told_after and not self._unchanged(place):
                 self._account_for_new(node, place)
+
+    def compositions(self) -> None:
+        """Record what new fusions and calls are made of, once all that they hold is recorded."""
+        modules = self._search.before.graph.module, self._search.after.graph.module
+        budget = most_nodes(self._search.computations.most_lines)
+        compositions = Compositions(modules, self._same_before, self.pairings(), budget)
+        for pairing in self._new_holders:
+            made = compositions.of(pairing.after[0], pairing.before)
+            verb = "fuses" if pairing.relation is Relation.FUSED else "calls"
+            pairing.before, pairing.grade = made.places, made.grade
+            pairing.reason = f"{verb} {made.words}"
+
+    def _same_before(self, place: Place) -> tuple[Place, ...] | None:
+        """Return where an unchanged place after stood; None where the place has changed."""
+        return self._search.same_place_before(place) if self._unchanged(place) else None
 
     def _account_for_gone(self, node: Node, place: Place) -> None:
         verdict = self._gone.verdict(node)

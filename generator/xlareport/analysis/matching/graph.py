@@ -12,9 +12,7 @@ from xlareport.analysis.matching.facts import TRANSPARENT, Call, facts_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
 
-MOST_NODES_PER_LINE = 2
-"""Computations called from several places are gone through once for each, up to this many times the
-lines that differ; what lies beyond stays closed, which costs pairs, never time."""
+_MOST_NODES_PER_LINE = 2
 _LONGEST_CHAIN = 200
 _DEEPEST = 100
 """Calls inside calls that are seen through."""
@@ -80,6 +78,15 @@ def opened_root(node: Node) -> Node | None:
     opened = node.frame.callees.get(node.instruction.name)
     root = None if opened is None else opened.computation.root
     return None if opened is None or root is None else opened.node(root)
+
+
+def most_nodes(lines: int) -> int:
+    """Return how many nodes to make where so many lines differ.
+
+    Computations called from several places are gone through once for each; what lies beyond this
+    stays closed, which costs pairs, never time.
+    """
+    return _MOST_NODES_PER_LINE * (lines + 1000)
 
 
 class CallSites:

@@ -10,13 +10,15 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
-from xlareport.knowledge.grades import Grade, weakest
+from xlareport.knowledge.grades import Grade
 
 Twin = Callable[[Node], Node | None]
 """Returns what does the same work on the other side as a node without a partner."""
 
 _FRAME_LINES = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that only bring values into a computation and out of it."""
+_DEEPEST = 100
+"""Fusions inside fusions that are looked for as former holders."""
 _MOST_FUSIONS = 20
 """Fusions that are named as holders of what another one held."""
 
@@ -34,17 +36,6 @@ class HolderContents:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where what a new fusion or call holds stood."""
-
-    places: tuple[Place, ...]
-    count: int
-    """How many they are, a former fusion and what it held counted once."""
-    grade: Grade
-    """No surer than the pairing of any that computes."""
-
-
 class Holders:
     """The fusions of both sides, by what they hold."""
 
@@ -52,18 +43,13 @@ class Holders:
         self._search = search
         self._grades = {link.before: link.grade for link in search.links}
 
-    def sources(self, frame: Frame, twin: Twin) -> Sources:
+    def sources(self, frame: Frame, twin: Twin) -> tuple[Place, ...]:
         """Return where what a frame computes stood; former fusions come before what they held."""
         nodes = [other for _, other in _others(frame, twin)]
         if _computes(frame) and not any(node.instruction.operands for node in nodes):
-            nodes = []  # equal literals tell of no origin
-        holders = [_former_holder(self._search.before, node) for node in nodes]
-        former = [holder for holder in holders if holder is not None]
-        free = [node for node, holder in zip(nodes, holders, strict=True) if holder is None]
-        places = tuple(dict.fromkeys(place_of(node) for node in (*former, *nodes)))
-        count = len({place_of(node) for node in (*former, *free)})
-        grades = {self._grades.get(node, Grade.EXACT) for node in nodes if not node.constant}
-        return Sources(places, count, weakest(grades))
+            return ()  # equal literals tell of no origin
+        former = (holder for node in nodes for holder in _former_holders(self._search.before, node))
+        return tuple(dict.fromkeys(place_of(node) for node in (*former, *nodes)))
 
     def contents(self, frame: Frame, twin: Twin) -> HolderContents:
         """Return where what a frame computed is now."""
@@ -75,7 +61,7 @@ class Holders:
             for (_, other), holder in zip(others, holders, strict=True)
             if holder is None
         ]
-        lines = sum(line.opcode not in _FRAME_LINES for line in frame.computation.instructions)
+        lines = sum(1 for _ in _lines(frame))
         return HolderContents(
             outside=tuple(dict.fromkeys(outside)),
             fusions=_most(inside) if inside.total() >= max(len(outside), 1) else (),
@@ -108,7 +94,7 @@ class Holders:
 
 def _computes(frame: Frame) -> bool:
     """Whether a frame holds more than literals."""
-    return any(map(_is_work, frame.computation.instructions))
+    return any(_is_work(line) for _, line in _lines(frame))
 
 
 def _is_work(line: Instruction) -> bool:
@@ -125,22 +111,35 @@ def _reason(inside: Counter[Place], lines: int) -> str:
 
 
 def _others(frame: Frame, twin: Twin) -> Iterator[tuple[Node, Node]]:
-    """Yield what a frame computes with its like on the other side."""
+    """Yield what a frame computes, nested fusions and calls included, with its like opposite."""
+    for home, line in _lines(frame):
+        node = home.nodes.get(line.name)
+        other = None if node is None else node.partner or twin(node)
+        if node is not None and other is not None:
+            yield node, other
+
+
+def _lines(frame: Frame) -> Iterator[tuple[Frame, Instruction]]:
+    """Yield what a frame computes, and instead of a nested fusion or call what that computes."""
     for line in frame.computation.instructions:
-        node = frame.nodes.get(line.name)
-        if node is not None and line.opcode not in _FRAME_LINES:
-            other = node.partner or twin(node)
-            if other is not None:
-                yield node, other
-            elif line.opcode == "call" and line.name in frame.callees:
-                yield from _others(frame.callees[line.name], twin)
+        inner = frame.callees.get(line.name)
+        if inner is not None:
+            yield from _lines(inner)
+        elif line.opcode not in _FRAME_LINES:
+            yield frame, line
 
 
-def _former_holder(side: Side, node: Node) -> Node | None:
-    """Return the fusion without a partner that holds a node; None where none does."""
-    holder = _fusion_around(side, node)
-    gone = holder is not None and holder.partner is None and not holder.kept
-    return holder if gone else None
+def _former_holders(side: Side, node: Node) -> list[Node]:
+    """Return the fusions without a partner that hold a node, the outermost first."""
+    holders: list[Node] = []
+    for _ in range(_DEEPEST):
+        holder = _fusion_around(side, node)
+        if holder is None:
+            break
+        if holder.partner is None and not holder.kept:
+            holders.append(holder)
+        node = holder
+    return holders[::-1]
 
 
 def _fusion_around(side: Side, node: Node) -> Node | None:

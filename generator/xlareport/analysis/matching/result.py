@@ -82,8 +82,9 @@ class Matching:
 
 
 _HOLDERS = frozenset({Relation.FUSED, Relation.INLINED, Relation.OUTLINED})
-_GROUPS = _HOLDERS | {Relation.ABSORBED}
-_PARTNERS = frozenset(Relation) - _GROUPS - {Relation.ADDED, Relation.REMOVED}
+GROUPS = _HOLDERS | {Relation.ABSORBED}
+"""Relations that tell of what a fusion or call holds, and name no partner of it."""
+_PARTNERS = frozenset(Relation) - GROUPS - {Relation.ADDED, Relation.REMOVED}
 
 
 def _prefer(index: dict[Place, Pairing], place: Place, pairing: Pairing) -> None:

@@ -9,10 +9,10 @@ from xlareport.analysis.matching.elements import kept_elements
 from xlareport.analysis.matching.families import REWRITES
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import (
-    MOST_NODES_PER_LINE,
     CallSites,
     Graph,
     Node,
+    most_nodes,
     swaps_parameters,
 )
 from xlareport.analysis.matching.pairing import Place, Relation
@@ -331,7 +331,7 @@ def start(before: HloModule, after: HloModule) -> Search:
         if correspondence.steady(old)
     }
     numbers = _numbers(before, after, correspondence)
-    budget = MOST_NODES_PER_LINE * (correspondence.most_lines + 1000)
+    budget = most_nodes(correspondence.most_lines)
     sides = []
     open_again = {old: same - correspondence.left_over(old) for old, same in lines.items()}
     for here, module, differing, kept in (

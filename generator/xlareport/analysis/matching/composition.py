@@ -1,0 +1,123 @@
+"""What new fusions and calls are made of: where each instruction that they hold was."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from xlareport.analysis.matching.facts import TRANSPARENT
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.result import GROUPS
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.knowledge.grades import Grade, weakest
+
+_FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
+"""Opcodes that only bring values into a computation and out of it."""
+_UNTOLD = Pairing((), (), Grade.GUESSED, "nothing was said of it", Relation.ADDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What a new fusion or call is made of."""
+
+    places: tuple[Place, ...]
+    """Where all that it holds stood, and the fusions that held it."""
+    sources: int
+    """How many of them are neither fusions nor calls."""
+    held: int
+    """How many instructions it holds, nested fusions and calls apart; 0 where that was not read."""
+    new: int
+    """How many of those come from none before."""
+    grade: Grade
+    """EXACT only where each of those has an exact source."""
+
+    @property
+    def words(self) -> str:
+        """Return the counts: `17 instructions and 2 new`."""
+        text = f"{self.sources:,} instruction{'' if self.sources == 1 else 's'}"
+        text += f" and {self.new:,} new" if self.new else ""
+        difference = self.held - self.new - self.sources
+        if self.held and difference:
+            text += (
+                f", as {self.held - self.new:,} ({'copies' if difference > 0 else 'duplicates'})"
+            )
+        return text
+
+
+class Compositions:
+    """What new fusions and calls are made of, by what is told of each line that they hold."""
+
+    def __init__(
+        self,
+        modules: tuple[HloModule, HloModule],
+        same_before: Callable[[Place], tuple[Place, ...] | None],
+        pairings: Iterable[Pairing],
+        budget: int,
+    ) -> None:
+        """Take where unchanged places stood, and the pairings of all others.
+
+        Computations can be called from many places: no more lines are read than the budget has.
+        """
+        self._before, self._after = modules
+        self._same_before = same_before
+        self._budget = budget
+        self._pairings: dict[Place, Pairing] = {}
+        for pairing in pairings:
+            if pairing.relation not in GROUPS:
+                for place in pairing.after:
+                    self._pairings.setdefault(place, pairing)
+
+    def of(self, holder: Place, known: tuple[Place, ...]) -> Composition:
+        """Return what a fusion or call is made of; `known` is what was found of that already."""
+        line = self._after.find(*holder)
+        held = None if line is None else self._held(line)
+        former = known if held is None else [place for place in known if self._is_holder(place)]
+        places = dict.fromkeys(former)
+        new, grades = 0, []
+        for place, is_holder in held or ():
+            sources, grade = self._sources(place)
+            places |= dict.fromkeys(sources)
+            if not is_holder:
+                new += not sources
+                grades.append(grade if sources else Grade.MATCHED)
+        return Composition(
+            places=tuple(places),
+            sources=sum(not self._is_holder(place) for place in places),
+            held=len(grades),
+            new=new,
+            grade=weakest(grades) if grades else Grade.MATCHED,
+        )
+
+    def _sources(self, place: Place) -> tuple[tuple[Place, ...], Grade]:
+        same = self._same_before(place)
+        if same is not None:
+            return same, Grade.EXACT
+        pairing = self._pairings.get(place, _UNTOLD)
+        return pairing.before, pairing.grade
+
+    def _held(self, holder: Instruction) -> list[tuple[Place, bool]] | None:
+        """Return all that a line holds, at all depths, and which of it are fusions or calls.
+
+        None where that is more than can be read.
+        """
+        held: list[tuple[Place, bool]] = []
+        names = dict.fromkeys(name for _, name in holder.called)
+        waiting = [*names]
+        while waiting:
+            computation = self._after.by_name.get(waiting.pop())
+            lines = () if computation is None else computation.instructions
+            self._budget -= len(lines)
+            if computation is None or self._budget < 0:
+                return None
+            for line in lines:
+                is_holder = line.opcode in TRANSPARENT
+                if line.opcode not in _FRAME:
+                    held.append((Place(computation.name, line.name), is_holder))
+                if is_holder:
+                    inner = [name for _, name in line.called if name not in names]
+                    names |= dict.fromkeys(inner)
+                    waiting += inner
+        return held
+
+    def _is_holder(self, place: Place) -> bool:
+        """Whether a place before is a fusion or call."""
+        line = self._before.find(*place)
+        return line is not None and line.opcode in TRANSPARENT
