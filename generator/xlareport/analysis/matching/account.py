@@ -276,10 +276,10 @@ class _Account:
         budget = most_nodes(self._search.computations.most_lines)
         compositions = Compositions(modules, self._same_before, self.pairings(), budget)
         for pairing in self._new_holders:
-            made = compositions.of(pairing.after[0], pairing.before)
+            composition = compositions.of(pairing.after[0], pairing.before)
             verb = "fuses" if pairing.relation is Relation.FUSED else "calls"
-            pairing.before, pairing.grade = made.places, made.grade
-            pairing.reason = f"{verb} {made.words}"
+            pairing.before, pairing.grade = composition.places, composition.grade
+            pairing.reason = f"{verb} {composition.words}"
 
     def _same_before(self, place: Place) -> tuple[Place, ...] | None:
         """Return where an unchanged place after stood; None where the place has changed."""
