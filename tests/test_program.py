@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from xlareport import reader_table
 from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact
@@ -111,3 +112,22 @@ def test_times_that_contradict_the_numbers_tell_nothing(tmp_path: Path) -> None:
 def test_a_named_snapshot_stays_last_where_its_contents_fit_there(tmp_path: Path) -> None:
     files = {**V6E, ASSIGNMENT: V6E[END]}
     assert read(tmp_path, files).snapshots[4].stage.label == "before buffer assignment"
+
+
+def test_side_files_are_read_by_the_rows_of_the_reader_table(tmp_path: Path) -> None:
+    files = {
+        END: WHOLE,
+        "module_0001.m.gpu_target_config.pbtxt": "gpu_device_info {\n  core_count: 114\n}\n",
+        "module_0001.m.autotune_results.pbtxt": "version: 3\n",
+    }
+    module = read(tmp_path, files)
+    assert module.side.of(reader_table.GPU_CORES) == 114
+    assert module.side.of(reader_table.AUTOTUNE_RESULTS) == ()
+    assert module.side.of(reader_table.FLAGFILE) is None
+    assert not module.problems
+
+
+def test_what_a_side_file_does_not_say_is_a_problem_of_its_module(tmp_path: Path) -> None:
+    tuned = "module_0001.m.autotune_results.pbtxt"
+    module = read(tmp_path, {END: WHOLE, tuned: "results {\n"})
+    assert {problem.path for problem in module.problems} == {tuned}

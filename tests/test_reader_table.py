@@ -25,8 +25,8 @@ def module(*endings: str) -> ModuleFiles:
 
 
 def chosen(row: reader_table.SideFile[object], *endings: str) -> str | None:
-    artifact = row.choose(module(*endings))
-    return artifact.path.removeprefix(f"{BEGINNING}.") if artifact else None
+    paths = [artifact.path for artifact in row.choose(module(*endings))]
+    return paths[0].removeprefix(f"{BEGINNING}.") if paths else None
 
 
 AFTER = "cpu_after_optimizations-buffer-assignment.txt"

@@ -1,8 +1,8 @@
 """One module of a dump, read: its snapshots in order, and what is beside them."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from xlareport import reader_table
 from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
@@ -17,9 +17,6 @@ from xlareport.readers.debug_options import FlagValue
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.readers.live_range import LiveRanges
 from xlareport.readers.memory_report import SpaceUsage
-from xlareport.readers.pass_metadata import ModuleMetadata
-from xlareport.readers.shardy import ShardyText
-from xlareport.readers.stablehlo import StablehloOperation
 from xlareport.readers.thunks import Thunk, ThunkNote
 from xlareport.runtime.errors import Problem, UnknownNameError
 from xlareport.snapshots import ParsedSnapshot, final_snapshot, in_place, strangers_marked
@@ -50,31 +47,44 @@ class CodeNotes:
 
 
 @dataclass(frozen=True, slots=True)
+class SideFileValues:
+    """What the side files of a module hold, by the rows of the reader table."""
+
+    values: Mapping[SideFile[Any], tuple[Any, ...]] = field(default_factory=dict)
+    """Of each row that was read a value for each file, in the order of the files."""
+
+    def of(self, row: SideFile[T]) -> T | None:
+        """Return what the file of a row holds; None where there is none, or it was unreadable."""
+        return next(iter(self.all_of(row)), None)
+
+    def all_of(self, row: SideFile[T]) -> tuple[T, ...]:
+        """Return what each file of a row holds."""
+        return self.values.get(row, ())
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedModule:
     """A module with every snapshot that could be read."""
 
     files: ModuleFiles
     snapshots: tuple[ParsedSnapshot, ...]
     memory: MemoryFiles
-    settings: tuple[FlagValue, ...]
-    """Options that are not at their default; empty where the dump does not say."""
-    passes: ModuleMetadata | None
-    """Every run of a pass with its times; None where the compiler did not write that."""
     code: CodeNotes
     device_words: str
     """What the dump calls the device it compiled for; empty where it does not."""
     read: tuple[str, ...]
     """Paths of the files that were opened and read."""
     problems: tuple[Problem, ...]
-    stablehlo: tuple[StablehloOperation, ...] = ()
-    """What the framework handed to XLA; empty where the dump does not have it."""
-    flags: tuple[FlagValue, ...] = ()
-    """All flags of the TPU compiler; empty where the dump has no `flagfile`."""
-    shardy: tuple[ShardyText, ...] = ()
-    """Shardy's own texts, in the order of the files; empty where they were not dumped."""
+    side: SideFileValues = SideFileValues()
+    """What its other side files hold: `module.side.of(reader_table.STABLEHLO)`."""
 
     def __repr__(self) -> str:
         return f"<ParsedModule {self.files.key}: {len(self.snapshots):,} snapshots>"
+
+    @property
+    def settings(self) -> tuple[FlagValue, ...]:
+        """The options that are not at their default; empty where the dump does not say."""
+        return self.side.of(reader_table.DEBUG_OPTIONS) or ()
 
     @property
     def final(self) -> ParsedSnapshot | None:
@@ -109,20 +119,13 @@ def read_module(files: ModuleFiles) -> ParsedModule:
     files = replace(files, stages=_stages_in_place(files.stages, result))
     snapshots = tuple(snapshot for snapshot in result if not snapshot.stage.left_out)
     memory = _memory(files, reader)
-    settings = reader.read(reader_table.DEBUG_OPTIONS, files) or ()
-    passes = reader.read(reader_table.PASS_METADATA, files)
     code = _code_notes(files, reader)
     device = _device_words(files, reader)
-    stablehlo = reader.read(reader_table.STABLEHLO, files) or ()
-    flags = reader.read(reader_table.FLAGFILE, files) or ()
-    shardy = tuple(reader.read_all(reader_table.SHARDY, files))
+    side = {row: tuple(reader.read_all(row, files)) for row in reader_table.OF_EVERY_MODULE}
     problems = (*reader.problems(), *_strangers(result))
     read = tuple(reader.read_paths)
     return ParsedModule(
-        *(files, snapshots, memory, settings, passes, code, device, read, problems),
-        stablehlo=stablehlo,
-        flags=flags,
-        shardy=shardy,
+        *(files, snapshots, memory, code, device, read, problems), SideFileValues(side)
     )
 
 
@@ -145,7 +148,7 @@ def _strangers(snapshots: Sequence[ParsedSnapshot]) -> Iterator[Problem]:
 def unread(files: ModuleFiles, problem: Problem) -> ParsedModule:
     """Return a module of which nothing was read, with the reason."""
     nothing = MemoryFiles(None, None, ())
-    return ParsedModule(files, (), nothing, (), None, CodeNotes(), "", (), (problem,))
+    return ParsedModule(files, (), nothing, CodeNotes(), "", (), (problem,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,24 +249,16 @@ class _ModuleReader:
 
     def read(self, side_file: SideFile[T], files: ModuleFiles) -> T | None:
         """Read a side file of a module; None where there is none, or it cannot be opened."""
-        artifact = side_file.choose(files)
-        return self.read_from(artifact, side_file) if artifact else None
+        return next(self.read_all(side_file, files), None)
 
     def read_all(self, side_file: SideFile[T], files: ModuleFiles) -> Iterator[T]:
-        """Yield what each file of one kind holds; those that cannot be opened are left out."""
-        for artifact in side_file.choose_all(files):
-            value = self.read_from(artifact, side_file)
-            if value is not None:
+        """Yield what each file of a row holds; those that cannot be opened are left out."""
+        for artifact in side_file.choose(files):
+            content = self._open(artifact)
+            if content is not None:
+                value, problems = side_file.read(content, artifact.path)
+                self._problems += problems
                 yield value
-
-    def read_from(self, artifact: Artifact, side_file: SideFile[T]) -> T | None:
-        """Read a file as a side file; None where it cannot be opened."""
-        content = self._open(artifact)
-        if content is None:
-            return None
-        value, problems = side_file.read(content, artifact.path)
-        self._problems += problems
-        return value
 
     def _open(self, artifact: Artifact) -> bytes | None:
         try:
@@ -304,7 +299,5 @@ def _code_notes(files: ModuleFiles, reader: _ModuleReader) -> CodeNotes:
 
 def _device_words(files: ModuleFiles, reader: _ModuleReader) -> str:
     """Return every text that names the device: in file names, topologies, target configurations."""
-    row = reader_table.DEVICE_WORDS
-    read = [reader.read_from(artifact, row) or "" for artifact in row.choose_all(files)]
     targets = [artifact.name.target or "" for artifact in files.artifacts]
-    return " ".join(dict.fromkeys([*targets, *read]))
+    return " ".join(dict.fromkeys([*targets, *reader.read_all(reader_table.DEVICE_WORDS, files)]))

@@ -1,18 +1,19 @@
 """The table of side files of a module: which file is read, by kind, stage and format, and how.
 
-A new side file needs a reader in `readers/`, a row here, and a field of `program.ParsedModule`.
+A new side file needs a reader in `readers/`, and a row here and in `OF_EVERY_MODULE`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from xlareport.dump.modules import Artifact, ModuleFiles
+from xlareport.readers.autotune_results import read_autotune_results
 from xlareport.readers.buffer_assignment import read_buffer_assignment, read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
-from xlareport.readers.device_words import read_device_words
+from xlareport.readers.device_words import read_device_words, read_gpu_cores
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.live_range import read_live_range
 from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
@@ -42,28 +43,26 @@ class SideFile(Generic[T]):
     """Formats that the reader knows, None for a name without one; empty takes any format."""
     of_final: bool = False
     """Of several the one of the final module is read, else the last; otherwise the first."""
+    every: bool = False
+    """Whether every file with one of these names is read, not one."""
 
-    def choose(self, files: ModuleFiles) -> Artifact | None:
-        """Return the file of a module to read; None where the dump does not have it."""
-        for kind, stage in product(self.kinds, self.stages):
-            candidates = [
-                artifact for artifact in files.artifacts if self._takes(artifact, kind, stage)
-            ]
+    def choose(self, files: ModuleFiles) -> Sequence[Artifact]:
+        """Return the files of a module to read, in its order; none where the dump lacks them."""
+        names = [*product(self.kinds, self.stages)]
+        if self.every:
+            return [artifact for artifact in files.artifacts if self._takes(artifact, names)]
+        for name in names:
+            candidates = [each for each in files.artifacts if self._takes(each, [name])]
             if candidates:
-                return _final_or_last(candidates) if self.of_final else candidates[0]
-        return None
+                return [_final_or_last(candidates) if self.of_final else candidates[0]]
+        return ()
 
-    def choose_all(self, files: ModuleFiles) -> Iterator[Artifact]:
-        """Yield every file of a module with one of these names, in the order of the module."""
-        rows = [*product(self.kinds, self.stages)]
-        for artifact in files.artifacts:
-            if any(self._takes(artifact, kind, stage) for kind, stage in rows):
-                yield artifact
-
-    def _takes(self, artifact: Artifact, kind: str | None, stage: str | None) -> bool:
-        name = artifact.name
-        named = kind in (None, name.kind) and stage in (None, name.stage)
-        return named and (not self.formats or name.format in self.formats)
+    def _takes(self, artifact: Artifact, names: Iterable[tuple[str | None, str | None]]) -> bool:
+        own = artifact.name
+        named = any(
+            kind in (None, own.kind) and stage in (None, own.stage) for kind, stage in names
+        )
+        return named and (not self.formats or own.format in self.formats)
 
 
 def _final_or_last(artifacts: list[Artifact]) -> Artifact:
@@ -107,6 +106,7 @@ SHARDY = SideFile(
         "after_minimal_partitioner_with_global_shapes",
     ),
     formats=("mlir",),
+    every=True,
 )
 THUNKS = SideFile(  # after the passes the thunks stand as they run
     read_thunk_sequence,
@@ -119,4 +119,12 @@ DEVICE_WORDS = SideFile(
     read_device_words,
     stages=("topology", "gpu_target_config", "target_arguments"),
     formats=("textproto", "pbtxt", "txt"),
+    every=True,
 )
+GPU_CORES = SideFile(read_gpu_cores, stages=("gpu_target_config",))
+AUTOTUNE_RESULTS = SideFile(read_autotune_results, stages=("autotune_results",), formats=_TEXTS)
+
+OF_EVERY_MODULE: tuple[SideFile[Any], ...] = (
+    *(DEBUG_OPTIONS, PASS_METADATA, STABLEHLO, FLAGFILE, SHARDY, GPU_CORES, AUTOTUNE_RESULTS),
+)
+"""What is read of every module and stands in `ParsedModule.side`, in the order of reading."""

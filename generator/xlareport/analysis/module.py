@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
+from xlareport import reader_table
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
 from xlareport.analysis.collectives.report import CollectivesInput, report_collectives
 from xlareport.analysis.collectives.rows import CollectivesReport
@@ -236,9 +237,8 @@ class _AnalysisParts:
 
     def shardings(self) -> ShardingReport | None:
         hlo = [snapshot.hlo for snapshot in self.module.snapshots]
-        return self.faults.attempt(
-            "Its shardings", lambda: report_shardings(hlo, self.module.shardy), None
-        )
+        shardy = self.module.side.all_of(reader_table.SHARDY)
+        return self.faults.attempt("Its shardings", lambda: report_shardings(hlo, shardy), None)
 
     def kernels(self, code: CodeFiles) -> ModuleKernels | None:
         return self.faults.attempt("Its kernels", lambda: self._read_kernels(code), None)

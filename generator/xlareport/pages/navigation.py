@@ -1,28 +1,7 @@
 """Where every page lies: the one place that names addresses."""
 
 from dataclasses import dataclass
-from typing import Literal
 from urllib.parse import quote
-
-Part = Literal[
-    "",
-    "graph",
-    "steps",
-    "passes",
-    "skeleton",
-    "cost",
-    "collectives",
-    "shardings",
-    "memory",
-    "source",
-    "code",
-    "kernels",
-    "tpu",
-    "texts",
-    "time",
-    "files",
-]
-"""A part of a module's page, as its address names it; its template has the same name."""
 
 HOME = "index.md"
 MODULES = "modules.md"
@@ -45,7 +24,7 @@ class Link:
     address: str
 
 
-def module_page(slug: str, part: Part = "") -> str:
+def module_page(slug: str, part: str = "") -> str:
     """Return the source of a module's page, relative to site_src/, or of one of its parts.
 
     A part is loaded into the page: `m/x.md?cost`.

@@ -11,6 +11,7 @@ _TARGET = re.compile(rb'version: (TPU_VERSION_\w{1,50})\s{1,50}(?:variant: "(\w{
 """What libtpu compiles for, by the chip's name inside it."""
 _SIZES = rb"\s*+\{\s*+x: (\d{1,5})\s*+y: (\d{1,5})\s*+z: (\d{1,5})\s*+\}"
 _CHIPS = re.compile(rb"chips_per_host_bounds" + _SIZES)
+_CORES = re.compile(rb"\bcore_count: (\d{1,6})\b")
 _HOSTS = re.compile(rb"\bhost_bounds" + _SIZES)
 
 
@@ -23,6 +24,13 @@ def read_device_words(data: bytes, path: str) -> tuple[str, list[Problem]]:
         words.append(" ".join(part.decode() for part in target.groups() if part))
     words += _slice_words(data)
     return " ".join(words), []
+
+
+def read_gpu_cores(data: bytes, path: str) -> tuple[int | None, list[Problem]]:
+    """Return `core_count` of a GPU's target configuration; None where it does not say."""
+    del path
+    cores = _CORES.search(data)
+    return (int(cores[1]) or None if cores else None), []
 
 
 def _slice_words(data: bytes) -> list[str]:

@@ -15,8 +15,7 @@ from xlareport.analysis.code.module import CodeRecord
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.estimates import InstructionEstimates
 from xlareport.analysis.kernels.gemms import ModuleGemms
-from xlareport.analysis.kernels.record import KernelRecord
-from xlareport.analysis.kernels.tuning import ModuleTuning
+from xlareport.analysis.kernels.record import KernelRecord, ModuleTuning
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.links import ModuleLink
 from xlareport.analysis.modules.recompilations import RecompilationGroup

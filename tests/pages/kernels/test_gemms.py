@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.kernels.gemms import GemmRecord, ModuleGemms
-from xlareport.analysis.kernels.tuning import ModuleTuning
+from xlareport.analysis.kernels.record import ModuleTuning
 from xlareport.pages.kernels.gemms import gemm_words, gemms_table, tuning_table
 from xlareport.readers.autotune_results import read_autotune_results
 

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.operations import FREE, Operation, count_kernels, list_operations
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
@@ -134,7 +135,8 @@ def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> M
         for instruction in cost.instructions.values()
         if not instruction.fused
     )
-    span = module.passes.span if module.passes else None
+    passes = module.side.of(reader_table.PASS_METADATA)
+    span = passes.span if passes else None
     if span is not None:
         figures[COMPILE_TIME] = span
     return figures

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from xlareport import reader_table
 from xlareport.analysis.cost.breakdown import (
     CostPart,
     break_down,
@@ -97,7 +98,8 @@ def report_cost(
     first = earlier[0] if earlier else None
     rematerializations = shardings.rematerializations if shardings is not None else None
     case = make_case(module, cost, device, rematerializations or ())
-    evidence = SourceEvidence(first, hlo, module.stablehlo, peak)
+    operations = module.side.of(reader_table.STABLEHLO) or ()
+    evidence = SourceEvidence(first, hlo, operations, peak)
     return CostReport(
         device=device,
         device_grade=grade,

@@ -1,6 +1,5 @@
 """The card that the kernels of a module run on, as far as occupancy asks."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,6 @@ from xlareport.knowledge.multiprocessors import capability_of, multiprocessors
 from xlareport.readers.gpu_objects import ObjectKernel
 
 _AMD_TABLE = "ROCm documentation, AMD GPU specifications"
-_CORES = re.compile(rb"\bcore_count: (\d{1,6})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +56,13 @@ def known_cards() -> tuple[Card, ...]:
     return (*listed, *(card for card in _amd_cards() if card.name not in names))
 
 
-def find_card(words: str, target: str, config: bytes | None, chosen: Device | None) -> Card | None:
+def find_card(words: str, target: str, cores: int | None, chosen: Device | None) -> Card | None:
     """Return the card of a module; None where its limits are not known.
 
     The user's choice comes first. `words` are what the dump says of its device, `target` is that of
-    its PTX or of its code objects, `config` the content of its `gpu_target_config`.
+    its PTX or of its code objects, `cores` is `core_count` of its `gpu_target_config`.
     """
-    own = _own_card(words, target, config)
+    own = _own_card(words, target, cores)
     other = card_of(chosen) if chosen is not None else None
     if other is None or own is None:
         is_unknown_amd = own is None and bool(amd_target_of(f"{words} {target}"))
@@ -78,7 +76,7 @@ def _imagined(card: Card) -> Card:
     return replace(card, is_hypothetical=True)
 
 
-def _own_card(words: str, target: str, config: bytes | None) -> Card | None:
+def _own_card(words: str, target: str, cores: int | None) -> Card | None:
     amd = amd_target_of(target) or amd_target_of(words)
     capability = amd or capability_of(target) or capability_of(words)
     unit = compute_units().get(amd) if amd else multiprocessors().get(capability)
@@ -87,10 +85,8 @@ def _own_card(words: str, target: str, config: bytes | None) -> Card | None:
     device = device_named(words)
     device = device if device is not None and device.capability == capability else _by(capability)
     card = Card("", "", unit, None, "") if device is None else card_of(device)
-    cores = _CORES.search(config or b"")
     if card is not None and cores is not None:
-        source = "core_count of gpu_target_config"
-        return replace(card, count=int(cores[1]) or None, count_source=source)
+        return replace(card, count=cores, count_source="core_count of gpu_target_config")
     return card
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from xlareport import reader_table
 from xlareport.analysis.code.module import CodeFiles
 from xlareport.analysis.code.units import ModuleCode
 from xlareport.analysis.cost.options import CostOptions
@@ -11,9 +12,8 @@ from xlareport.analysis.kernels.command_buffers import list_command_buffers
 from xlareport.analysis.kernels.estimates import read_estimates
 from xlareport.analysis.kernels.gemms import read_gemms
 from xlareport.analysis.kernels.kernel import kernel_record
-from xlareport.analysis.kernels.record import ModuleKernels
+from xlareport.analysis.kernels.record import ModuleKernels, ModuleTuning
 from xlareport.analysis.kernels.resources import KernelEvidence
-from xlareport.analysis.kernels.tuning import read_tuning_results
 from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
 from xlareport.ptxas import Ptxas, compile_ptx
@@ -23,7 +23,6 @@ from xlareport.readers.ptx import read_ptx
 
 MOST_KERNELS = 5_000
 """Kernels of one module that are described."""
-_TARGET_CONFIG = "gpu_target_config"
 _LAUNCHING = ("Kernel", "CustomKernel")
 _UNOPTIMIZED = "xla_gpu_disable_gpuasm_optimizations"
 
@@ -61,6 +60,7 @@ def read_kernels(
         return None
     card = _card(module, kernels.values(), options)
     places = _places(code.code, kernels)
+    tuning = module.side.of(reader_table.AUTOTUNE_RESULTS)
     records = (
         kernel_record(each, places.get(name, ()), card, known_cards())
         for name, each in list(kernels.items())[:MOST_KERNELS]
@@ -74,7 +74,7 @@ def read_kernels(
         is_hypothetical=card.is_hypothetical if card else False,
         compiler=ptxas.label if ptxas else "",
         gemms=read_gemms(module),
-        tuning=read_tuning_results(module),
+        tuning=None if tuning is None else ModuleTuning(tuning),
         command_buffers=list_command_buffers(code.code.thunks),
         estimates=read_estimates(module.final.hlo) if module.final else {},
         ignored_device=_ignored_device(card, options.device),
@@ -150,20 +150,13 @@ def _ptxas_options(module: ParsedModule) -> tuple[str, ...]:
 def _card(
     module: ParsedModule, kernels: Iterable[KernelEvidence], options: CostOptions
 ) -> Card | None:
-    config = next(
-        (artifact for artifact in module.files.artifacts if artifact.name.stage == _TARGET_CONFIG),
-        None,
-    )
-    try:
-        content = config.entry.read() if config else None
-    except OSError:
-        content = None
     targets = (
         kernel.ptx.target if kernel.ptx else kernel.object.target if kernel.object else ""
         for kernel in kernels
     )
     target = next((target for target in targets if target), "")
-    return find_card(module.device_words, target, content, options.device)
+    cores = module.side.of(reader_table.GPU_CORES)
+    return find_card(module.device_words, target, cores, options.device)
 
 
 def _places(

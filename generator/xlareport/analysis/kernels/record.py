@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.estimates import XlaEstimate
 from xlareport.analysis.kernels.gemms import ModuleGemms
-from xlareport.analysis.kernels.tuning import ModuleTuning
+from xlareport.readers.autotune_results import TuningResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,14 @@ class KernelRecord:
     """Of the roofline time of the module, all that launch it; None where that is not known."""
     note: str
     """Why registers are not known, or why it could not be compiled; empty where all is well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleTuning:
+    """The content of `autotune_results`."""
+
+    results: tuple[TuningResult, ...]
+    """Of every module that the process had tuned by then; empty where nothing was measured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from xlareport import reader_table
 from xlareport.analysis.cost.custom_calls import count_dependent_steps, known_bytes, most_flops
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
@@ -62,6 +63,7 @@ def summarize_module(
         if final
         else Counter()
     )
+    flags = module.side.of(reader_table.FLAGFILE)
     return ModuleSummary(
         files=module.files,
         display_name=_display_name(module),
@@ -79,7 +81,7 @@ def summarize_module(
         user_lines=_user_lines(texts[0]) if texts else 0,
         settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
         problems=module.problems,
-        tpu_flags=compare_flags(module.flags, _build(module)),
+        tpu_flags=compare_flags(flags or (), _build(module)),
         open_work=_open_work(cost) if cost else 0.0,
         launches=_launches(cost) if cost and _is_optimized(module) else 0,
         calls=_custom_calls(final.hlo, cost) if final and cost else CustomCallWork(),

@@ -6,6 +6,7 @@ The values travel between processes.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from xlareport import reader_table
 from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.modules.summary import StepSummary
 from xlareport.analysis.passes.growth import Growth, measure_growth
@@ -201,7 +202,7 @@ def summarize_passes(
     `costs` has what was counted before.
     """
     modules = [snapshot.hlo for snapshot in module.snapshots]
-    metadata = module.passes
+    metadata = module.side.of(reader_table.PASS_METADATA)
     return Overview(
         growth=measure_growth(modules, costs or Costs()),
         numbers=tuple(numbers),

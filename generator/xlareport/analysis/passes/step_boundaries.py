@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from xlareport import reader_table
 from xlareport.analysis.passes.times import refine_boundaries
 from xlareport.analysis.steps.boundaries import Boundary, boundaries
 from xlareport.program import ParsedModule
@@ -13,7 +14,8 @@ def find_boundaries(module: ParsedModule) -> tuple[Boundary, ...]:
     """Return the boundary of each step."""
     stages = [snapshot.stage for snapshot in module.snapshots]
     result = boundaries(stages, compare_neighbors(module.snapshots))
-    return refine_boundaries(result, stages, module.passes) if module.passes else result
+    passes = module.side.of(reader_table.PASS_METADATA)
+    return refine_boundaries(result, stages, passes) if passes else result
 
 
 def compare_neighbors(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:

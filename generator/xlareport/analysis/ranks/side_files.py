@@ -70,10 +70,9 @@ def _with_names(decision: FusionDecision, renamed: Mapping[str, str]) -> FusionD
 
 def _decisions(files: ModuleFiles) -> tuple[FusionDecision, ...]:
     row = reader_table.FUSION_DECISIONS
-    artifact = row.choose(files)
-    if artifact is None:
-        return ()
-    return row.read(artifact.entry.read(), artifact.path)[0]
+    for artifact in row.choose(files):
+        return row.read(artifact.entry.read(), artifact.path)[0]
+    return ()
 
 
 def _words(decision: FusionDecision | None) -> str:

@@ -250,7 +250,7 @@ def _uncounted_words(cost: CostReport) -> str:
     )
 
 
-def cost_parts(module: ModuleRecord) -> Iterator[navigation.Part]:
+def cost_parts(module: ModuleRecord) -> Iterator[str]:
     """Yield which parts about cost a module has: cost always, others where anything is known."""
     if module.expense is None:
         return
@@ -264,7 +264,7 @@ def cost_parts(module: ModuleRecord) -> Iterator[navigation.Part]:
         yield "time"
 
 
-def cost_addresses(module: ModuleRecord, page: str) -> dict[navigation.Part, str]:
+def cost_addresses(module: ModuleRecord, page: str) -> dict[str, str]:
     """Return their addresses as links from another page, by name."""
     return {
         part: navigation.address(navigation.module_page(module.slug, part), page)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from xlareport.analysis.kernels.gemms import ModuleGemms
-from xlareport.analysis.kernels.tuning import ModuleTuning
+from xlareport.analysis.kernels.record import ModuleTuning
 from xlareport.pages import navigation
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.report import ModuleRecord

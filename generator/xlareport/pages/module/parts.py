@@ -1,7 +1,9 @@
 """The parts of a module's page, a tab for each, and the head that leads to them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
@@ -24,14 +26,14 @@ from xlareport.pages.texts.page import has_texts, texts_page
 from xlareport.pages.tpu.page import tpu_page
 from xlareport.records.report import ModuleRecord
 
-_LABELS: Mapping[navigation.Part, str] = {"texts": "HLO", "tpu": "TPU programs"}
+_LABELS: Mapping[str, str] = {"texts": "HLO", "tpu": "TPU programs"}
 
 
 @dataclass(frozen=True, slots=True)
 class ModulePart:
     """One part that is not made yet, so that a fault in one costs no other."""
 
-    name: navigation.Part
+    name: str
     """In its address, `m/x.md?cost`, and of its template."""
     page: Callable[[], PartPage]
     """Makes the record that the template shows, and its tables."""
@@ -44,75 +46,43 @@ class ModulePart:
         return _LABELS.get(self.name, self.name.capitalize())
 
 
-_ORDER: Sequence[navigation.Part] = (
-    *("steps", "cost", "time", "memory", "collectives", "shardings", "kernels", "skeleton"),
-    *("graph", "passes", "source", "code", "texts", "tpu", "files"),
-)
-"""By use: what answers first is first."""
+T = TypeVar("T")
 
 
 def module_parts(
     record: ModuleRecord, module: ModuleAnalysis, pictures: Sequence[PictureView] = ()
 ) -> Sequence[ModulePart]:
-    """Return the parts of a module that there are, in the order of their tabs."""
-    parts = (
-        *_snapshot_parts(record, module, pictures),
-        *_cost_parts(record, module),
-        *_partition_parts(record, module),
-        *_code_parts(record, module),
-    )
-    return sorted(parts, key=lambda part: _ORDER.index(part.name))
-
-
-def _snapshot_parts(
-    record: ModuleRecord, module: ModuleAnalysis, pictures: Sequence[PictureView]
-) -> Iterator[ModulePart]:
-    """Yield the parts on the snapshots and on the files that hold them."""
-    summary, overview, skeleton = module.summary, module.overview, module.skeleton
-    yield ModulePart("graph", lambda: graph_page(record, pictures), wide=True)
-    if record.steps:
-        yield ModulePart("steps", lambda: steps_page(record), wide=True)
-    if record.steps and overview:
-        yield ModulePart("passes", lambda: passes_page(record, module, overview))
-    if skeleton:
-        yield ModulePart("skeleton", lambda: skeleton_page(record, skeleton), wide=True)
-    if has_texts(summary.files):
-        yield ModulePart("texts", lambda: texts_page(record), wide=True)
-    yield ModulePart("files", lambda: files_page(record, summary))
-
-
-def _cost_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
-    """Yield the parts on what it costs, counted and measured."""
-    cost, profile, costs = module.cost, module.profile, {*cost_parts(record)}
+    """Return the parts of a module that there are, in the order of their tabs: by use."""
+    costs = {*cost_parts(record)}
+    memory, source = (module.cost if name in costs else None for name in ("memory", "source"))
+    profile = module.profile if "time" in costs else None
+    overview = module.overview if record.steps else None
     buffers = module.kernels.command_buffers if module.kernels else ()
-    if cost:
-        yield ModulePart("cost", lambda: cost_page(record, module, cost))
-    if profile and "time" in costs:
-        yield ModulePart("time", lambda: profile_page(record, profile, buffers))
-    if cost and "memory" in costs:
-        yield ModulePart("memory", lambda: memory_page(record, cost))
-    if cost and "source" in costs:
-        yield ModulePart("source", lambda: source_page(record, cost.source, cost.seconds))
+    rows = (
+        _part("steps", record.steps, lambda _: steps_page(record), wide=True),
+        _part("cost", module.cost, partial(cost_page, record, module)),
+        _part("time", profile, lambda seen: profile_page(record, seen, buffers)),
+        _part("memory", memory, partial(memory_page, record)),
+        _part("collectives", module.collectives, partial(collectives_page, record), wide=True),
+        _part("shardings", record.shardings, partial(shardings_page, record), wide=True),
+        _part("kernels", module.kernels, partial(kernels_page, record), wide=True),
+        _part("skeleton", module.skeleton, partial(skeleton_page, record), wide=True),
+        _part("graph", record, lambda _: graph_page(record, pictures), wide=True),
+        _part("passes", overview, partial(passes_page, record, module)),
+        _part("source", source, lambda cost: source_page(record, cost.source, cost.seconds)),
+        _part("code", module.code, partial(code_page, record), wide=True),
+        _part("texts", has_texts(module.summary.files), lambda _: texts_page(record), wide=True),
+        _part("tpu", module.tpu, partial(tpu_page, record), wide=True),
+        _part("files", module.summary, partial(files_page, record)),
+    )
+    return [part for part in rows if part is not None]
 
 
-def _partition_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
-    """Yield the parts on several devices."""
-    collectives, shardings = module.collectives, record.shardings
-    if collectives:
-        yield ModulePart("collectives", lambda: collectives_page(record, collectives), wide=True)
-    if shardings:
-        yield ModulePart("shardings", lambda: shardings_page(record, shardings), wide=True)
-
-
-def _code_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
-    """Yield the parts on what the instructions became."""
-    code, kernels, tpu = module.code, module.kernels, module.tpu
-    if code:
-        yield ModulePart("code", lambda: code_page(record, code), wide=True)
-    if kernels:
-        yield ModulePart("kernels", lambda: kernels_page(record, kernels), wide=True)
-    if tpu:
-        yield ModulePart("tpu", lambda: tpu_page(record, tpu), wide=True)
+def _part(
+    name: str, value: T | None, page: Callable[[T], PartPage], *, wide: bool = False
+) -> ModulePart | None:
+    """Return the part that shows a value; None without one."""
+    return ModulePart(name, partial(page, value), wide) if value else None
 
 
 @dataclass(frozen=True, slots=True)
