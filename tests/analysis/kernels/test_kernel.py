@@ -12,7 +12,7 @@ from xlareport.readers.ptxas_output import CompiledKernel
 
 
 def card() -> Card:
-    found = find_card("NVIDIA H100", "sm_90a", b"core_count: 132", None)
+    found = find_card("NVIDIA H100", "sm_90a", 132, None)
     assert found is not None
     return found
 
