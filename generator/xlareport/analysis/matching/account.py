@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
-from xlareport.analysis.matching.composition import Compositions
+from xlareport.analysis.matching.fused import FusionSources
 from xlareport.analysis.matching.copies import copies_merged, list_copies
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.gone import Gone
@@ -25,7 +25,7 @@ def pairings(search: Search) -> list[Pairing]:
     account.links()
     account.copies_of_computations()
     account.leftovers()
-    account.compositions()
+    account.fusions()
     return _in_order(search, account.pairings())
 
 
@@ -270,16 +270,16 @@ class _Account:
             if place not in self._told_after and not self._unchanged(place):
                 self._account_for_new(node, place)
 
-    def compositions(self) -> None:
+    def fusions(self) -> None:
         """Record what new fusions and calls are made of, once all that they hold is recorded."""
         modules = self._search.before.graph.module, self._search.after.graph.module
         budget = most_nodes(self._search.computations.most_lines)
-        compositions = Compositions(modules, self._same_before, self.pairings(), budget)
+        sources = FusionSources(modules, self._same_before, self.pairings(), budget)
         for pairing in self._new_holders:
-            composition = compositions.of(pairing.after[0], pairing.before)
+            source = sources.of(pairing.after[0], pairing.before)
             verb = "fuses" if pairing.relation is Relation.FUSED else "calls"
-            pairing.before, pairing.grade = composition.places, composition.grade
-            pairing.reason = f"{verb} {composition.words}"
+            pairing.before, pairing.grade = source.places, source.grade
+            pairing.reason = f"{verb} {source.words}"
 
     def _same_before(self, place: Place) -> tuple[Place, ...] | None:
         """Return where an unchanged place after stood; None where the place has changed."""

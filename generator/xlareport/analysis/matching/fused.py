@@ -11,11 +11,11 @@ from xlareport.knowledge.grades import Grade, weakest
 
 _FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that only bring values into a computation and out of it."""
-_UNTOLD = Pairing((), (), Grade.GUESSED, "nothing was said of it", Relation.ADDED)
+_UNMATCHED = Pairing((), (), Grade.GUESSED, "no pairing", Relation.ADDED)
 
 
 @dataclass(frozen=True, slots=True)
-class Composition:
+class FusionSource:
     """What a new fusion or call is made of."""
 
     places: tuple[Place, ...]
@@ -42,7 +42,7 @@ class Composition:
         return text
 
 
-class Compositions:
+class FusionSources:
     """What new fusions and calls are made of, by what is told of each line that they hold."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Compositions:
                 for place in pairing.after:
                     self._pairings.setdefault(place, pairing)
 
-    def of(self, holder: Place, known: tuple[Place, ...]) -> Composition:
+    def of(self, holder: Place, known: tuple[Place, ...]) -> FusionSource:
         """Return what a fusion or call is made of; `known` is what was found of that already."""
         line = self._after.find(*holder)
         held = None if line is None else self._held(line)
@@ -78,7 +78,7 @@ class Compositions:
             if not is_holder:
                 new += not sources
                 grades.append(grade if sources else Grade.MATCHED)
-        return Composition(
+        return FusionSource(
             places=tuple(places),
             sources=sum(not self._is_holder(place) for place in places),
             held=len(grades),
@@ -90,7 +90,7 @@ class Compositions:
         same = self._same_before(place)
         if same is not None:
             return same, Grade.EXACT
-        pairing = self._pairings.get(place, _UNTOLD)
+        pairing = self._pairings.get(place, _UNMATCHED)
         return pairing.before, pairing.grade
 
     def _held(self, holder: Instruction) -> list[tuple[Place, bool]] | None:
