@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
-from xlareport.analysis.matching.fused import FusionSources
 from xlareport.analysis.matching.copies import copies_merged, list_copies
 from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.fused import FusionSources
 from xlareport.analysis.matching.gone import Gone
 from xlareport.analysis.matching.graph import Frame, Node, most_nodes
 from xlareport.analysis.matching.holders import Holders
