@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: locks docs successor installation owner walks help report serve test test-replay test-dask check architecture format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: locks docs successor installation owner walks workflows help report serve test test-replay test-dask check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -41,6 +41,9 @@ test-dask: $(VENV)/.ready-dask  ## Test reports by a cluster; installs Dask and 
 
 walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
 	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) --dist loadfile tests/site tests/hostile tests/benchmarks
+
+workflows: $(VENV)/.ready-test  ## Run the jobs of the workflows, the action and the recipes on this machine, step by step
+	XLAREPORT_LONG_WALKS=1 $(RUN)pytest tests/workflows
 
 successor: browser  ## Build sites of the tests with Zensical instead of MkDocs, and test them in a browser
 	test -d build/zensical || $(RUN)python -m venv build/zensical
