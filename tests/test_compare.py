@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from xlareport.api import Report
 from xlareport.cli.compare import command
-from xlareport.compare import compare
+from xlareport.compare import compare, compare_many
 from xlareport.pages.compare.results import markdown
 from xlareport.records.budgets import check, parse_budget
 from xlareport.records.compare import ComparisonRecord
-from xlareport.report import BuildOptions
+from xlareport.report import BuildOptions, read_report
 from xlareport.storage.payloads import read_stored_value
 
 HLO = """HloModule jit_f, is_scheduled=true
@@ -159,3 +160,26 @@ def test_the_markdown_of_a_large_regression_is_under_60_lines(tmp_path: Path) ->
     assert len(view.causes) > 20
     assert len(broken.breaches) > 20
     assert 20 < len(lines_of_text) < 60
+
+
+def test_dumps_have_the_main_program_of_their_reports(tmp_path: Path) -> None:
+    """Two programs that only their steps tell apart: the compiler changed the second one."""
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    before = HLO.replace(
+        "dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "add(a, a)"
+    )
+    for number, name, first in ((1, "jit_f", HLO), (2, "jit_g", before)):
+        for stage, text in (("before_optimizations", first), ("cpu_after_optimizations", HLO)):
+            path = dump / f"module_{number:04d}.{name}.{stage}.txt"
+            path.write_text(text.replace("jit_f", name))
+    options = BuildOptions(jobs=1)
+    reported = read_report(dump, options).main
+    assert reported is not None
+    assert reported.module == "module_0002.jit_g"
+    view = compared(dump, dump)
+    assert view.main is not None
+    assert view.main.head == reported.module
+    assert {member.module for member in compare_many([dump] * 2, options, site=False)} == {"jit_g"}
+    with Report(dump) as report:
+        assert report.main.key == reported.module

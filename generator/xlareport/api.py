@@ -29,6 +29,7 @@ from xlareport.analysis.history.events import HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
+from xlareport.analysis.module_steps import compare_snapshots
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
@@ -255,9 +256,8 @@ class Module:
     @cached_property
     def summary(self) -> ModuleSummary:
         """The figures that the report shows of it."""
-        return summarize_module(
-            self.read, [None for _ in self.read.snapshots], count_final_cost(self.read)
-        )
+        steps = [step.summary for step in compare_snapshots(self.read)]
+        return summarize_module(self.read, steps, count_final_cost(self.read))
 
     @property
     def problems(self) -> tuple[Problem, ...]:

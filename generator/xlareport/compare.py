@@ -28,9 +28,11 @@ from xlareport.analysis.compare.time_changes import (
 )
 from xlareport.analysis.compare.verdict import judge
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
+from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.beside import profiles_beside
 from xlareport.dump.rank_modules import group_source
+from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source, open_files
 from xlareport.knowledge.grades import Grade
 from xlareport.pages.compare.diff_tasks import Reports, diff_task
@@ -62,6 +64,7 @@ _DIED = "the process that read it died, perhaps out of memory"
 _OF_BOTH = "Not read: it lies beside both dumps. --profile-base and --profile-head say whose it is."
 Profiles = tuple[Sequence[str], Sequence[str]]
 """Folders, archives or files with what profilers wrote of base and head."""
+_NO_TIMES: Mapping[str, ModuleTimes] = {}
 _Opened: TypeAlias = Source | BareReport | SketchedReport
 
 
@@ -166,7 +169,8 @@ def _main_of(
     place: str | Path, options: BuildOptions, progress: ProgressCallback
 ) -> Sketched | None:
     with _opened(place, options) as source:
-        side = _side(source, options, progress)
+        seen = read_profiles(source, (), options.limits) if isinstance(source, Source) else None
+        side = _side(source, options, progress, seen.modules if seen else {})
     return next((each for each in side.sketched if each.sketch.key == side.main), None)
 
 
@@ -219,7 +223,7 @@ def _compared(
     progress: ProgressCallback,
 ) -> tuple[ComparisonRecord, Sequence[ModuleDiff]]:
     ours, theirs = (
-        _with_times(_side(item, options, progress), (item, other), named, options, progress)
+        _timed_side((item, other), named, options, progress)
         for item, other, named in zip(opened, reversed(opened), profiles, strict=True)
     )
     pairs = pair_modules(
@@ -257,21 +261,21 @@ def _compared(
     return record, list(diffs.values())
 
 
-def _with_times(
-    side: _Side,
+def _timed_side(
     opened: tuple[_Opened, _Opened],
     named: Sequence[str],
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> _Side:
-    """Add what profilers saw of one side; `opened` are this dump and the other."""
+    """Return one side with what profilers saw of it; `opened` are this dump and the other."""
     source, other = opened
     if isinstance(source, BareReport | SketchedReport):
-        return side
+        return _side(source, options, progress)
     near = () if named else profiles_beside(source.location)
     shared = _of_both(near, source, other)
     beside = [path for path in near if path not in shared]
     seen = read_profiles(source, named, options.limits, progress, beside=beside)
+    side = _side(source, options, progress, seen.modules)
     unread = [Problem(str(path), None, _OF_BOTH) for path in shared]
     problems = (*side.problems, *unread, *seen.problems)
     return replace(side, watched=seen.modules, problems=problems)
@@ -305,7 +309,13 @@ def _timings(
         yield places[task.base.key, task.head.key], (task, result)
 
 
-def _side(source: _Opened, options: BuildOptions, progress: ProgressCallback) -> _Side:
+def _side(
+    source: _Opened,
+    options: BuildOptions,
+    progress: ProgressCallback,
+    watched: Mapping[str, ModuleTimes] = _NO_TIMES,
+) -> _Side:
+    """Read one side; `watched` counts runs, so that the main program is the one of its report."""
     if isinstance(source, BareReport):
         problem = Problem(source.dump.path, None, ONLY_FIGURES)
         return _Side(source.sketched, source.dump, source.main, (problem,))
@@ -324,7 +334,11 @@ def _side(source: _Opened, options: BuildOptions, progress: ProgressCallback) ->
         sketches[module.key] = result
         progress(what, done, len(grouped.modules))
     results = [sketches[module.key] for module in grouped.modules]
-    analyses = tuple(result.analysis for result in results)
+    same = find_repeated_modules(grouped.modules).same
+    analyses = tuple(
+        replace(analysis, same_as=same.get(analysis.summary.files.key))
+        for analysis in count_runs((result.analysis for result in results), watched)
+    )
     dump = AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, analyses)
     report = build_report(dump, relate_modules(dump), options.marker)
     main = report.main.module if report.main else None

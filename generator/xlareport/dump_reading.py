@@ -15,10 +15,9 @@ from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadabl
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.ranks.work import compare_ranks
-from xlareport.dump.duplicates import find_duplicates
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, SnapshotFiles, module_here
 from xlareport.dump.rank_modules import group_source
-from xlareport.dump.rank_twins import find_rank_twins
+from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source
 from xlareport.pages.module.drawing import draw_module
 from xlareport.pages.module.duplicate import duplicate_result, duplicate_texts
@@ -278,11 +277,8 @@ def begin_reading(
     artifacts, grouped = group_source(source, run)
     grouped = keep_slugs(grouped, options.history)
     watched = read_profiles(source, options.profiles, options.limits, progress)
-    repeated = find_duplicates(grouped.modules, run)
-    first = [module for module in grouped.modules if module.key not in repeated]
-    twins = dict(find_rank_twins(first, run))
-    twins |= {key: twins[each.key] for key, each in repeated.items() if each.key in twins}
-    same = {**repeated, **twins}
+    repeated = find_repeated_modules(grouped.modules, run)
+    same = repeated.same
     own = [module for module in grouped.modules if module.key not in same]
     replays = _replays(options.replays, grouped, same)
     progress(_READING, 0, len(own))
@@ -301,7 +297,7 @@ def begin_reading(
     ]
     return DumpReading(
         *(source, options.name or source.name, artifacts, grouped, tasks, same),
-        *(frozenset(twins), watched, progress, workers),
+        *(repeated.twins, watched, progress, workers),
         ModuleWork(options.pictures if pages else None, kept, pages and workers.is_remote),
         folder,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from xlareport.dump.contents import RunEach, content_digest
+from xlareport.dump.duplicates import find_duplicates
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.rank_modules import by_ending, may_be_ranks
 
@@ -33,6 +34,25 @@ _CALLBACKS = (b"callback", b"_python_")
 _CONFIG = b"backend_config="
 _PARAMETER = re.compile(rb"[\w.\-]{1,1000}+: ")
 _NUMBER = re.compile(rb"\b\d{1,20}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedModules:
+    """Modules that are not analyzed, since another one is the same."""
+
+    same: Mapping[str, ModuleFiles]
+    """By its key, of each module that repeats another one that one."""
+    twins: frozenset[str]
+    """Keys of those that repeat it but for names, ids and notes."""
+
+
+def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) -> RepeatedModules:
+    """Return which modules repeat others; `run` reads files."""
+    repeated = find_duplicates(modules, run)
+    first = [module for module in modules if module.key not in repeated]
+    twins = dict(find_rank_twins(first, run))
+    twins |= {key: twins[each.key] for key, each in repeated.items() if each.key in twins}
+    return RepeatedModules({**repeated, **twins}, frozenset(twins))
 
 
 def find_rank_twins(

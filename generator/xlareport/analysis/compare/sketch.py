@@ -11,6 +11,7 @@ from xlareport.analysis.compare.facts import collect_facts
 from xlareport.analysis.compare.pairing import Sketch
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
+from xlareport.analysis.module_steps import compare_snapshots
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -40,7 +41,8 @@ def sketch_module(files: ModuleFiles) -> SketchedModule:
 def _sketch_module(files: ModuleFiles) -> SketchedModule:
     module = read_module(files)
     cost = count_final_cost(module)
-    summary = summarize_module(module, [None for _ in module.snapshots], cost)
+    steps = [step.summary for step in compare_snapshots(module)]
+    summary = summarize_module(module, steps, cost)
     analysis = ModuleAnalysis(summary, read=module.read)
     return SketchedModule(analysis, sketch_parsed(module, summary, cost))
 
