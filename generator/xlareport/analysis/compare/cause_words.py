@@ -136,6 +136,7 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
         base=change.base,
         head=change.head,
         arguments=units.plural(change.count, "argument"),
+        loops="A loop runs" if change.count == 1 else f"{change.count} loops run",
         size=units.byte_size(change.bytes),
     )
     match change.kind:
@@ -155,6 +156,7 @@ _WORDS = {
     ChangeKind.RECOMPUTATION: (
         "jax.checkpoint recomputes {head} instructions of the program instead of {base}"
     ),
+    ChangeKind.LOOPS: "{loops} {head} instead of {base} times",
     ChangeKind.DONATION: "{head} arguments are donated instead of {base} ({size})",
     ChangeKind.SHARDING: "The sharding is `{head}` instead of `{base}`",
     ChangeKind.OPERATIONS: "The program has other operations",

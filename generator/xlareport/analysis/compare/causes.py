@@ -20,8 +20,10 @@ from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.effects import (
     UNKNOWN,
     Effect,
+    one_sided_effect,
     opcode_effect,
     recomputed_effect,
+    trips_effect,
     whole_effect,
 )
 from xlareport.analysis.compare.parting import parting
@@ -40,9 +42,12 @@ _SCALE = frozenset(
         ChangeKind.RECOMPUTATION,
         ChangeKind.SHARDING,
         ChangeKind.OPERATIONS,
+        ChangeKind.LOOPS,
     }
 )
 """Changes of a program that change the work of every pass."""
+_TOLD_APART = frozenset({ChangeKind.OPERATIONS, ChangeKind.LOOPS, ChangeKind.DONATION})
+"""Changes of a program beside which ops of one side alone are the effect of other operations."""
 _WHERE_PARTED = ("parted", "head", "base", "end")
 _ORDER = ("device", "compiler", "disabled pass", "option")
 
@@ -54,7 +59,7 @@ class Cause:
     kind: str
     """`device`, `option`, `disabled pass`, `compiler`, `modules`, `autotuning`, `pass`, or the kind
     of a change of the program: `dtype`, `size`, `layers`, `rematerialization`, `donation`,
-    `sharding`, `operations`, `program`."""
+    `trip count`, `sharding`, `operations`, `program`."""
     sentence: str
     """Names stand between backticks."""
     grade: Grade
@@ -169,8 +174,9 @@ def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Ite
     for member in members:
         for change in _changes(member):
             causes.setdefault(change, []).append(member)
+    kinds = {change.kind for change in causes}
     for change, showing in causes.items():
-        yield _program_cause(change, showing)
+        yield _program_cause(change, showing, kinds)
 
 
 def _has_other_program(comparison: Comparison, *, is_only: bool) -> bool:
@@ -210,7 +216,9 @@ def _same_figures(comparison: Comparison) -> bool:
     return ours.final == final and dict(ours.opcodes) == dict(theirs.opcodes)
 
 
-def _program_cause(change: ProgramChange, showing: Sequence[Comparison]) -> Cause:
+def _program_cause(
+    change: ProgramChange, showing: Sequence[Comparison], kinds: set[ChangeKind]
+) -> Cause:
     first = showing[0]
     subject = next(iter((*change.names, *change.lines)), "")
     return Cause(
@@ -221,18 +229,28 @@ def _program_cause(change: ProgramChange, showing: Sequence[Comparison]) -> Caus
         subject,
         change.base,
         change.head,
-        _effect_of(change, first),
+        _effect_of(change, first, kinds),
         cause_words.why_program(change, first),
         ("given", "end"),
     )
 
 
-def _effect_of(change: ProgramChange, comparison: Comparison) -> Effect:
-    """Return what belongs to a change alone, where ops or arguments tell it."""
-    if change.kind is ChangeKind.RECOMPUTATION:
-        return recomputed_effect(comparison)
-    if change.kind is not ChangeKind.DONATION:
-        return UNKNOWN
+def _effect_of(change: ProgramChange, comparison: Comparison, kinds: set[ChangeKind]) -> Effect:
+    """Return what belongs to a change alone, where ops, loops or arguments tell it."""
+    match change.kind:
+        case ChangeKind.RECOMPUTATION:
+            return recomputed_effect(comparison)
+        case ChangeKind.LOOPS:
+            return trips_effect(comparison, change)
+        case ChangeKind.OPERATIONS if kinds <= _TOLD_APART:
+            return one_sided_effect(comparison)
+        case ChangeKind.DONATION:
+            return _donated(change)
+        case _:
+            return UNKNOWN
+
+
+def _donated(change: ProgramChange) -> Effect:
     fewer = int(change.head) < int(change.base)
     return Effect(0.0, memory_bytes=change.bytes if fewer else -change.bytes)
 

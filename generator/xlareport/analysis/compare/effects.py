@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
+from xlareport.analysis.compare.loop_changes import find_time_in_trips, find_trip_changes
 from xlareport.analysis.compare.operations import Phase, align_operations
+from xlareport.analysis.compare.program_changes import ProgramChange
 
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 
@@ -56,6 +58,30 @@ def recomputed_effect(comparison: Comparison) -> Effect:
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
     again = [change for change in changes if change.key.phase is Phase.RECOMPUTED]
     return Effect(sum(each.seconds for each in again), sum(each.bytes for each in again))
+
+
+def trips_effect(comparison: Comparison, change: ProgramChange) -> Effect:
+    """Return the change of the loops that run another number of times, if the final ones do."""
+    if comparison.base is None or comparison.head is None:
+        return UNKNOWN
+    given = find_trip_changes(
+        comparison.base.facts.program.loops, comparison.head.facts.program.loops
+    )
+    for each in given:
+        if (str(each.base), str(each.head)) == (change.base, change.head):
+            final = comparison.base.facts.loops, comparison.head.facts.loops
+            time = find_time_in_trips(*final, each)
+            return Effect(*time) if time else UNKNOWN
+    return UNKNOWN
+
+
+def one_sided_effect(comparison: Comparison) -> Effect:
+    """Return the change of ops that only one side has."""
+    if comparison.base is None or comparison.head is None:
+        return UNKNOWN
+    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
+    alone = [change for change in changes if not change.in_both]
+    return Effect(sum(each.seconds for each in alone), sum(each.bytes for each in alone))
 
 
 def opcode_effect(comparison: Comparison, opcode: str) -> Effect:

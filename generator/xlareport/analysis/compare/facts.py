@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
+from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
 from xlareport.analysis.compare.operations import FREE, Operation, count_kernels, list_operations
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.fusion_shares import share_fusions
@@ -62,6 +63,8 @@ class Facts:
     """As in a cost report; `guessed` where nothing names a device."""
     on_chip_share: float = 0.0
     """The part of the bytes accessed that is in a TPU's VMEM or CMEM; no time includes it."""
+    loops: tuple[ComparedLoop, ...] = ()
+    """Of the final module."""
 
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
@@ -86,6 +89,7 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         device=device.name,
         device_grade=grade,
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
+        loops=list_loops(module.final.hlo, cost, shares),
     )
 
 

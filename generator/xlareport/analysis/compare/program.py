@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
 from xlareport.analysis.compare.operations import FREE, OperationKey, Phase, key_of
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.source.locations import op_name_of, places_of
@@ -57,6 +58,7 @@ class Program:
     replicas: int
     stacks: bool
     """It has stack frames, which XLA writes since 2025."""
+    loops: tuple[ComparedLoop, ...] = ()
 
 
 NO_PROGRAM = Program((), (), (), (), 0, 0, 1, 1, stacks=False)
@@ -108,4 +110,5 @@ def read_program(module: HloModule) -> Program:
         partitions=signature.partitions,
         replicas=parse_whole_number(module.attributes.get("replica_count", "1")) or 1,
         stacks=bool(module.stack_frames),
+        loops=list_loops(module),
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from xlareport.analysis.compare.loop_changes import find_trip_changes
 from xlareport.analysis.compare.operations import Phase
 from xlareport.analysis.compare.program import Given, Program
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
@@ -24,12 +25,17 @@ class ChangeKind(StrEnum):
     TYPE = "dtype"
     SIZE = "size"
     LAYERS = "layers"
+    LOOPS = "trip count"
     RECOMPUTATION = "rematerialization"
     DONATION = "donation"
     SHARDING = "sharding"
     OPERATIONS = "operations"
     OTHER = "program"
     """Constants or attributes."""
+
+
+_SAME_OPERATIONS = frozenset({ChangeKind.LOOPS, ChangeKind.DONATION})
+"""Changes beside which a program has as many of each op as before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,10 @@ def find_program_changes(base: Program, head: Program) -> tuple[ProgramChange, .
         *_recomputation(base, head),
         *_donation(pairs),
     ]
+    # A loop over layers runs as often as the arguments that it slices have rows: told already.
+    explained = {(change.base, change.head) for change in changes}
+    loops = _loops(base, head)
+    changes += [change for change in loops if (change.base, change.head) not in explained]
     changes += _operations(base, head, {change.kind for change in changes})
     return tuple(changes)
 
@@ -181,6 +191,21 @@ def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:
             yield ProgramChange(ChangeKind.RECOMPUTATION, old, new, count, lines=names)
 
 
+def _loops(base: Program, head: Program) -> Iterator[ProgramChange]:
+    """Yield trip counts that differ, with the loops as the head names them."""
+    for change in find_trip_changes(base.loops, head.loops):
+        names = tuple(theirs.name for _, theirs in change.loops)
+        lines = dict.fromkeys(theirs.key.line for _, theirs in change.loops if theirs.key.line)
+        yield ProgramChange(
+            ChangeKind.LOOPS,
+            str(change.base),
+            str(change.head),
+            len(names),
+            names[:_NAMES],
+            tuple(lines)[:_NAMES],
+        )
+
+
 def _donation(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
     changed = [other for ours, other in pairs if ours.donated != other.donated]
     if changed:
@@ -203,24 +228,33 @@ def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterato
         *(_OF_RECOMPUTING if ChangeKind.RECOMPUTATION in known else ()),
     }
     ours, theirs = _counted(base, explained), _counted(head, explained)
-    gone = [op for op in ours if op not in theirs]
-    new = [op for op in theirs if op not in ours]
-    if not gone and not new and not known:
-        ours, theirs = _opcodes(base), _opcodes(head)
-        gone = [op for op in ours if ours[op] > theirs[op]]
-        new = [op for op in theirs if theirs[op] > ours[op]]
+    gone = sorted(op for op in ours if op not in theirs)
+    new = sorted(op for op in theirs if op not in ours)
+    if known <= _SAME_OPERATIONS:
+        if not gone and not new:
+            ours, theirs = _opcodes(base), _opcodes(head)
+        gone += [op for op in ours if ours[op] > theirs[op] and op not in gone]
+        new += [op for op in theirs if theirs[op] > ours[op] and op not in new]
     if gone or new:
-        lines = dict.fromkeys(
-            operation.key.line
-            for side, ops in ((base, gone), (head, new))
-            for operation in side.operations
-            if operation.key.line
-            and (operation.key.op in ops or any(name in ops for name, _ in operation.opcodes))
-        )
+        lines = _lines_of(base, head, {*gone, *new})
         count = sum(abs(theirs[op] - ours[op]) for op in {*gone, *new})
-        old, other = (", ".join(sorted(ops)[:_NAMES]) for ops in (gone, new))
-        first = tuple(lines)[:_NAMES]
+        old, other = (", ".join(ops[:_NAMES]) for ops in (gone, new))
+        first = lines[:_NAMES]
         yield ProgramChange(ChangeKind.OPERATIONS, old, other, count, lines=first)
+
+
+def _lines_of(base: Program, head: Program, ops: set[str]) -> tuple[str, ...]:
+    """Return the lines of ops; where some are on one side only, of these."""
+    keys = {operation.key for operation in base.operations}
+    other = {operation.key for operation in head.operations}
+    named = [
+        operation.key
+        for operation in (*base.operations, *head.operations)
+        if operation.key.line
+        and (operation.key.op in ops or any(name in ops for name, _ in operation.opcodes))
+    ]
+    alone = [key for key in named if (key in keys) != (key in other)]
+    return tuple(dict.fromkeys(key.line for key in alone or named))
 
 
 def _opcodes(program: Program) -> Counter[str]:
