@@ -210,22 +210,28 @@ def _least(grades: Iterable[Grade]) -> str:
     return max(grades, key=[*Grade].index, default="")
 
 
-def _history(drawing: "Drawing", forward: bool, place: Place) -> Drawn:  # noqa: FBT001 - a direction
+def history_claim(
+    drawing: "Drawing", place: Place, *, forward: bool
+) -> tuple[str, Trace, list[HistoryEvent]]:
+    """Return a history as one line, with its trace and its events."""
     stage = 0 if forward else len(drawing.modules) - 1
     trace = trace_subject(drawing.sequence, Subject(str(place), stage, (place,)))
     events = [*trace.events, *(() if forward else trace.beginnings)]
     ends = trace.now if forward else trace.origins
     told = [drawing.told(event) for event in dict.fromkeys(events) if event.event not in _SILENT]
-    way = "forward" if forward else "back"
-    claim = f"{place} {'>' if forward else '<'} {_standing(ends)}. {'; '.join(told)}"
+    return f"{place} {'>' if forward else '<'} {_standing(ends)}. {'; '.join(told)}", trace, events
+
+
+def _history(drawing: "Drawing", forward: bool, place: Place) -> Drawn:  # noqa: FBT001 - a direction
+    claim, trace, events = history_claim(drawing, place, forward=forward)
     row = [
         drawing.dump,
         drawing.key,
-        f"{way} {place}",
+        f"{'forward' if forward else 'back'} {place}",
         _least(event.confidence for event in events),
         claim,
     ]
-    return row, "\n".join(drawing.reading(trace, events, ends))
+    return row, "\n".join(drawing.reading(trace, events, trace.now if forward else trace.origins))
 
 
 @dataclass(frozen=True, slots=True)
