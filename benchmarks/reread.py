@@ -125,7 +125,7 @@ def _report(rows: list[tuple[Reading, str]], old: dict[str, str]) -> None:
     lost = [(row, text) for row, text in rows if row.verdict == "right"]
     lost = [(row, text) for row, text in lost if not holds(text, row.claim)]
     print(f"{len(rows)} of the readings told anew, {len(lost)} right claims not told so")
-    for row, text in [] if old else lost:
+    for row, text in lost:
         print(f"\n{row.key}\n  - {row.claim}\n  + {text[:600]}")
     changed = [(row, text) for row, text in rows if old.get(row.key, text) != text]
     print(f"{len(changed)} texts differ" if old else "")
@@ -150,7 +150,8 @@ def main() -> None:
         by_dump[row.dump].append(row)
     dumps = [dump for folder in options.folders for dump in sorted(folder.iterdir())]
     dumps = [dump for dump in dumps if dump.name in by_dump and options.only in dump.name]
-    tasks = [(dump / dump.name, by_dump[dump.name], options.accounts) for dump in dumps]
+    dumps = [inner if (inner := dump / dump.name).is_dir() else dump for dump in dumps]
+    tasks = [(dump, by_dump[dump.name], options.accounts) for dump in dumps]
     with ProcessPoolExecutor(2) as workers:
         rows = [row for part in workers.map(told, tasks) for row in part]
     csv.field_size_limit(sys.maxsize)

@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.step import step
+from xlareport.analysis.steps.unread import left_unread
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -35,3 +39,23 @@ def test_what_had_no_users_before_and_what_acts_is_not_left(read: Read) -> None:
     before = before.replace("negate(%send)\n", "negate(%send)\n  ROOT %out = f32[8]{0} abs(%a)\n")
     headline = step(read(after), read(before)).headline
     assert "left" not in headline
+
+
+_BYPASSED = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
+
+
+def left(read: Read, relation: Relation, name: str) -> list[Grade]:
+    """Return the grades of what is left where a name is paired so with the copy."""
+    before, after = read(_BEFORE), read(_BYPASSED.replace("%copy.1 =", f"%{name} ="))
+    places = (Place("main", "copy.1"),), (Place("main", name),)
+    pairing = Pairing(*places, Grade.GUESSED, "in order", relation)
+    return [pairing.grade for pairing in left_unread(Matching(before, after, {}, (pairing,)))]
+
+
+def test_what_is_left_is_no_surer_than_its_partner(read: Read) -> None:
+    assert left(read, Relation.SAME, "copy.1") == [Grade.GUESSED]
+    assert left(read, Relation.SAME, "copy.2") == [Grade.GUESSED]
+
+
+def test_dead_code_that_took_the_place_of_another_is_not_left(read: Read) -> None:
+    assert not left(read, Relation.REPLACED, "copy.2")

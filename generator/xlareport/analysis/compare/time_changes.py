@@ -347,7 +347,9 @@ class _Join:
     def _grade(self, base: tuple[str, ...], head: tuple[str, ...]) -> Grade:
         pairings = [pairing for pairing in map(self._pairing, head) if pairing is not None]
         apart = len(base) > 1 or len(head) > 1
-        grades = [pairing.grade for pairing in pairings] + ([Grade.MATCHED] if apart else [])
+        grades = [pairing.weakest_grade for pairing in pairings] + (
+            [Grade.MATCHED] if apart else []
+        )
         if (
             base
             and head

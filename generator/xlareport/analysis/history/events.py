@@ -98,17 +98,18 @@ def events_between(
         pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     if pairing.relation in _EVENTS and not anew:
-        event, message = _EVENTS[pairing.relation], pairing.reason
-        sources, targets = pairing.before, pairing.after
+        event, message = _EVENTS[pairing.relation], pairing.known_of(before, after).reason
+        sources, targets, grade = pairing.before, pairing.after, pairing.weakest_grade
     else:
         result = _difference(matching, before, after)
         if result is None:
             return
         event, message = result
         sources, targets = (before,), (after,)
+        grade = pairing.known_of(before, after).grade
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    yield HistoryEvent(stage, event, after, sources, targets, pairing.grade, message)
+    yield HistoryEvent(stage, event, after, sources, targets, grade, message)
 
 
 def _is_same_opcode(matching: Matching, before: Place, after: Place) -> bool:

@@ -91,7 +91,10 @@ class FusionSources:
         if same is not None:
             return same, Grade.EXACT
         pairing = self._pairings.get(place, _UNMATCHED)
-        return pairing.before, pairing.grade
+        if place in pairing.after[1:]:
+            return pairing.before, pairing.known_of(pairing.before[0], place).grade
+        grades = (pairing.known_of(source, place).grade for source in pairing.before)
+        return pairing.before, weakest(grades, pairing.grade)
 
     def _held(self, holder: Instruction) -> list[tuple[Place, bool]] | None:
         """Return all that a line holds, at all depths, and which of it are fusions or calls.

@@ -6,6 +6,7 @@ The next dead code elimination takes them away; what does their work now is the 
 from weakref import WeakKeyDictionary
 
 from xlareport.analysis.matching.families import family_of
+from xlareport.analysis.matching.graph import Node
 from xlareport.hlo.model import Computation, Instruction
 
 ACTING = frozenset(
@@ -15,6 +16,23 @@ ACTING = frozenset(
 """Opcodes that may do something though nothing reads them."""
 
 _UNREAD: WeakKeyDictionary[Computation, frozenset[Instruction]] = WeakKeyDictionary()
+
+
+def is_idle(line: Instruction, computation: Computation) -> bool:
+    """Whether an instruction has no users and does nothing by itself: dead code."""
+    acts = line.opcode in ACTING or line.opcode == "parameter"
+    return not acts and line is not computation.root and line.name not in computation.users
+
+
+def is_dead_copy(before: Node, after: Node) -> bool:
+    """Whether a node after is dead code, under a name of its own, and the one before was read.
+
+    Passes make copies that nothing reads; what does the work of the one before is another.
+    """
+    if before.instruction.name == after.instruction.name:
+        return False
+    idle = is_idle(after.instruction, after.frame.computation)
+    return idle and not is_idle(before.instruction, before.frame.computation)
 
 
 def unread_heavy(computation: Computation) -> frozenset[Instruction]:

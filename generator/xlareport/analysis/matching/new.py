@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.leftovers import is_dead_copy
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
 from xlareport.analysis.matching.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search import NodePair, Search
@@ -20,6 +21,9 @@ _MOVES = frozenset({"bitcast", "reshape"})
 """The same, where what they equal is beside them: they only give a value another shape."""
 
 
+_IDLE = "it has no users"
+
+
 class New:
     """Says of instructions that are only after where they come from."""
 
@@ -34,6 +38,8 @@ class New:
     def verdict(self, node: Node) -> PairVerdict:
         """Return where a node comes from."""
         source = self.source(node)
+        if source is not None and is_dead_copy(source, node):
+            return PairVerdict(None, Grade.EXACT, _IDLE)
         if source is not None:
             return PairVerdict(source, self._doubts.get(node, Grade.EXACT), "a further copy")
         source = self._copied_by_name(node)
@@ -178,7 +184,7 @@ class New:
         if readers:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
-            yield Grade.EXACT, "it has no users"
+            yield Grade.EXACT, _IDLE
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
         if not callers and not self._is_in_entry(node):

@@ -3,11 +3,11 @@
 One type serves the steps between two snapshots, pictures, retraces and the comparison of dumps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from xlareport.knowledge.grades import Grade
+from xlareport.knowledge.grades import Grade, doubt, weakest
 
 
 class Relation(StrEnum):
@@ -69,6 +69,13 @@ class Place(NamedTuple):
         return f"{self.computation}/%{self.instruction}"
 
 
+class Doubt(NamedTuple):
+    """What is said of a further copy or duplicate that is less sure than the first pair."""
+
+    grade: Grade
+    reason: str
+
+
 @dataclass(slots=True)
 class Pairing:
     """Instructions of one module and what they are in another, n to m; never changed once made."""
@@ -81,3 +88,22 @@ class Pairing:
     """Words for the reader: `the same expression`."""
     relation: Relation = Relation.SAME
     cause: ChangeCause | None = None
+    doubts: dict[tuple[Place, Place], Doubt] | None = field(default=None, repr=False)
+    """Of pairs of a place before and one after that are less sure than the first."""
+
+    def add_doubt(self, pair: tuple[Place, Place], grade: Grade, reason: str) -> None:
+        """Note the grade of a further pair, if it is less sure than the first."""
+        if doubt(grade) > doubt(self.grade):
+            self.doubts = {**(self.doubts or {}), pair: Doubt(grade, reason)}
+
+    def known_of(self, before: Place | None, after: Place | None) -> Doubt:
+        """Return how sure it is that a place became another, and why."""
+        own = Doubt(self.grade, self.reason)
+        if self.doubts is None or before is None or after is None:
+            return own
+        return self.doubts.get((before, after), own)
+
+    @property
+    def weakest_grade(self) -> Grade:
+        """Return the grade of the least sure pair."""
+        return weakest((self.grade, *(known.grade for known in (self.doubts or {}).values())))

@@ -15,6 +15,7 @@ from xlareport.analysis.matching.graph import (
     most_nodes,
     swaps_parameters,
 )
+from xlareport.analysis.matching.leftovers import is_dead_copy
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.side import Side
@@ -91,6 +92,8 @@ class Search:
         if before in self.inlined or swaps_parameters(before, after):
             return False
         if not can_continue(before.instruction, after.instruction):
+            return False
+        if grade is not Grade.EXACT and is_dead_copy(before, after):
             return False
         equal = before.token == after.token
         if not equal:

@@ -95,10 +95,9 @@ def changes(matching: Matching) -> Iterator[Change]:
         for change in reader.read(pairing):
             named.add((change.kind, change.before))
             yield change
-    for before, after in left_unread(matching):
-        if (Kind.LEFT, before) not in named:
-            pairing = Pairing((before,), (after,), Grade.EXACT, "nothing uses it now")
-            yield reader.change((Kind.LEFT,), before, after, pairing, ())
+    for left in left_unread(matching):
+        if (Kind.LEFT, left.before[0]) not in named:
+            yield reader.change((Kind.LEFT,), left.before[0], left.after[0], left, ())
     yield from _reordered(matching)
 
 
@@ -250,12 +249,13 @@ class _Reader:
         if is_new and place is not None and self._is_outside(place, message):
             message = ""
         old_opcode, new_opcode = (line.opcode if line else "" for line in (old, new))
+        known = pairing.known_of(before, after)
         return Change(
             kind=kinds[0],
             before=before,
             after=after,
-            grade=pairing.grade,
-            reason=pairing.reason,
+            grade=known.grade,
+            reason=known.reason,
             kinds=kinds,
             scope=message or (place.computation if place else ""),
             opcodes=(

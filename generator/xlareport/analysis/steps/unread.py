@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.leftovers import ACTING
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.leftovers import is_idle
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation
+from xlareport.knowledge.grades import Grade
+
+_REASON = "nothing uses it now"
 
 
-def left_unread(matching: Matching) -> Iterator[tuple[Place, Place]]:
-    """Yield, before and after, what something used and nothing uses now."""
+def left_unread(matching: Matching) -> Iterator[Pairing]:
+    """Yield what something used and nothing uses now, as surely as it is the same instruction."""
     for computation in matching.after.computations:
         old = matching.before.by_name.get(matching.computation_before(computation.name))
         if old is not None and old is not computation:
@@ -17,15 +20,23 @@ def left_unread(matching: Matching) -> Iterator[tuple[Place, Place]]:
                 place = Place(computation.name, name)
                 known = matching.partner_before(place)
                 if known is not None and _was_read(matching, known):
-                    yield known, place
+                    yield from _left(matching, known, place)
 
 
 def _unread(computation: Computation) -> Iterator[str]:
     for line in computation.instructions:
-        idle = line.opcode not in ACTING and line.opcode != "parameter"
-        if idle and line is not computation.root and line.name not in computation.users:
+        if is_idle(line, computation):
             yield line.name
 
 
 def _was_read(matching: Matching, place: Place) -> bool:
     return bool(matching.before.by_name[place.computation].users.get(place.instruction))
+
+
+def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:
+    """Yield that an instruction stands on without users; not of another that took its place."""
+    pairing = matching.pairing_after(after)
+    grade = Grade.EXACT if pairing is None else pairing.known_of(before, after).grade
+    itself = before.instruction == after.instruction
+    if pairing is None or itself or pairing.relation is Relation.SAME:
+        yield Pairing((before,), (after,), grade, _REASON)
