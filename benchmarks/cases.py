@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.dump import AnalyzedDump, rank_table
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.recompilations import function_name
@@ -92,7 +92,8 @@ def analysed(source: Source) -> AnalyzedDump:
     results = map(outline_module, grouped.modules)
     watched = read_profiles(source, ())
     modules = tuple(count_runs(results, watched.modules))
-    return AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, modules)
+    ranks, _ = rank_table(source.name, [module.summary for module in modules], grouped)
+    return AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, modules, ranks)
 
 
 def in_order_of(plain: AnalyzedDump, hidden: AnalyzedDump) -> list[ModuleSummary]:

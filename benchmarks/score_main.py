@@ -45,7 +45,7 @@ def right(label: Label, name: str) -> bool:
 def judged(label: Label, names: Sequence[str], summaries: Sequence[ModuleSummary]) -> Outcome:
     """Judge one dump; `names` are the true names of the modules."""
     called = {one.files.key: name for one, name in zip(summaries, names, strict=True)}
-    ranked = [called[one.summary.files.key] for one in rank_modules(summaries)]
+    ranked = [called[one.summary.files.key] for one in rank_modules(summaries).modules]
     place = next((at for at, name in enumerate(ranked, 1) if right(label, name)), None)
     guess = guess_main(rank_modules(summaries))
     played = assign_roles(summaries, guess)

@@ -27,7 +27,7 @@ from xlareport.analysis.compare.time_changes import (
     untimed,
 )
 from xlareport.analysis.compare.verdict import judge
-from xlareport.analysis.dump import AnalyzedDump, relate_modules
+from xlareport.analysis.dump import AnalyzedDump, rank_table, relate_modules
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.beside import profiles_beside
@@ -339,7 +339,10 @@ def _side(
         replace(analysis, same_as=same.get(analysis.summary.files.key))
         for analysis in count_runs((result.analysis for result in results), watched)
     )
-    dump = AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, analyses)
+    summaries = [analysis.summary for analysis in analyses]
+    ranks, unranked = rank_table(source.name, summaries, grouped)
+    problems = (*source.problems, *unranked)
+    dump = AnalyzedDump(source.name, tuple(artifacts), grouped, problems, analyses, ranks)
     report = build_report(dump, relate_modules(dump), options.marker)
     main = report.main.module if report.main else None
     return _Side(tuple(result.sketched for result in results), report.dump, main, report.problems)

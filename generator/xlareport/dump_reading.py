@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses
+from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses, rank_table
 from xlareport.analysis.fitted_profiles import assign_profiles
 from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
@@ -226,7 +226,8 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     modules: Sequence[ModuleAnalysis] = reading.analyses
     summaries = [module.summary for module in reading.analyses.outlines]
     originals = {key: reading.same[key].key for key in reading.twins}
-    differences, uncompared = compare_ranks(summaries, reading.grouped, reading.workers, originals)
+    ranks, unranked = rank_table(reading.name, summaries, reading.grouped)
+    differences, uncompared = compare_ranks(summaries, ranks, reading.workers, originals)
     others, watched = reading.grouped.others, reading.watched
     graphs, problems = read_graphs(others, limits)
     reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
@@ -242,9 +243,10 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
         grouped=reading.grouped,
         problems=(
             *(*reading.source.problems, *problems, *watched.problems),
-            *(*unjoined, *unread, *unreadable, *uncompared),
+            *(*unjoined, *unread, *unreadable, *unranked, *uncompared),
         ),
         modules=modules,
+        ranks=ranks,
         graphs=graphs,
         reasons=reasons,
         side_files=side_files,

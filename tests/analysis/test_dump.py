@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.dump import AnalyzedDump, relate_modules
+from xlareport.analysis.dump import AnalyzedDump, rank_table, relate_modules
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -20,7 +20,8 @@ TEXTS = {
 
 
 def dump_of(*modules: ModuleAnalysis) -> AnalyzedDump:
-    return AnalyzedDump("dump", (), group([]), (), modules)
+    ranks, _ = rank_table("dump", [module.summary for module in modules], group([]))
+    return AnalyzedDump("dump", (), group([]), (), modules, ranks)
 
 
 def analyses(summaries: list[ModuleSummary]) -> list[ModuleAnalysis]:

@@ -9,7 +9,14 @@ from xlareport.analysis.modules.eager import EagerFunction, group_eager_function
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.marker import MarkerHit
-from xlareport.analysis.modules.ranking import MainGuess, Ranked, guess_main, rank_modules
+from xlareport.analysis.modules.measures import Relations
+from xlareport.analysis.modules.ranking import (
+    MainGuess,
+    Ranked,
+    Ranking,
+    guess_main,
+    rank_modules,
+)
 from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.runs import Run, find_runs
@@ -65,6 +72,8 @@ class AnalyzedDump:
     problems: tuple[Problem, ...]
     modules: Sequence[ModuleAnalysis]
     """In the order of `grouped.modules`."""
+    ranks: RankTable
+    """The processes, and which modules each of them compiled."""
     graphs: tuple[FrameworkGraph, ...] = ()
     """Graphs of the framework, where the dump has them."""
     reasons: Mapping[str, str] = field(default_factory=dict)
@@ -133,18 +142,14 @@ class DumpRelations:
 
 def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     """Work out what holds between modules; a part that fails is listed and left at its default."""
-    summaries, faults = dump.summaries, Faults(dump.name)
+    summaries, table, faults = dump.summaries, dump.ranks, Faults(dump.name)
     marked = {module.summary.files.key: module.marker for module in dump.outlines if module.marker}
-    table = faults.attempt(
-        "The processes", lambda: list_ranks(summaries, dump.grouped), _unknown_ranks(summaries)
-    )
-    assigned = table.assigned
-    ranking = _rank(summaries, marked, faults)
+    ranking = _rank(dump, marked, faults)
     guess = faults.attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
     )
     module_links = faults.attempt(
-        "The links", lambda: link_modules(summaries, assigned, dump.graphs, table.orders), ()
+        "The links", lambda: link_modules(summaries, table.assigned, dump.graphs, table.orders), ()
     )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
     unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)
@@ -152,13 +157,13 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )
     return DumpRelations(
-        ranking=tuple(replace(ranked, evidence=()) for ranked in ranking),
+        ranking=tuple(replace(ranked, evidence=()) for ranked in ranking.modules),
         marked=marked,
         guess=guess,
         links=module_links,
         roles=module_roles,
         recompilations=faults.attempt(
-            "What was compiled again", lambda: group_recompilations(summaries, assigned), ()
+            "What was compiled again", lambda: group_recompilations(summaries, table.assigned), ()
         ),
         eager_functions=faults.attempt(
             "What ran eagerly", lambda: group_eager_functions(summaries, module_roles), ()
@@ -166,34 +171,45 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         rank_groups=faults.attempt(
             "The ranks of devices", lambda: group_ranks(summaries, table, dump.rank_differences), ()
         ),
-        runs=faults.attempt("The runs", lambda: find_runs(summaries, guess, table.holders), ()),
+        runs=faults.attempt(
+            "The runs", lambda: find_runs(ranking.relations, guess, table.holders), ()
+        ),
         ranks=table,
         process_count=table.count(summaries),
         problems=tuple(faults.problems),
     )
 
 
-def _rank(
-    summaries: Sequence[ModuleSummary], marked: Mapping[str, MarkerHit], faults: Faults
-) -> tuple[Ranked, ...]:
+def _rank(dump: AnalyzedDump, marked: Mapping[str, MarkerHit], faults: Faults) -> Ranking:
     """Rank the modules, those with the marker first; in their own order where that fails."""
-    unranked = tuple(Ranked(summary, 0.0, ()) for summary in summaries)
-    ranking = faults.attempt(
-        "The ranking of the modules", lambda: rank_modules(summaries), unranked
+    summaries, processes = dump.summaries, dump.ranks.assigned
+    unknown = Relations(
+        summaries, processes, {}, {}, {summary.files.key: 1.0 for summary in summaries}
     )
-    return tuple(sorted(ranking, key=lambda ranked: ranked.summary.files.key not in marked))
+    unranked = Ranking(tuple(Ranked(summary, 0.0, ()) for summary in summaries), unknown)
+    ranking = faults.attempt(
+        "The ranking of the modules",
+        lambda: rank_modules(summaries, Relations.of(summaries, processes)),
+        unranked,
+    )
+    ordered = sorted(ranking.modules, key=lambda ranked: ranked.summary.files.key not in marked)
+    return Ranking(tuple(ordered), ranking.relations)
 
 
 def _guess_main(
-    dump: AnalyzedDump, ranking: Iterable[Ranked], marked: Mapping[str, MarkerHit]
+    dump: AnalyzedDump, ranking: Ranking, marked: Mapping[str, MarkerHit]
 ) -> MainGuess | None:
     """Guess the main program among modules with the marker where there are any, else among all."""
     duplicates = {module.summary.files.key for module in dump.outlines if module.same_as}
-    candidates = [ranked for ranked in ranking if ranked.summary.files.key not in duplicates]
-    with_marker = [candidate for candidate in candidates if candidate.summary.files.key in marked]
-    return guess_main(tuple(with_marker or candidates))
+    candidates = {ranked.summary.files.key for ranked in ranking.modules} - duplicates
+    return guess_main(ranking.select(candidates & marked.keys() or candidates))
 
 
-def _unknown_ranks(summaries: Sequence[ModuleSummary]) -> RankTable:
-    keys = [summary.files.key for summary in summaries]
-    return RankTable((), dict.fromkeys(keys, ()), dict.fromkeys(keys, None))
+def rank_table(
+    name: str, summaries: Sequence[ModuleSummary], grouped: GroupedDump
+) -> tuple[RankTable, Sequence[Problem]]:
+    """Return the processes of a dump; not known, with the problem, where that fails."""
+    keys, faults = [summary.files.key for summary in summaries], Faults(name)
+    unknown = RankTable((), dict.fromkeys(keys, ()), dict.fromkeys(keys, None))
+    table = faults.attempt("The processes", lambda: list_ranks(summaries, grouped), unknown)
+    return table, faults.problems

@@ -5,6 +5,7 @@ from dataclasses import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
+from xlareport.analysis.modules.measures import Relations
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.runs import Run, find_runs
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -22,7 +23,7 @@ def runs_of(found: list[ModuleSummary], *processes: int | None) -> tuple[Run, ..
         key: () if number is None else (number,)
         for key, number in zip(keys, processes, strict=True)
     }
-    return find_runs(found, guess_main(rank_modules(found)), holders)
+    return find_runs(Relations.of(found), guess_main(rank_modules(found)), holders)
 
 
 def compiled_of(compiled: Compile, **programs: str) -> list[ModuleSummary]:
@@ -51,4 +52,4 @@ def test_one_process_or_unknown_ones_have_no_runs(compiled: Compile) -> None:
     found = compiled_of(compiled, jit_step=texts.train(16), jit_serve=OTHER)
     assert runs_of(found, 1, 1) == ()
     assert runs_of(found, None, None) == ()
-    assert find_runs([], None, {}) == ()
+    assert find_runs(Relations.of([]), None, {}) == ()

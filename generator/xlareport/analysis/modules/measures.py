@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.links import link_modules
-from xlareport.analysis.modules.processes import assign_processes
+from xlareport.analysis.modules.processes import Processes, assign_processes
 from xlareport.analysis.modules.state import find_state_readers
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -28,8 +28,11 @@ _LOOKING = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """What modules have to do with each other."""
+    """What the modules of a dump have to do with each other."""
 
+    summaries: tuple[ModuleSummary, ...]
+    processes: Processes
+    """The process that compiled each module, by its key."""
     sources: Mapping[str, int]
     """From how many modules before it a module takes results, by its key."""
     pupils: Mapping[str, frozenset[str]]
@@ -38,15 +41,18 @@ class Relations:
     """Which part of a module's work and memory counts, by its key."""
 
     @classmethod
-    def of(cls, summaries: Sequence[ModuleSummary]) -> "Relations":
-        """Find them, links and states by guessing."""
+    def of(
+        cls, summaries: Sequence[ModuleSummary], processes: Processes | None = None
+    ) -> "Relations":
+        """Find them, links and states by guessing; without `processes` folders and numbers tell."""
+        known = assign_processes(summaries) if processes is None else processes
         watched = find_state_readers(summaries)
-        every = link_modules(summaries, assign_processes(summaries))
+        every = link_modules(summaries, known)
         result = {(link.source, link.target) for link in every if link.source != link.target}
         sources = Counter(target for _, target in result)
         lookers = frozenset().union(*watched.values())
         worth = {summary.files.key: _worth(summary, lookers) for summary in summaries}
-        return cls(sources, watched, worth)
+        return cls(tuple(summaries), known, sources, watched, worth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Which module is the program: all evidence summed, and how sure the first place is."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xlareport.analysis.modules.evidence import PIECES, Evidence
 from xlareport.analysis.modules.helper_modules import classify_helper
@@ -12,7 +12,6 @@ from xlareport.analysis.modules.measures import (
     longest_measured,
     measure_work,
 )
-from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.ranks import find_rank_groups
 from xlareport.analysis.modules.recompilations import find_repeated
 from xlareport.analysis.modules.state import updates_state
@@ -47,6 +46,19 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranking:
+    """Modules, the likeliest program first, and the relations that their order follows from."""
+
+    modules: tuple[Ranked, ...]
+    relations: Relations
+
+    def select(self, keys: Collection[str]) -> "Ranking":
+        """Return the ranking of some of the modules, in the same order."""
+        kept = tuple(ranked for ranked in self.modules if ranked.summary.files.key in keys)
+        return Ranking(kept, self.relations)
+
+
+@dataclass(frozen=True, slots=True)
 class MainGuess:
     """The main program, how sure, and what else it could be."""
 
@@ -60,6 +72,8 @@ class MainGuess:
     """What comes first if loops or custom calls do more, or less, than was assumed."""
     condition: str = ""
     """Under which assumption `otherwise` comes first."""
+    recompilations: Mapping[str, str] = field(default_factory=dict)
+    """The keys of modules that are this program once more, and in what way; its own with none."""
 
     @property
     def tie(self) -> bool:
@@ -82,20 +96,22 @@ class MainGuess:
         return round(main_record()[self.sureness].chance, 2)
 
 
-def rank_modules(summaries: Sequence[ModuleSummary]) -> tuple[Ranked, ...]:
+def rank_modules(summaries: Sequence[ModuleSummary], relations: Relations | None = None) -> Ranking:
     """Rank modules, the likeliest program first; equal scores stay in the order given.
+
+    `relations` may be those of further modules as well; without them those of the modules are used.
 
     A loop that runs until its data say so is what a program is made of where nothing trains: with
     its module ahead at many rounds, that goes first. The guess is a tie all the same.
     """
-    relations = Relations.of(summaries)
+    relations = relations or Relations.of(summaries)
     ranked = _ranked(summaries, Assumptions(), relations)
     if not ranked or ranked[0].summary.open_work or not _any_open(ranked):
-        return ranked
+        return Ranking(ranked, relations)
     often = _ranked(summaries, _OFTEN, relations)[0]
-    if not often.summary.open_work or updates_state(ranked[0].summary):
-        return ranked
-    return tuple(sorted(ranked, key=lambda ranked: ranked.summary is not often.summary))
+    if often.summary.open_work and not updates_state(ranked[0].summary):
+        ranked = tuple(sorted(ranked, key=lambda ranked: ranked.summary is not often.summary))
+    return Ranking(ranked, relations)
 
 
 def _any_open(ranked: Sequence[Ranked]) -> bool:
@@ -114,22 +130,24 @@ def _ranked(
     return tuple(sorted(ranked, key=lambda ranked: -ranked.score))
 
 
-def guess_main(ranked: Sequence[Ranked]) -> MainGuess | None:
+def guess_main(ranking: Ranking) -> MainGuess | None:
     """Return the guess; None for a dump without modules."""
+    ranked, relations = ranking.modules, ranking.relations
     if not ranked:
         return None
     best = ranked[0]
-    same = find_recompilations(best.summary, [candidate.summary for candidate in ranked])
+    same = _find_recompilations(best.summary, relations)
     rest = tuple(candidate for candidate in ranked[1:] if candidate.summary.files.key not in same)
-    other, condition = _otherwise(ranked, same)
+    other, condition = _otherwise(ranking, same)
     near = tuple(rival for rival in rest[:3] if rival.score > best.score * 0.25)
     if other is not None and all(rival.summary is not other.summary for rival in near):
         near = (*near, other)
     unread = sum(candidate.summary.final.instructions is None for candidate in ranked)
-    return MainGuess(best, _sureness(ranked, rest, other), near, unread, other, condition)
+    return MainGuess(best, _sureness(ranking, rest, other), near, unread, other, condition, same)
 
 
-def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | None) -> str:
+def _sureness(ranking: Ranking, rest: Sequence[Ranked], other: Ranked | None) -> str:
+    ranked = ranking.modules
     best = ranked[0]
     read = [candidate for candidate in ranked if candidate.summary.final.instructions is not None]
     if len(read) == 1 and read[0] is best:
@@ -137,47 +155,44 @@ def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | 
     margin = best.score - (rest[0].score if rest else 0.0)
     if not read or margin < TIE or other is not None:
         return "tie"
-    is_clear = margin >= CLEAR and not _has_rival(ranked, rest)
+    is_clear = margin >= CLEAR and not _has_rival(ranking, rest)
     # Where an operation outside of jit comes first, the program may not be in the dump.
     return "clear" if is_clear and classify_helper(best.summary) is None else "likely"
 
 
-def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:
+def _has_rival(ranking: Ranking, rest: Sequence[Ranked]) -> bool:
     """Return whether another program does about as much; no trace counts their runs."""
-    if longest_measured([candidate.summary for candidate in ranked]):
+    if longest_measured([candidate.summary for candidate in ranking.modules]):
         return False
-    relations = Relations.of([candidate.summary for candidate in ranked])
     done, *others = (
-        measure_work(each.summary, Assumptions(), relations) for each in (ranked[0], *rest)
+        measure_work(candidate.summary, Assumptions(), ranking.relations)
+        for candidate in (ranking.modules[0], *rest)
     )
     return max(others, default=0.0) > RIVAL * done
 
 
-def _otherwise(ranked: Sequence[Ranked], same: Collection[str]) -> tuple[Ranked | None, str]:
+def _otherwise(ranking: Ranking, same: Collection[str]) -> tuple[Ranked | None, str]:
     """Return a module that comes first under another assumption, and which that is."""
+    ranked = ranking.modules
     has_hidden = any(candidate.summary.calls.hidden for candidate in ranked)
     cases = (_LOOPS if _any_open(ranked) else {}) | (_CALLS if has_hidden else {})
     if not cases:
         return None, ""
     summaries = [candidate.summary for candidate in ranked]
-    relations = Relations.of(summaries)
     for condition, assumed in cases.items():
-        first = _ranked(summaries, assumed, relations)[0]
+        first = _ranked(summaries, assumed, ranking.relations)[0]
         if first.summary.files.key not in same:
             return first, condition
     return None, ""
 
 
-def find_recompilations(
-    best: ModuleSummary, summaries: Sequence[ModuleSummary]
-) -> Mapping[str, str]:
-    """Return the keys of modules that are this one once more, and in what way."""
-    result, assigned = {best.files.key: ""}, assign_processes(summaries)
-    for _, members in find_rank_groups(summaries, assigned):
+def _find_recompilations(best: ModuleSummary, relations: Relations) -> Mapping[str, str]:
+    result = {best.files.key: ""}
+    for _, members in find_rank_groups(relations.summaries, relations.processes):
         if any(member.files.key == best.files.key for member in members):
             for member in members:
                 result.setdefault(member.files.key, "compiled by another process")
-    for _, members in find_repeated(summaries, assigned):
+    for _, members in find_repeated(relations.summaries, relations.processes):
         if any(member.files.key in result for member in members):
             for summary in members:
                 result.setdefault(summary.files.key, "compiled once more")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.features import is_random_generator
 from xlareport.analysis.modules.helper_modules import MATRICES, SEED_BYTES, Role, classify_helper
-from xlareport.analysis.modules.ranking import CLEAR, TIE, MainGuess, find_recompilations
+from xlareport.analysis.modules.ranking import CLEAR, TIE, MainGuess
 from xlareport.analysis.modules.state import (
     count_arguments,
     count_results,
@@ -85,7 +85,7 @@ def _programs(
     if main is None:
         return {}
     best = main.best.summary
-    again = find_recompilations(best, summaries)
+    again = main.recompilations
     programs = {key: f"it is the main program, {how}" for key, how in again.items() if how}
     programs[best.files.key] = "it is the best guess for the main program"
     for summary, role in zip(summaries, alone, strict=True):

@@ -5,12 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.helper_modules import classify_helper
-from xlareport.analysis.modules.ranking import (
-    MainGuess,
-    find_recompilations,
-    guess_main,
-    rank_modules,
-)
+from xlareport.analysis.modules.measures import Relations
+from xlareport.analysis.modules.ranking import MainGuess, guess_main, rank_modules
 from xlareport.analysis.modules.summary import ModuleSummary
 
 
@@ -24,7 +20,7 @@ class Run:
 
 
 def find_runs(
-    summaries: Sequence[ModuleSummary],
+    relations: Relations,
     guess: MainGuess | None,
     holders: Mapping[str, Sequence[int]],
 ) -> tuple[Run, ...]:
@@ -36,13 +32,13 @@ def find_runs(
     a program are one run; a process that compiled nothing but helpers is none.
     """
     waiting: dict[int, list[ModuleSummary]] = defaultdict(list)
-    for summary in summaries:
+    for summary in relations.summaries:
         for process in holders[summary.files.key]:
             if summary.final.instructions is not None:
                 waiting[process].append(summary)
     runs: list[Run] = []
     while guess is not None and waiting:
-        again = find_recompilations(guess.best.summary, summaries)
+        again = guess.recompilations
         numbers = [number for number, members in waiting.items() if _compiled(members, again)]
         if not numbers:
             break
@@ -50,7 +46,7 @@ def find_runs(
             runs.append(Run(tuple(numbers), guess))
         waiting = {number: waiting[number] for number in waiting if number not in numbers}
         rest = next(iter(waiting.values()), [])
-        guess = guess_main(rank_modules(rest))
+        guess = guess_main(rank_modules(rest, relations))
     return tuple(runs) if len(runs) > 1 else ()
 
 

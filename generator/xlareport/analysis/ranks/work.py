@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.ranks.columns import find_columns
 from xlareport.analysis.ranks.difference import RankPair, compare_rank_pair
-from xlareport.analysis.ranks.members import list_ranks
+from xlareport.analysis.ranks.members import RankTable
 from xlareport.analysis.ranks.verdicts import RankDifference
-from xlareport.dump.modules import GroupedDump
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import guard
 from xlareport.runtime.worker_pool import Workers
@@ -21,7 +20,7 @@ Compared = tuple[Mapping[str, RankDifference], tuple[Problem, ...]]
 
 def compare_ranks(
     summaries: Sequence[ModuleSummary],
-    grouped: GroupedDump,
+    table: RankTable,
     workers: Workers,
     originals: Mapping[str, str],
 ) -> Compared:
@@ -29,7 +28,7 @@ def compare_ranks(
 
     `originals` are, by the key of a module that repeats another one but for names, that one's.
     """
-    pairs = list(_pairs(summaries, grouped, originals))
+    pairs = list(_pairs(summaries, table, originals))
     results = list(workers.stream_in_order(_compared, pairs[:_MOST], _died))
     compared = [result for result in results if isinstance(result, RankDifference)]
     problems = [result for result in results if isinstance(result, Problem)]
@@ -40,9 +39,8 @@ def compare_ranks(
 
 
 def _pairs(
-    summaries: Sequence[ModuleSummary], grouped: GroupedDump, originals: Mapping[str, str]
+    summaries: Sequence[ModuleSummary], table: RankTable, originals: Mapping[str, str]
 ) -> Iterator[RankPair]:
-    table = list_ranks(summaries, grouped)
     if len(table.names) < 2:
         return
     for column in find_columns(summaries, table.holders):
