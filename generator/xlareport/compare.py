@@ -5,9 +5,8 @@ base, head -> modules sketched -> pairs -> compared -> what differs laid side by
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from xlareport.analysis.compare.causes import find_causes, shown_passes
 from xlareport.analysis.compare.comparison import (
@@ -17,7 +16,6 @@ from xlareport.analysis.compare.comparison import (
     known_figures,
 )
 from xlareport.analysis.compare.pairing import ModulePair, pair_modules
-from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
 from xlareport.analysis.compare.sweep import Member
 from xlareport.analysis.compare.time_changes import (
     Timing,
@@ -27,13 +25,9 @@ from xlareport.analysis.compare.time_changes import (
     untimed,
 )
 from xlareport.analysis.compare.verdict import judge
-from xlareport.analysis.dump import AnalyzedDump, rank_table, relate_modules
-from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.profile.times import ModuleTimes
-from xlareport.dump.beside import profiles_beside
-from xlareport.dump.rank_modules import group_source
-from xlareport.dump.rank_twins import find_repeated_modules
-from xlareport.dump.source import Source, open_files
+from xlareport.compare_side import OpenedSide, open_side, read_side, read_timed_side
+from xlareport.dump.source import Source
 from xlareport.knowledge.grades import Grade
 from xlareport.pages.compare.diff_tasks import Reports, diff_task
 from xlareport.pages.compare.files import compare_files
@@ -41,16 +35,7 @@ from xlareport.pages.compare.module_diff import ModuleDiff, diff_modules, failed
 from xlareport.pages.compare.sweep import sweep_files
 from xlareport.pictures.draw import Renderer
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.records.bare_report import (
-    ONLY_FIGURES,
-    BareReport,
-    is_bare_report,
-    read_bare_report,
-)
-from xlareport.records.build import build_report
 from xlareport.records.compare import ComparisonRecord, compare_record, find_main
-from xlareport.records.report import DumpRecord
-from xlareport.records.stored_sketches import SketchedReport, read_sketched_report
 from xlareport.report import BuildOptions
 from xlareport.runtime.errors import Problem, UnwritableOutputError
 from xlareport.runtime.progress import ProgressCallback, silent
@@ -61,11 +46,8 @@ from xlareport.site.folder import Folder, check_apart
 from xlareport.site.writer import write_sources
 
 _DIED = "the process that read it died, perhaps out of memory"
-_OF_BOTH = "Not read: it lies beside both dumps. --profile-base and --profile-head say whose it is."
 Profiles = tuple[Sequence[str], Sequence[str]]
 """Folders, archives or files with what profilers wrote of base and head."""
-_NO_TIMES: Mapping[str, ModuleTimes] = {}
-_Opened: TypeAlias = Source | BareReport | SketchedReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +57,6 @@ class Compared:
     view: ComparisonRecord
     warnings: str
     """What MkDocs had to say; empty when all is well, or where no site was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One of both dumps, read once."""
-
-    sketched: tuple[Sketched, ...]
-    dump: DumpRecord
-    main: str | None
-    problems: tuple[Problem, ...]
-    watched: Mapping[str, ModuleTimes] = field(default_factory=dict)
-    """What profilers saw, by the name of the module."""
-    report: SketchedReport | None = None
-    """Whose texts are restored where they are shown; None where all are there."""
 
 
 def compare(
@@ -168,9 +136,9 @@ def _members(
 def _main_of(
     place: str | Path, options: BuildOptions, progress: ProgressCallback
 ) -> Sketched | None:
-    with _opened(place, options) as source:
+    with open_side(place, options) as source:
         seen = read_profiles(source, (), options.limits) if isinstance(source, Source) else None
-        side = _side(source, options, progress, seen.modules if seen else {})
+        side = read_side(source, options, progress, seen.modules if seen else {})
     return next((each for each in side.sketched if each.sketch.key == side.main), None)
 
 
@@ -188,42 +156,22 @@ def _member(place: str, main: Sketched | None, first: Sketched | None) -> Member
 @contextmanager
 def _both(
     base: str | Path, head: str | Path, profiles: Profiles, options: BuildOptions
-) -> Iterator[tuple[_Opened, _Opened]]:
+) -> Iterator[tuple[OpenedSide, OpenedSide]]:
     with (
-        _opened(base, options, profiles[0]) as ours,
-        _opened(head, options, profiles[1]) as theirs,
+        open_side(base, options, profiles[0]) as ours,
+        open_side(head, options, profiles[1]) as theirs,
     ):
         yield ours, theirs
 
 
-@contextmanager
-def _opened(
-    place: str | Path, options: BuildOptions, profiles: Sequence[str] = ()
-) -> Iterator[_Opened]:
-    """Open a dump, a report, or the report.json of one.
-
-    A report that profiles belong to is read whole: their times are joined with its texts.
-    """
-    with open_files(place, options.limits) as opened:
-        watched = profiles or profiles_beside(opened.location)
-        sketched = None if watched else read_sketched_report(opened)
-        if sketched is not None:
-            yield sketched
-            return
-        source = opened.restored()
-        first = source.entries[0]
-        alone = len(source.entries) == 1 and is_bare_report(first.path)
-        yield read_bare_report(first.location, source.name) if alone else source
-
-
 def _compared(
-    opened: tuple[_Opened, _Opened],
+    opened: tuple[OpenedSide, OpenedSide],
     profiles: Profiles,
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> tuple[ComparisonRecord, Sequence[ModuleDiff]]:
     ours, theirs = (
-        _timed_side((item, other), named, options, progress)
+        read_timed_side((item, other), named, options, progress)
         for item, other, named in zip(opened, reversed(opened), profiles, strict=True)
     )
     pairs = pair_modules(
@@ -261,34 +209,6 @@ def _compared(
     return record, list(diffs.values())
 
 
-def _timed_side(
-    opened: tuple[_Opened, _Opened],
-    named: Sequence[str],
-    options: BuildOptions,
-    progress: ProgressCallback,
-) -> _Side:
-    """Return one side with what profilers saw of it; `opened` are this dump and the other."""
-    source, other = opened
-    if isinstance(source, BareReport | SketchedReport):
-        return _side(source, options, progress)
-    near = () if named else profiles_beside(source.location)
-    shared = _of_both(near, source, other)
-    beside = [path for path in near if path not in shared]
-    seen = read_profiles(source, named, options.limits, progress, beside=beside)
-    side = _side(source, options, progress, seen.modules)
-    unread = [Problem(str(path), None, _OF_BOTH) for path in shared]
-    problems = (*side.problems, *unread, *seen.problems)
-    return replace(side, watched=seen.modules, problems=problems)
-
-
-def _of_both(profiles: Sequence[Path], own: Source, other: _Opened) -> Sequence[Path]:
-    """Return those of the profiles beside a dump that are as near to the other, or nearer."""
-    if isinstance(other, BareReport) or other.location is None or other.location == own.location:
-        return ()
-    place, theirs = other.location.resolve(), profiles_beside(other.location)
-    return [profile for profile in profiles if profile.is_relative_to(place) or profile in theirs]
-
-
 def _timings(
     comparisons: Sequence[Comparison],
     watched: tuple[Mapping[str, ModuleTimes], Mapping[str, ModuleTimes]],
@@ -307,45 +227,6 @@ def _timings(
     for done, (task, result) in enumerate(work, 1):
         progress("comparing times", done, len(tasks))
         yield places[task.base.key, task.head.key], (task, result)
-
-
-def _side(
-    source: _Opened,
-    options: BuildOptions,
-    progress: ProgressCallback,
-    watched: Mapping[str, ModuleTimes] = _NO_TIMES,
-) -> _Side:
-    """Read one side; `watched` counts runs, so that the main program is the one of its report."""
-    if isinstance(source, BareReport):
-        problem = Problem(source.dump.path, None, ONLY_FIGURES)
-        return _Side(source.sketched, source.dump, source.main, (problem,))
-    if isinstance(source, SketchedReport):
-        known = source.known
-        return _Side(source.sketched, known.dump, known.main, known.problems, report=source)
-    artifacts, grouped = group_source(source)
-    sketches: dict[str, SketchedModule] = {}
-    what = f"reading {Path(source.name).name}"
-    progress(what, 0, len(grouped.modules))
-    ordered = sorted(grouped.modules, key=lambda module: module.bytes, reverse=True)
-    work = work_in_processes(
-        ordered, sketch_module, options.jobs, lambda module: unreadable_sketch(module, _DIED)
-    )
-    for done, (module, result) in enumerate(work, 1):
-        sketches[module.key] = result
-        progress(what, done, len(grouped.modules))
-    results = [sketches[module.key] for module in grouped.modules]
-    same = find_repeated_modules(grouped.modules).same
-    analyses = tuple(
-        replace(analysis, same_as=same.get(analysis.summary.files.key))
-        for analysis in count_runs((result.analysis for result in results), watched)
-    )
-    summaries = [analysis.summary for analysis in analyses]
-    ranks, unranked = rank_table(source.name, summaries, grouped)
-    problems = (*source.problems, *unranked)
-    dump = AnalyzedDump(source.name, tuple(artifacts), grouped, problems, analyses, ranks)
-    report = build_report(dump, relate_modules(dump), options.marker)
-    main = report.main.module if report.main else None
-    return _Side(tuple(result.sketched for result in results), report.dump, main, report.problems)
 
 
 def _diffs(
