@@ -173,6 +173,13 @@ class Search:
         self.further.setdefault(before, []).append(further)
         self.unsettled.append((before, further))
 
+    def part(self, before: Node, after: Node, number: int) -> None:
+        """Let a node after be one element of the result of a node before, beside its partner."""
+        after.partner, after.token = before, self._new_token()
+        self.before.values.name_element(before, (number,), after.token)
+        self.further.setdefault(before, []).append(after)
+        self.unsettled.append((before, after))
+
     def _relation(self, link: NodePair) -> Relation:
         """Distinguish an instruction that remains from another that took its name and work."""
         if link.relation is not Relation.SAME:

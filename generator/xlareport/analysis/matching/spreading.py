@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, Operand
+from xlareport.analysis.matching.manual import is_array_call, sharding
 from xlareport.analysis.matching.nodes import Names, is_free, origin, same_form, same_shape
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -29,6 +30,8 @@ class _Spread:
     def __init__(self, search: Search) -> None:
         self._search = search
         self._names = Names(search.before), Names(search.after)
+        self._crosses = any(map(is_array_call, search.before.open()))
+        """Whether calls at the edges of `shard_map` may have become copies."""
         self._queue = deque(pair for pair in search.unsettled if self._is_unsettled(pair))
         search.unsettled = list(self._queue)
 
@@ -81,6 +84,8 @@ class _Spread:
     def _could_be(self, node: Node, other: Node) -> bool:
         if not (is_free(node) and is_free(other)) or self._goes_by_name(node, other):
             return False
+        if self._crosses and is_array_call(node):
+            return _opcode(other) == "copy" and sharding(node) == sharding(other)
         return same_form(self._search, node, other) or _same_origin(node, other)
 
     def _goes_by_name(self, node: Node, other: Node) -> bool:
@@ -97,7 +102,9 @@ class _Spread:
     def _pair_users(self, before: Node, after: Node) -> None:
         if before.constant and self._search.divided:
             return
-        for key_of in (self._form, self._rough_form, self._origin):
+        edges = (self._edge,) if self._crosses else ()
+        keys = (self._form, self._rough_form, self._origin, *edges)
+        for key_of in keys:
             ours = self._lone_users(self._search.before, before, key_of)
             if not ours:
                 return
@@ -137,6 +144,11 @@ class _Spread:
     def _rough_form(self, node: Node) -> Hashable:
         form = self._search.forms.of(node.instruction)
         return (form.opcode, form.shape)
+
+    @staticmethod
+    def _edge(node: Node) -> Hashable:
+        """Return the sharding of what only says where an array is, as a call or as a copy."""
+        return sharding(node) if is_array_call(node) or _opcode(node) == "copy" else node
 
     def _origin(self, node: Node) -> Hashable:
         return (node.instruction.opcode, origin(node) or node)

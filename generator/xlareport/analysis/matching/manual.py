@@ -1,0 +1,107 @@
+"""Calls at the edges of `shard_map`: they only say which devices hold a value, and become copies.
+
+Shardy replaces one call for several arrays with a call for each; the SPMD partitioner replaces
+each of these with a copy of the shape of a shard.
+"""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.graph import Node, Operand
+from xlareport.analysis.matching.grouping import group_by_key
+from xlareport.analysis.matching.nodes import is_free, origin
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
+
+_ARRAY_CALLS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
+_SPLIT = {
+    "xla.sdy.GlobalToLocalShape": "SPMDFullToShardShape",
+    "xla.sdy.LocalToGlobalShape": "SPMDShardToFullShape",
+}
+"""Calls for several arrays, and the call for each array that Shardy makes of them."""
+_MOST_COPIES = 4
+"""Copies in a row that are looked behind."""
+
+
+def split(search: Search) -> None:
+    """Pair calls for several arrays with the calls for each, by what these read."""
+    whole = [node for node in search.before.open() if _target(node) in _SPLIT]
+    if not whole:
+        return
+    search.evaluate()
+    parts = group_by_key(
+        (_key(search.after, node), node)
+        for node in search.after.open()
+        if _target(node) in _ARRAY_CALLS
+    )
+    for node in whole:
+        chosen = _chosen(search, node, parts)
+        if chosen:
+            _link(search, node, chosen)
+
+
+def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> list[Node]:
+    """Return the free calls for each array of a call, in order; none unless all are there."""
+    chosen: list[Node] = []
+    for operand in search.before.graph.operands(whole):
+        key = (_SPLIT[_target(whole)], _value(search.before, operand))
+        free = [part for part in parts.get(key, ()) if is_free(part) and part not in chosen]
+        own = [part for part in free if origin(part) == origin(whole)]
+        if not free:
+            return []
+        chosen.append((own or free)[0])
+    return chosen
+
+
+def _key(side: Side, part: Node) -> Hashable:
+    """Return what a call for an array does, and to which value, copies aside."""
+    operand = side.graph.operands(part)[0]
+    for copy in _copies(side, part):
+        operand = side.graph.operands(copy)[0]
+    return (_target(part), _value(side, operand))
+
+
+def _copies(side: Side, part: Node) -> Iterator[Node]:
+    """Yield the free copies whose result a call is given, the nearest first."""
+    node = part
+    for _ in range(_MOST_COPIES):
+        operands = side.graph.operands(node)
+        node = operands[0][0] if operands else part
+        if node is part or node.instruction.opcode != "copy" or not is_free(node):
+            return
+        yield node
+
+
+def _value(side: Side, operand: Operand) -> int:
+    node, path = operand
+    side.values.value_of(node)
+    return side.values.element(node, path)
+
+
+def _link(search: Search, whole: Node, parts: list[Node]) -> None:
+    reason = "one call for each array, over the same values"
+    copies = [[*_copies(search.after, part)][:1] for part in parts]
+    if not search.link(whole, parts[0], Grade.MATCHED, reason):
+        return
+    for number, part in enumerate(parts[1:], start=1):
+        search.part(whole, part, number)
+    for copy in dict.fromkeys(copy for near in copies for copy in near):
+        search.further.setdefault(whole, []).append(copy)
+        copy.partner = whole
+
+
+def is_array_call(node: Node) -> bool:
+    """Whether a node only says which devices hold one array."""
+    return _target(node) in _ARRAY_CALLS
+
+
+def sharding(node: Node) -> str:
+    """Return the sharding of a node as written; empty where it has none."""
+    return node.instruction.attributes.get("sharding", "")
+
+
+def _target(node: Node) -> str:
+    line = node.instruction
+    if line.opcode != "custom-call":
+        return ""
+    return line.attributes.get("custom_call_target", "").strip('"')
