@@ -21,18 +21,18 @@ WHOLE = """
 ENTRY %main.1 (a: f32[8], b: f32[4]) -> (f32[8], f32[4]) {
   %a = f32[8]{0} parameter(0)
   %b = f32[4]{0} parameter(1)
-  %in = (f32[4]{0}, f32[2]{0}) custom-call(%a, %b), custom_call_target="xla.sdy.GlobalToLocalShape"
+  %in = (f32[4]{0}, f32[2]{0}) custom-call(%a, %b), target="xla.sdy.GlobalToLocalShape"
   %in.0 = f32[4]{0} get-tuple-element(%in), index=0
   %in.1 = f32[2]{0} get-tuple-element(%in), index=1
   %call = (f32[4]{0}, f32[2]{0}) call(%in.0, %in.1), to_apply=%body.1
   %out.0 = f32[4]{0} get-tuple-element(%call), index=0
   %out.1 = f32[2]{0} get-tuple-element(%call), index=1
-  %out = (f32[8]{0}, f32[4]{0}) custom-call(%out.0, %out.1), custom_call_target="xla.sdy.LocalToGlobalShape"
+  %out = (f32[8]{0}, f32[4]{0}) custom-call(%out.0, %out.1), target="xla.sdy.LocalToGlobalShape"
   %out.2 = f32[8]{0} get-tuple-element(%out), index=0
   %out.3 = f32[4]{0} get-tuple-element(%out), index=1
   ROOT %result = (f32[8]{0}, f32[4]{0}) tuple(%out.2, %out.3)
 }
-"""
+""".replace("target=", "custom_call_target=")
 PARTS = """
 %body.2 (p.2: f32[4], q.2: f32[2]) -> (f32[4], f32[2]) {
   %p.2 = f32[4]{0} parameter(0), sharding={manual}
@@ -46,19 +46,19 @@ ENTRY %main.2 (c: f32[8], d: f32[4]) -> (f32[8], f32[4]) {
   %c = f32[8]{0} parameter(0)
   %d = f32[4]{0} parameter(1)
   %copy.0 = f32[8]{0} copy(%c), sharding={devices=[2]<=[2]}
-  %map.0 = f32[4]{0} custom-call(%copy.0), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  %map.0 = f32[4]{0} custom-call(%copy.0), target="SPMDFullToShardShape", sharding={manual}
   %copy.1 = f32[4]{0} copy(%d), sharding={devices=[2]<=[2]}
-  %map.1 = f32[2]{0} custom-call(%copy.1), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  %map.1 = f32[2]{0} custom-call(%copy.1), target="SPMDFullToShardShape", sharding={manual}
   %call.2 = (f32[4]{0}, f32[2]{0}) call(%map.0, %map.1), to_apply=%body.2
   %got.0 = f32[4]{0} get-tuple-element(%call.2), index=0
   %copy.2 = f32[4]{0} copy(%got.0), sharding={manual}
-  %map.2 = f32[8]{0} custom-call(%copy.2), custom_call_target="SPMDShardToFullShape", sharding={devices=[2]<=[2]}
+  %map.2 = f32[8]{0} custom-call(%copy.2), target="SPMDShardToFullShape", SHARDED
   %got.1 = f32[2]{0} get-tuple-element(%call.2), index=1
   %copy.3 = f32[2]{0} copy(%got.1), sharding={manual}
-  %map.3 = f32[4]{0} custom-call(%copy.3), custom_call_target="SPMDShardToFullShape", sharding={devices=[2]<=[2]}
+  %map.3 = f32[4]{0} custom-call(%copy.3), target="SPMDShardToFullShape", SHARDED
   ROOT %result.2 = (f32[8]{0}, f32[4]{0}) tuple(%map.2, %map.3)
 }
-"""
+""".replace("target=", "custom_call_target=").replace("SHARDED", "sharding={devices=[2]<=[2]}")
 
 
 def names(matching: Matching, name: str) -> set[str]:
@@ -96,7 +96,7 @@ def test_the_partitioner_makes_a_copy_of_each_call(read: Read, call: str) -> Non
     copied = [
         line.split(", custom_call_target")[0].replace("custom-call", "copy")
         + f", sharding={line.rpartition('sharding=')[2]}"
-        if "custom_call_target" in line
+        if "target=" in line
         else line
         for line in lines
     ]
