@@ -47,7 +47,7 @@ from xlareport.dump.modules import ModuleFiles, find_module
 from xlareport.dump.source import local_path, open_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.text import TextReader
-from xlareport.pages.notebook import modules_table, show_file
+from xlareport.pages.modules.notebook import modules_table, show_file
 from xlareport.records.column_tables import (
     ColumnTable,
     tabulate_instructions,

@@ -2,7 +2,14 @@
 
 import re
 
-from xlareport.pages.charts import Point, Spot, curve_words, growth_curve, small_curve, spot_curve
+from xlareport.pages.charts import (
+    NightPoint,
+    Point,
+    curve_words,
+    growth_curve,
+    night_curve,
+    small_curve,
+)
 from xlareport.runtime.units import byte_size
 
 
@@ -27,8 +34,10 @@ def test_both_axes_have_titles_and_labels_with_units() -> None:
     for drawn in (
         small_curve([1 << 20, 3 << 20], "Bytes accessed", byte_size),
         growth_curve(points, "instructions"),
-        spot_curve(
-            [Spot(1, "a", is_step=False), Spot(3, "b", is_step=True)], "Bytes accessed", byte_size
+        night_curve(
+            [NightPoint(1, "a", is_step=False), NightPoint(3, "b", is_step=True)],
+            "Bytes accessed",
+            byte_size,
         ),
     ):
         texts = re.findall("<text[^>]*>([^<]*)</text>", drawn)

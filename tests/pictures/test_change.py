@@ -137,11 +137,11 @@ def test_a_new_name_for_the_same_thing_keeps_its_id(module_of: Read) -> None:
     assert node.lines[0] == "renamed"
 
 
-def many(spots: int, extra: Iterable[str] = ()) -> str:
+def many(regions: int, extra: Iterable[str] = ()) -> str:
     """Return a module of independent rows: `n` -> reshape -> negate."""
     rows = [
         line
-        for n in range(spots)
+        for n in range(regions)
         for line in (
             f"  p{n} = f32[8] parameter({n})",
             f"  r{n} = f32[8] reshape(p{n})",
@@ -151,7 +151,7 @@ def many(spots: int, extra: Iterable[str] = ()) -> str:
     return "\n".join(["ENTRY main {", *rows, *extra, "}"])
 
 
-def test_spots_alike_are_drawn_once_and_counted(module_of: Read) -> None:
+def test_regions_alike_are_drawn_once_and_counted(module_of: Read) -> None:
     module = module_of(many(30))
     before, after = change_pictures(
         module, module_of(many(0)), places(*(f"r{n}" for n in range(30))), [], []
@@ -160,7 +160,7 @@ def test_spots_alike_are_drawn_once_and_counted(module_of: Read) -> None:
     assert "Not drawn: 29 places changed the same way." in after.notes
 
 
-def test_many_different_spots_are_counted(module_of: Read) -> None:
+def test_many_different_regions_are_counted(module_of: Read) -> None:
     opcodes = ("abs", "sine", "cosine", "tanh", "floor", "ceil", "sign", "sqrt")
     rows = [f"  o{n} = f32[8] {opcode}(p0)" for n, opcode in enumerate(opcodes)]
     before, after = change_pictures(

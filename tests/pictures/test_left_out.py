@@ -1,4 +1,4 @@
-"""Of spots alike one is drawn; the rest is counted and named."""
+"""Of equal regions one is drawn; the rest is counted and named."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def test_everything_is_drawn_where_it_is_little() -> None:
     assert (found.notes(), found.lines()) == ((), ())
 
 
-def test_spots_alike_are_drawn_once_and_named() -> None:
+def test_regions_alike_are_drawn_once_and_named() -> None:
     found = choose([spot(f"main/%copy.{n}") for n in range(12)])
     assert list(found.chosen) == ["main/%copy.0"]
     assert found.notes() == ("Not drawn: 11 places changed the same way.",)
@@ -94,7 +94,7 @@ ENTRY main {
 """
 
 
-def spots(module: HloModule, **states: State) -> list[ChangeRegion]:
+def regions(module: HloModule, **states: State) -> list[ChangeRegion]:
     places = {
         Place(computation.name, name): state
         for computation in module.computations
@@ -109,7 +109,7 @@ def names(found: list[ChangeRegion]) -> list[str]:
 
 
 def test_neighbours_are_one_spot(module_of: Callable[[str], HloModule]) -> None:
-    found = spots(module_of(CHAIN), a="removed", b="removed", e="removed")
+    found = regions(module_of(CHAIN), a="removed", b="removed", e="removed")
     assert names(found) == ["ab", "e"]
     assert found[0].kinds == {("removed", "abs"): 1, ("removed", "sine"): 1}
 
@@ -117,28 +117,28 @@ def test_neighbours_are_one_spot(module_of: Callable[[str], HloModule]) -> None:
 def test_what_stands_around_the_same_thing_is_one_spot(
     module_of: Callable[[str], HloModule],
 ) -> None:
-    assert names(spots(module_of(CHAIN), a="removed", c="removed")) == ["ac"]
+    assert names(regions(module_of(CHAIN), a="removed", c="removed")) == ["ac"]
 
 
 def test_what_everybody_reads_unites_nothing(module_of: Callable[[str], HloModule]) -> None:
     users = "\n".join(f"  u{n} = f32[8] abs(h)" for n in range(9))
     module = module_of(f"ENTRY e {{\n  h = f32[8] iota()\n{users}\n}}")
-    assert len(spots(module, **{f"u{n}": "changed" for n in range(9)})) == 9
-    assert len(spots(module, **{f"u{n}": "changed" for n in range(5)})) == 1
+    assert len(regions(module, **{f"u{n}": "changed" for n in range(9)})) == 9
+    assert len(regions(module, **{f"u{n}": "changed" for n in range(5)})) == 1
 
 
 def test_each_fusion_is_a_spot(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(FUSIONS)
-    found = spots(module, f="added", q="changed", g="added", s="changed", h="changed")
+    found = regions(module, f="added", q="changed", g="added", s="changed", h="changed")
     assert sorted("".join(sorted(spot.ids)) for spot in found) == ["fq", "gs", "h"]
     assert found[0].likeness == found[1].likeness
 
 
 def test_what_came_or_went_comes_first(module_of: Callable[[str], HloModule]) -> None:
-    found = spots(module_of(CHAIN), a="changed", b="changed", e="added")
+    found = regions(module_of(CHAIN), a="changed", b="changed", e="added")
     assert names(found) == ["e", "ab"]
     assert [spot.is_new for spot in found] == [True, False]
 
 
 def test_nothing_changed_is_no_spot(module_of: Callable[[str], HloModule]) -> None:
-    assert spots(module_of(CHAIN)) == []
+    assert regions(module_of(CHAIN)) == []

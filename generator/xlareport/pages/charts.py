@@ -66,7 +66,7 @@ def curve_words(values: Sequence[int | None], what: str, write: Callable[[int], 
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class NightPoint:
     """One night on a curve."""
 
     value: int
@@ -74,25 +74,25 @@ class Spot:
     is_step: bool
 
 
-def spot_curve(
-    spots: Sequence[Spot], what: str, write: Callable[[int], str], across: str = "build"
+def night_curve(
+    points: Sequence[NightPoint], what: str, write: Callable[[int], str], across: str = "build"
 ) -> str:
-    """Draw a figure over the nights, each a spot with its words; steps are larger ones.
+    """Draw a figure over the nights, each a point with its words; steps are larger ones.
 
-    `across` is what the spots are, the title of their axis.
+    `across` is what the points are, the title of their axis.
     """
-    top = max((spot.value for spot in spots), default=0)
-    if len(spots) < 2 or not top:
+    top = max((point.value for point in points), default=0)
+    if len(points) < 2 or not top:
         return ""
-    frame = _Frame(_WIDTH, top, len(spots))
-    places = [frame.place(at, spot.value) for at, spot in enumerate(spots)]
+    frame = _Frame(_WIDTH, top, len(points))
+    places = [frame.place(at, point.value) for at, point in enumerate(points)]
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     marks = "".join(
-        f'<circle class="{"xr-mark" if spot.is_step else "xr-spot"}" cx="{x:.1f}" cy="{y:.1f}" '
-        f'r="{4 if spot.is_step else 2}"><title>{escape(spot.words)}</title></circle>'
-        for (x, y), spot in zip(places, spots, strict=True)
+        f'<circle class="{"xr-mark" if point.is_step else "xr-spot"}" cx="{x:.1f}" cy="{y:.1f}" '
+        f'r="{4 if point.is_step else 2}"><title>{escape(point.words)}</title></circle>'
+        for (x, y), point in zip(places, points, strict=True)
     )
-    words = curve_words([spot.value for spot in spots], what, write)
+    words = curve_words([point.value for point in points], what, write)
     axes = frame.axes(across, what, write)
     return svg_chart(words, f'{axes}<path class="xr-line" d="{path}"/>{marks}', _HEIGHT)
 

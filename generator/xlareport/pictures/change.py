@@ -183,7 +183,7 @@ def change_pictures(
     new = PictureSide(after, _states("added", added) | _states("changed", pairs))
     sides = ((old, cache(str)), (new, _naming(before, pairs, partner)))
     choice = choose(find_change_regions(sides))
-    places = [(name_of(spot), line, spot.ids) for line, spot in choice.places()]
+    places = [(name_of(region), line, region.ids) for line, region in choice.places()]
     shown = [item | _around(sides, item) for item in (choice.chosen, *(ids for *_, ids in places))]
     (first, second), *others = _pairs(sides, shown)
     last = replace(second, notes=(*choice.notes(), *second.notes), left_out=choice.lines())

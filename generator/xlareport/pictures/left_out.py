@@ -1,4 +1,4 @@
-"""Which spots of a step are drawn, and words on those that are not: of spots alike one is drawn.
+"""Which change regions of a step are drawn: of equal ones one; the others are counted in words.
 
 Of those that are not, the first of each kind have a picture of their own, which the page opens.
 """
@@ -37,17 +37,17 @@ class ChangeRegion:
 
     @property
     def likeness(self) -> Likeness:
-        """What spots alike have in common."""
+        """What regions alike have in common."""
         return frozenset(self.kinds.items())
 
 
 def find_change_regions(sides: Iterable[tuple[PictureSide, Naming]]) -> list[ChangeRegion]:
-    """Return the spots of a step; a name is the same before and after.
+    """Return the regions of a step; a name is the same before and after.
 
     Those with most to see come first: where things came or went, of many kinds, and many of them.
 
-    What a computation took in, or gave back, is a spot of its own: a pass that makes fifty fusions
-    changed fifty spots, however they hang together.
+    What a computation took in, or gave back, is a region of its own: a pass that makes fifty
+    fusions changed fifty regions, however they hang together.
     """
     sides = tuple(sides)
     links = _links(sides)
@@ -65,7 +65,7 @@ def find_change_regions(sides: Iterable[tuple[PictureSide, Naming]]) -> list[Cha
 def _walk(
     start: str, links: Mapping[str, Iterable[str]], kinds: dict[str, tuple[str, str]]
 ) -> ChangeRegion:
-    """Return the spot around a name, the nearest first, and take it out of `kinds`."""
+    """Return the region around a name, the nearest first, and take it out of `kinds`."""
     region, waiting = ChangeRegion(), deque([start])
     while waiting:
         name = waiting.popleft()
@@ -131,10 +131,10 @@ _MOST_CHANGED = 40
 
 _ENOUGH_CHANGED = 24
 _MOST_SPOTS = 4
-"""Changed boxes up to which further spots are drawn, and how many spots there are at most."""
+"""Changed boxes up to which further regions are drawn, and how many regions there are at most."""
 
 _MOST_PLACES = 16
-"""Spots with a picture of their own, and none is larger than is drawn together.
+"""Regions with a picture of their own, and none is larger than is drawn together.
 
 On a GPT-2 train step with 50 changed steps these cost 1.3 s of CPU and 256 KB; half as many 1.1 s
 and 165 KB.
@@ -152,10 +152,10 @@ class PictureSelection:
     chosen: dict[str, None] = field(default_factory=dict)
     """Names of the changed boxes."""
     alike: list[ChangeRegion] = field(default_factory=list)
-    """Spots that changed in the same way as one that is drawn."""
+    """Regions that changed in the same way as one that is drawn."""
     others: list[ChangeRegion] = field(default_factory=list)
     cut: int = 0
-    """Changed boxes of the largest spot that are left out."""
+    """Changed boxes of the largest region that are left out."""
 
     def notes(self) -> tuple[str, ...]:
         """Count what is not drawn."""
@@ -172,9 +172,9 @@ class PictureSelection:
         )
 
     def lines(self) -> tuple[str, ...]:
-        """Name what is not drawn, spots alike in one line, the most frequent first."""
+        """Name what is not drawn, regions alike in one line, the most frequent first."""
         result = [*_families(self.alike), *_families(self.others)]
-        drawn = {spot.likeness for spot in self.alike}
+        drawn = {region.likeness for region in self.alike}
         more = len(result) - _MOST_LINES
         return (
             *(_line(regions, drawn) for regions in result[:_MOST_LINES]),
@@ -182,13 +182,13 @@ class PictureSelection:
         )
 
     def places(self) -> list[tuple[int, ChangeRegion]]:
-        """Return which spots get a picture of their own, each with the line that names it.
+        """Return which regions get a picture of their own, each with the line that names it.
 
         The first of every line come first, then the second ones.
         """
         families = [*_families(self.alike), *_families(self.others)][:_MOST_LINES]
         rows = (
-            [(line, spot) for spot in members[:_MOST_NAMES]]
+            [(line, region) for region in members[:_MOST_NAMES]]
             for line, members in enumerate(families)
         )
         named = (item for item in chain.from_iterable(zip_longest(*rows)) if item)
@@ -196,35 +196,35 @@ class PictureSelection:
         return sorted(islice(small, _MOST_PLACES), key=lambda item: item[0])
 
 
-def choose(spots: Sequence[ChangeRegion]) -> PictureSelection:
-    """Choose what to draw of the spots, which come with the most telling first."""
+def choose(regions: Sequence[ChangeRegion]) -> PictureSelection:
+    """Choose what to draw of the regions, which come with the most telling first."""
     picture_selection = PictureSelection()
     drawn: set[Likeness] = set()
-    for spot in spots:
-        if spot.likeness in drawn:
-            picture_selection.alike.append(spot)
+    for region in regions:
+        if region.likeness in drawn:
+            picture_selection.alike.append(region)
         elif not picture_selection.chosen or (
-            len(picture_selection.chosen) + len(spot.ids) <= _ENOUGH_CHANGED
+            len(picture_selection.chosen) + len(region.ids) <= _ENOUGH_CHANGED
             and len(drawn) < _MOST_SPOTS
         ):
-            picture_selection.chosen.update(islice(spot.ids.items(), _MOST_CHANGED))
-            drawn.add(spot.likeness)
+            picture_selection.chosen.update(islice(region.ids.items(), _MOST_CHANGED))
+            drawn.add(region.likeness)
         else:
-            picture_selection.others.append(spot)
-    picture_selection.cut = max(0, len(spots[0].ids) - _MOST_CHANGED) if spots else 0
+            picture_selection.others.append(region)
+    picture_selection.cut = max(0, len(regions[0].ids) - _MOST_CHANGED) if regions else 0
     return picture_selection
 
 
-def _families(spots: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
-    """Return the spots with those alike together, the most frequent first."""
+def _families(regions: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
+    """Return the regions with those alike together, the most frequent first."""
     families: dict[Likeness, list[ChangeRegion]] = {}
-    for spot in spots:
-        families.setdefault(spot.likeness, []).append(spot)
+    for region in regions:
+        families.setdefault(region.likeness, []).append(region)
     return sorted(families.values(), key=len, reverse=True)
 
 
 def _line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
-    """Return a line for spots alike: what changed, how often, where."""
+    """Return a line for regions alike: what changed, how often, where."""
     times = f"{plural(len(members), 'place')}, " if len(members) > 1 else ""
     words = "as drawn" if members[0].likeness in drawn else _kinds(members[0].kinds)
     names = [name_of(member) for member in members[:_MOST_NAMES]]
@@ -232,9 +232,9 @@ def _line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
     return f"{times}{words}: {', '.join(names)}{more}"
 
 
-def name_of(spot: ChangeRegion) -> str:
-    """Return the instruction that a spot is named after: `%add.3` for `main/%add.3'`."""
-    return f"%{next(iter(spot.ids)).rpartition('%')[2].rstrip(chr(39))}"
+def name_of(region: ChangeRegion) -> str:
+    """Return the instruction that a region is named after: `%add.3` for `main/%add.3'`."""
+    return f"%{next(iter(region.ids)).rpartition('%')[2].rstrip(chr(39))}"
 
 
 def _kinds(kinds: Mapping[tuple[str, str], int]) -> str:

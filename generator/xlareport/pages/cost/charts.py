@@ -24,9 +24,11 @@ def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
     Each stands at the rate that its least time allows, so what can be read off is which of them
     memory holds back, and how far from the ridge. Empty where nothing computes.
     """
-    spots = [(row.heavy.cost.intensity or None, row) for row in rows[:_DOTS]]
+    placed = [(row.heavy.cost.intensity or None, row) for row in rows[:_DOTS]]
     known = [
-        (max(value, _LEAST_INTENSITY), heavy_row) for value, heavy_row in spots if value is not None
+        (max(value, _LEAST_INTENSITY), heavy_row)
+        for value, heavy_row in placed
+        if value is not None
     ]
     if not known:
         return ""

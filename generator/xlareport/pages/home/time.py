@@ -8,7 +8,7 @@ from markupsafe import Markup
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.pages.cost.treemap import treemap, treemap_words
-from xlareport.pages.shares import SharesBar, shares_bar
+from xlareport.pages.home.shares import SharesBar, shares_bar
 from xlareport.runtime import units
 
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from markupsafe import Markup
 
 from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.analysis.trends import Night, Step, find_steps
 from xlareport.pages import words
-from xlareport.pages.charts import Spot, spot_curve
 from xlareport.pages.compare.figures import written
+from xlareport.pages.nightly.curve import figure_curve
 from xlareport.pages.nightly.index import NightOutcome, Outcome
 from xlareport.pages.rendering.environment import environment
 from xlareport.runtime import units
@@ -130,14 +129,14 @@ def _cells(job: NightlyJob, *, has_curves: bool) -> Iterator[FigureCell]:
     """Yield the figures of the main program."""
     nights = job.nights[-_NIGHTS:]
     for figure, title in _FIGURES.items():
-        values = _values(nights, figure)
+        values = _main_values(nights, figure)
         known = [
             (night, value) for night, value in zip(nights, values, strict=True) if value is not None
         ]
         if not known or values[-1] is None:
             yield FigureCell("not known", "", Markup())
             continue
-        curve = _curve(nights, values, figure, title) if has_curves else ""
+        curve = figure_curve(nights, values, figure, title) if has_curves else Markup()
         change = _change_since(*known[-2], *known[-1]) if len(known) > 1 else ""
         yield FigureCell(
             written(figure, known[-1][1]),
@@ -146,18 +145,8 @@ def _cells(job: NightlyJob, *, has_curves: bool) -> Iterator[FigureCell]:
         )
 
 
-def _values(nights: Sequence[Night], figure: str) -> list[int | None]:
+def _main_values(nights: Sequence[Night], figure: str) -> list[int | None]:
     return [night.figures.get(night.main or "", {}).get(figure) for night in nights]
-
-
-def _curve(nights: Sequence[Night], values: Sequence[int | None], figure: str, title: str) -> str:
-    steps = {step.night for step in find_steps(values)}
-    spots = [
-        Spot(value, f"{night.when}: {written(figure, value)}", place in steps)
-        for place, (night, value) in enumerate(zip(nights, values, strict=True))
-        if value is not None
-    ]
-    return spot_curve(spots, title, partial(written, figure), across="night")
 
 
 def _change_since(former: Night, before: float, night: Night, after: float) -> str:
@@ -175,7 +164,7 @@ def _steps(job: NightlyJob) -> Iterator[StepRow]:
     """Yield the nights on which a figure of the main program came to another level."""
     nights = job.nights[-_NIGHTS:]
     for figure, title in _FIGURES.items():
-        for step in find_steps(_values(nights, figure)):
+        for step in find_steps(_main_values(nights, figure)):
             former = nights[max(0, step.night - 1)]
             change = _change_since(former, step.before, nights[step.night], step.after)
             yield _step(job, nights[step.night], (title, figure), step, change)

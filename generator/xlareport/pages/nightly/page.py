@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from os.path import relpath
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.analysis.compare.verdict import judge_figures
 from xlareport.analysis.trends import Night, Step, find_steps, labels
 from xlareport.pages import words
-from xlareport.pages.charts import Spot, spot_curve
 from xlareport.pages.compare.figures import written
 from xlareport.pages.compare.verdict import verdict_sentence
+from xlareport.pages.nightly.curve import figure_curve, module_values, night_minute
 from xlareport.pages.tables import Column, Table
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
@@ -145,7 +144,8 @@ def _lead(nights: Sequence[Night], steps: int) -> str:
         return "First night; later nights are compared with it."
     message = units.plural(steps, "figure changed", "figures changed")
     how_many = units.plural(len(nights), "night")
-    span = f"{how_many} from {_moment(nights[0])} to {_moment(nights[-1])} UTC; {message}."
+    first, last = night_minute(nights[0]), night_minute(nights[-1])
+    span = f"{how_many} from {first} to {last} UTC; {message}."
     return f"{span}{_last(nights)}"
 
 
@@ -159,18 +159,13 @@ def _last(nights: Sequence[Night]) -> str:
     return f" The last night against the one before: {verdict_sentence(verdict)}"
 
 
-def _moment(night: Night) -> str:
-    """Return day and minute, UTC."""
-    return night.when[:16].replace("T", " ")
-
-
 def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
     modules = dict.fromkeys(name for night in nights for name in night.figures)
     return [
         (module, figure, step)
         for module in modules
         for figure in _CHARTS
-        for step in find_steps([night.figures.get(module, {}).get(figure) for night in nights])
+        for step in find_steps(module_values(nights, module, figure))
     ]
 
 
@@ -182,26 +177,18 @@ def _row(
     return ChangeRow(
         module=words.short_name(module),
         what=_CHARTS[figure],
-        when=_moment(nights[step.night]),
+        when=night_minute(nights[step.night]),
         words=f"{before} to {after}{change}".replace("-", "\N{MINUS SIGN}"),
         report=_address(nightly, nights[step.night]),
     )
 
 
 def _charts(nights: Sequence[Night], main: str) -> list[Chart]:
-    charts = []
-    for figure, title in _CHARTS.items():
-        values = [night.figures.get(main, {}).get(figure) for night in nights]
-        steps = {step.night for step in find_steps(values)}
-        spots = [
-            Spot(value, f"{_moment(night)}: {written(figure, value)}", place in steps)
-            for place, (night, value) in enumerate(zip(nights, values, strict=True))
-            if value is not None
-        ]
-        curve = spot_curve(spots, title, partial(written, figure))
-        if curve:
-            charts.append(Chart(title, Markup(curve)))  # noqa: S704 - made by us, escaped there
-    return charts
+    curves = {
+        title: figure_curve(nights, module_values(nights, main, figure), figure, title)
+        for figure, title in _CHARTS.items()
+    }
+    return [Chart(title, curve) for title, curve in curves.items() if curve]
 
 
 def _address(nightly: Nightly, night: Night) -> str:
@@ -218,7 +205,7 @@ def nights_table(nights: Sequence[Night]) -> Table:
         *(Column(title, _kind(figure)) for figure, title in _CHARTS.items()),
     )
     rows = [
-        [_moment(night), words.short_name(name), *(item.get(figure) for figure in _CHARTS)]
+        [night_minute(night), words.short_name(name), *(item.get(figure) for figure in _CHARTS)]
         for night in reversed(nights)
         for name, item in night.figures.items()
     ]

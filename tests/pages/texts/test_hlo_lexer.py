@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pygments.token import Comment, Keyword, Name, Number, String, Text, Token
 
-from xlareport.pages.hlo_lexer import HloLexer
+from xlareport.pages.texts.hlo_lexer import HloLexer
 
 LINE = (
     '%add.5 = f32[128,256]{1,0:T(8,128)} add(%a, b.1), metadata={op_name="jit(f)/add" x=-1.5e3}\n'

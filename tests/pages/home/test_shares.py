@@ -1,4 +1,4 @@
-from xlareport.pages.shares import HUES, shares_bar
+from xlareport.pages.home.shares import HUES, shares_bar
 
 
 def test_parts_sum_to_the_whole_and_the_unnamed_come_last() -> None:

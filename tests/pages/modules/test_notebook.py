@@ -7,7 +7,7 @@ import pytest
 
 import xlareport
 from xlareport.dump.modules import ModuleFiles
-from xlareport.pages.notebook import framed, modules_table
+from xlareport.pages.modules.notebook import framed, modules_table
 
 
 def files(key: str) -> ModuleFiles:
