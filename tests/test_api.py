@@ -102,7 +102,7 @@ def test_reprs_are_short(report: xlareport.Report) -> None:
     for value in (
         *(report, module, module.final, module.final.hlo, module.read, module.files),
         *(module.summary, module.steps[0], module.final.computations[0]),
-        *(module.final.instructions()[0], *module.top_buffers(3), module.memory),
+        *(module.final.instructions()[0], *module.memory.top_buffers(3), module.memory),
     ):
         assert len(repr(value)) < 160, type(value)
 

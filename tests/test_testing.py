@@ -69,6 +69,8 @@ def test_the_peak_is_held_against_bytes_and_a_baseline(report: xlareport.Report)
     assert_peak_bytes(report, "<0%", report)
     with pytest.raises(pytest.fail.Exception, match="above 1 B"):
         assert_peak_bytes(report, "<1B")
+    with pytest.raises(pytest.fail.Exception, match=r"above 2\.0 KiB"):
+        assert_peak_bytes(report, "<2KiB")
     for limit, baseline in (("5%", report), ("<5%", None), ("<5MB", report), ("", None)):
         with pytest.raises(ValueError, match="is no limit"):
             assert_peak_bytes(report, limit, baseline)
@@ -86,6 +88,9 @@ def test_a_dump_that_cannot_tell_is_never_green(tmp_path: Path) -> None:
 
 def test_recompilations_are_named(report: xlareport.Report, unpacked: Unpack) -> None:
     assert_no_recompilation(report)
+    with xlareport.read(unpacked("labelled-training")) as eager:
+        assert [group.is_helper for group in eager.recompilations] == [True]
+        assert_no_recompilation(eager)
     repeated = xlareport.read(unpacked("labelled-retraced"))
     with pytest.raises(pytest.fail.Exception, match="Compiled several times: jit_"):
         assert_no_recompilation(repeated)

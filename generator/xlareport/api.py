@@ -16,12 +16,7 @@ from typing import Protocol, Self
 
 from xlareport import program
 from xlareport.analysis.compare.code_digests import CodeDigests
-from xlareport.analysis.cost.memory import (
-    MemoryFigures,
-    PlacedValue,
-    collect_memory_figures,
-    rank_values,
-)
+from xlareport.analysis.cost.memory import ModuleMemory, collect_memory_figures, with_buffers
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction
@@ -225,18 +220,11 @@ class Module:
         return tabulate_steps([stage.label for stage in self.stages[1:]], self.steps)
 
     @cached_property
-    def memory(self) -> MemoryFigures:
+    def memory(self) -> ModuleMemory:
         """What the compiler says of its memory; None in it where the dump does not say."""
         files = self.read.memory
-        return collect_memory_figures(files.assignment, files.live, files.usage)
-
-    def top_buffers(self, count: int = 10) -> tuple[PlacedValue, ...]:
-        """Return the largest values in memory with their allocations, the largest first.
-
-        Empty where the dump has no buffer assignment.
-        """
-        assignment = self.read.memory.assignment
-        return rank_values(assignment, count) if assignment else ()
+        figures = collect_memory_figures(files.assignment, files.live, files.usage)
+        return with_buffers(figures, files.assignment)
 
     @cached_property
     def tpu_programs(self) -> tuple[TpuProgram, ...]:

@@ -64,7 +64,16 @@ def test_counts_and_nouns() -> None:
 
 @pytest.mark.parametrize(
     ("unit", "scale"),
-    [("", 1), ("B", 1), ("k", 1000), ("MB", 10**6), ("MiB", 2**20), ("Gi", 2**30), ("T", 10**12)],
+    [
+        ("", 1),
+        ("B", 1),
+        ("k", 1000),
+        ("KiB", 1024),
+        ("MB", 10**6),
+        ("MiB", 2**20),
+        ("Gi", 2**30),
+        ("T", 10**12),
+    ],
 )
 def test_units_that_people_write(unit: str, scale: int) -> None:
     assert units.unit_scale(unit) == scale

@@ -31,7 +31,7 @@ from xlareport.runtime.units import unit_scale
 
 _BUDGET = re.compile(
     r"(?P<figure>[a-z_]{1,64})(?:\[(?P<module>[^\]]{1,400})\])?\s{0,9}>\s{0,9}"
-    r"(?P<more>\+)?(?P<number>\d{1,18}(?:\.\d{1,9})?)\s?(?P<unit>%|[kMGT]i?B?|B)?"
+    r"(?P<more>\+)?(?P<number>\d{1,18}(?:\.\d{1,9})?)\s?(?P<unit>%|[kKMGT]i?B?|B)?"
 )
 _NEW = re.compile(r"new:(?P<opcode>[a-z][a-z0-9-]{0,63})(?:\[(?P<module>[^\]]{1,400})\])?")
 _FIGURES = {

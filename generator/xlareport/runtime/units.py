@@ -71,7 +71,8 @@ def plural(number: int, singular: str, many: str = "") -> str:
 
 def unit_scale(unit: str) -> int:
     """Return what a unit that people write represents: 1,000,000 for `MB`, 1,048,576 for `MiB`."""
-    power = _DECIMAL.index(unit[:1]) if unit[:1] in _DECIMAL else 0
+    prefix = unit[:1].replace("K", "k")
+    power = _DECIMAL.index(prefix) if prefix in _DECIMAL else 0
     return int((1024 if "i" in unit else 1000) ** power)
 
 
@@ -80,8 +81,8 @@ def parse_byte_size(text: str) -> int | None:
     match = _SIZE.fullmatch(text)
     if match is None:
         return None
-    prefix = match["prefix"].upper().replace("K", "k")
-    return int(float(match["number"]) * unit_scale(prefix + match["binary"].lower()))
+    scale = unit_scale(match["prefix"].upper() + match["binary"].lower())
+    return int(float(match["number"]) * scale)
 
 
 def _scale(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.live_range import LiveRanges
@@ -168,6 +168,26 @@ def rank_values(assignment: BufferAssignment, count: int) -> tuple[PlacedValue, 
         placed.values(), key=lambda placed_value: (-placed_value.value.size, placed_value.value.id)
     )
     return tuple(ranked[:count])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ModuleMemory(MemoryFigures):
+    """The figures of a module, with the buffers behind them."""
+
+    assignment: BufferAssignment | None = None
+
+    def top_buffers(self, count: int = 10) -> tuple[PlacedValue, ...]:
+        """Return the largest values in memory with their allocations, the largest first.
+
+        Empty where the dump has no buffer assignment.
+        """
+        return rank_values(self.assignment, count) if self.assignment else ()
+
+
+def with_buffers(figures: MemoryFigures, assignment: BufferAssignment | None) -> ModuleMemory:
+    """Return figures together with the buffer assignment that they were read from."""
+    values = {field.name: getattr(figures, field.name) for field in fields(figures)}
+    return ModuleMemory(**values, assignment=assignment)
 
 
 def _assigned(assignment: BufferAssignment) -> tuple[SpaceFigures, ...]:
