@@ -10,9 +10,10 @@ from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.operations import family_in
 from xlareport.hlo.model import HloModule
-from xlareport.knowledge.devices import nominal_device
+from xlareport.knowledge.devices import Device, devices, nominal_device
 
 CPU = nominal_device("cpu")
+CHIP = devices()["tpu-v5e"]
 NESTED = """inner {
   p = f32[512,512] parameter(0)
   ROOT n = f32[512,512] negate(p)
@@ -28,6 +29,29 @@ outer {
 ENTRY e {
   x = f32[512,512] parameter(0)
   ROOT y = f32[512,512] fusion(x), kind=kOutput, calls=outer
+}"""
+ADDED = NESTED.replace("dot(b, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "add(b, b)")
+STACKED = """inner {
+  p = bf16[24,4096,4096] parameter(0)
+  i = s32[] parameter(1)
+  z = s32[] constant(0)
+  ROOT s = bf16[1,4096,4096] dynamic-slice(p, i, z, z), dynamic_slice_sizes={1,4096,4096}
+}
+
+outer {
+  p = bf16[24,4096,4096] parameter(0)
+  i = s32[] parameter(1)
+  x = bf16[4096,4096] parameter(2)
+  f = bf16[1,4096,4096] fusion(p, i), kind=kLoop, calls=inner
+  b = bf16[4096,4096] bitcast(f)
+  ROOT d = bf16[4096,4096] dot(x, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+
+ENTRY e {
+  w = bf16[24,4096,4096] parameter(0)
+  i = s32[] parameter(1)
+  x = bf16[4096,4096] parameter(2)
+  ROOT y = bf16[4096,4096] fusion(w, i, x), kind=kOutput, calls=outer
 }"""
 SLICED = """fused {
   p = f32[1000,1000] parameter(0)
@@ -57,9 +81,43 @@ def _opcodes(module: HloModule) -> dict[str, float]:
 
 def test_a_product_in_a_fusion_has_its_time(module_of: Callable[[str], HloModule]) -> None:
     shares = _opcodes(module_of(NESTED))
-    assert shares["dot"] > 0.9
-    assert 0 < shares["negate"] < 0.1, "through the nested fusion"
+    assert shares["dot"] == pytest.approx(1), "its arithmetic takes as long as the fusion"
     assert shares["fusion"] == 0
+
+
+def test_time_and_bytes_go_through_nested_fusions(module_of: Callable[[str], HloModule]) -> None:
+    module = module_of(ADDED)
+    cost = count_cost(module)
+    shares = share_fusions(module, cost, CPU)
+    halves = [("inner", "n"), ("outer", "d")]
+    assert [shares.bytes[key] for key in halves] == [1 << 20, 1 << 20], "one reads, one writes"
+    assert shares.seconds[halves[0]] == pytest.approx(shares.seconds[halves[1]])
+    assert shares.whole["e", "y"] == pytest.approx(sum(shares.seconds.values()))
+
+
+def test_slices_of_nested_fusions_have_no_time_of_a_product(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    module = module_of(STACKED)
+    cost = count_cost(module)
+    shares = share_fusions(module, cost, CHIP)
+    assert cost.flops
+    assert shares.seconds["outer", "d"] == pytest.approx(cost.flops / CHIP.matrix_peak("bf16"))
+    assert shares.seconds["inner", "s"] == 0
+
+
+@pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])
+@pytest.mark.parametrize("device", [CPU, CHIP], ids=["cpu", "chip"])
+def test_no_product_is_faster_than_the_chip(
+    dumped: Callable[[str, str], HloModule], dump: str, device: Device
+) -> None:
+    module = dumped(dump, "after_optimizations.txt")
+    cost = count_cost(module)
+    seconds = share_fusions(module, cost, device).seconds
+    for key, each in cost.instructions.items():
+        least = sum(flops / device.matrix_peak(kind) for kind, flops in each.matrix_flops)
+        if module.by_name[key[0]].by_name[key[1]].opcode != "fusion":
+            assert seconds[key] >= least * each.counted * (1 - 1e-9), key
 
 
 def test_what_reads_and_writes_has_the_time_of_memory(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.cost.roofline import estimate_times
+from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.source_lines import (
     ReadLines,
@@ -30,7 +30,7 @@ def read(path: Path) -> HloModule:
 
 def story(evidence: SourceEvidence, lines: ReadLines | None) -> SourceReport:
     cost = count_cost(evidence.final)
-    return report_source_lines(evidence, cost, estimate_times(cost, CPU), lines)
+    return report_source_lines(evidence, cost, share_fusions(evidence.final, cost, CPU), lines)
 
 
 @pytest.fixture(scope="module")

@@ -85,11 +85,11 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         precisions=sum_by_precision(list_products(module.final.hlo, cost, device)),
         figures=(*_figures(module, cost, seconds).items(), *tpu_figures(tpu)),
         tpu=tpu,
-        opcode_work=tuple(_opcode_work(module.final.hlo, cost, shares)),
+        opcode_work=tuple(_opcode_work(module.final.hlo, cost, shares.whole)),
         device=device.name,
         device_grade=grade,
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
-        loops=list_loops(module.final.hlo, cost, shares),
+        loops=list_loops(module.final.hlo, cost, shares.seconds),
     )
 
 
@@ -105,7 +105,7 @@ def measure_on_chip_share(cost: ModuleCost) -> float:
 
 
 def _opcode_work(
-    module: HloModule, cost: ModuleCost, shares: Mapping[tuple[str, str], float]
+    module: HloModule, cost: ModuleCost, times: Mapping[tuple[str, str], float]
 ) -> Iterator[ComparedOpcode]:
     seconds: defaultdict[str, float] = defaultdict(float)
     accessed, kernels = Counter[str](), Counter[str]()
@@ -116,7 +116,7 @@ def _opcode_work(
             if count is None or instruction.opcode in FREE:
                 continue
             if not count.fused:
-                seconds[instruction.opcode] += shares.get(key, 0.0)
+                seconds[instruction.opcode] += times.get(key, 0.0)
                 accessed[instruction.opcode] += count.of_all_runs(count.bytes_accessed) or 0
                 kernels[instruction.opcode] += 1
     for opcode, time in seconds.items():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
 from xlareport.analysis.source.scopes import mask_numbers, scope_of, split_path
@@ -53,7 +54,7 @@ class Operation:
     seconds: float
     """The least time by estimate, what fusions contain by its share."""
     bytes: int
-    """A fusion's belong to the op of its root."""
+    """Accessed; those of a fusion by estimate at what it contains."""
     flops: int
     kernels: int
     """Instructions outside of fusions."""
@@ -103,12 +104,9 @@ class _Sum:
 
 
 def list_operations(
-    module: HloModule, cost: ModuleCost, seconds: Mapping[tuple[str, str], float]
+    module: HloModule, cost: ModuleCost, shares: Shares
 ) -> tuple[tuple[Operation, ...], int]:
-    """Return the operations of a module, the slowest first, and how many more there are.
-
-    `seconds` are the estimated times of its instructions, those in fusions by their share.
-    """
+    """Return the operations of a module, the slowest first, and how many more there are."""
     sums: dict[OperationKey, _Sum] = {}
     place = places_of(module)
     for computation in module.computations:
@@ -121,8 +119,8 @@ def list_operations(
             added = sums.setdefault(
                 key_of(names[instruction.name], _line(place(instruction))), _Sum()
             )
-            added.seconds += seconds.get(key, 0.0)
-            added.bytes += count.of_all_runs(count.bytes_accessed) or 0
+            added.seconds += shares.seconds.get(key, 0.0)
+            added.bytes += shares.bytes.get(key, 0)
             added.kernels += not count.fused
             if instruction.opcode != "fusion":
                 added.flops += count.of_all_runs(count.flops) or 0

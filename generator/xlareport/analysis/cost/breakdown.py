@@ -1,13 +1,14 @@
 """What parts of a program cost: by scope, by Python line, by opcode, by computation.
 
-Arithmetic belongs to the instruction that does it, inside fusions too; bytes belong to the fusion
-as a whole, for inside it nothing touches memory.
+All figures of a part are of the same instructions, those inside fusions too: FLOPs are of what
+computes them, time and bytes accessed of fusions are shared by estimate.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
+from xlareport.analysis.cost.fusion_shares import Shares
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
@@ -27,13 +28,13 @@ class CostPart:
     unknown_ops: int = 0
     """Instructions that could not be counted; the figures are at least so much."""
     seconds: float = 0.0
-    """The least time by estimate; that of a fusion counts where `times` has it."""
+    """The least time by estimate."""
 
 
 def break_down(
-    module: HloModule, cost: ModuleCost, key: Key, times: Mapping[InstructionKey, float]
+    module: HloModule, cost: ModuleCost, key: Key, shares: Shares
 ) -> tuple[CostPart, ...]:
-    """Sum up the module's cost by a key, those that need most of the least `times` first."""
+    """Sum up the module's cost by a key, those that need most of the least time first."""
     parts: dict[str, CostPart] = {}
     for computation in module.computations:
         for instruction in computation.instructions:
@@ -42,7 +43,8 @@ def break_down(
                 name = key(computation, instruction)
                 part = parts.setdefault(name, CostPart(name))
                 _add(part, instruction, known)
-                part.seconds += times[computation.name, instruction.name]
+                part.seconds += shares.seconds[computation.name, instruction.name]
+                part.bytes_accessed += shares.bytes[computation.name, instruction.name]
     return tuple(sorted(parts.values(), key=_dearest))
 
 
@@ -89,7 +91,6 @@ def key_by_line(module: HloModule) -> Key:
 def _add(part: CostPart, instruction: Instruction, cost: InstructionCost) -> None:
     part.instructions += 1
     part.unknown_ops += cost.flops is None or cost.bytes_accessed is None
-    part.bytes_accessed += (cost.bytes_accessed or 0) * cost.counted
     if instruction.opcode != "fusion":
         part.flops += (cost.flops or 0) * cost.counted
         part.transcendentals += (cost.transcendentals or 0) * cost.counted

@@ -1,14 +1,17 @@
-"""The least time of fusions, shared among the instructions that they contain.
+"""The least time of fusions and the bytes that they access, shared among what they contain.
 
-An estimate: each instruction counts for the time of its arithmetic, or of the parameters that it
-reads and the results that it is, whichever is longer.
+An estimate. Each matrix product has at least the time of its arithmetic, so that no part of a
+program is faster than the chip; the rest of the time goes by what limits the fusion: by bytes, by
+other arithmetic, or by what is sent. Bytes belong to what reads a parameter, or is a result.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 from xlareport.analysis.cost.roofline import estimate_time, estimate_times
-from xlareport.analysis.cost.work import InstructionKey, ModuleCost
+from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
@@ -20,31 +23,212 @@ _READS_PART = frozenset({"slice", "dynamic-slice", "gather", "dynamic-update-sli
 """Their first operand is read only as far as they touch it."""
 _UPDATE = {"dynamic-update-slice": 1, "scatter": 2}
 """The operand that says how much of their result is written."""
+_OTHER_SPACE = "S("
+_TILES = "T("
+"""Layouts of TPUs have tiles: what they place elsewhere is not in the main memory."""
 
 
-def share_fusions(
-    module: HloModule, cost: ModuleCost, device: Device
-) -> Mapping[InstructionKey, float]:
-    """Return the least seconds of all runs of each instruction, those of fusions shared out.
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Time and bytes of all runs of each instruction, those of fusions at what they contain."""
 
-    A fusion keeps its time where its computation is not in the module, or does nothing countable.
+    seconds: Mapping[InstructionKey, float]
+    """The least time by estimate."""
+    bytes: Mapping[InstructionKey, int]
+    """Bytes accessed."""
+    whole: Mapping[InstructionKey, float]
+    """The least time of what runs by itself: fusions as a whole, what they contain 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """What an instruction in a fusion does in one run."""
+
+    products: float = 0.0
+    """Seconds of matrix products."""
+    others: float = 0.0
+    """Seconds of other arithmetic."""
+    sent: float = 0.0
+    """Seconds of collectives."""
+    moved: int = 0
+    """Bytes read of parameters and written as results."""
+    in_main_memory: int = 0
+    """Those of them in the main memory."""
+
+    def __add__(self, other: "_Weight") -> "_Weight":
+        return _Weight(
+            self.products + other.products,
+            self.others + other.others,
+            self.sent + other.sent,
+            self.moved + other.moved,
+            self.in_main_memory + other.in_main_memory,
+        )
+
+    def rate(self, bound: str) -> float:
+        """Return what the time of a fusion with this bound goes by, beyond its products."""
+        rates = {"memory": self.in_main_memory, "compute": self.others, "interconnect": self.sent}
+        return rates[bound]
+
+
+@dataclass(slots=True)
+class _Inside:
+    """A fused computation, with what its callers pass and keep in memory."""
+
+    read: set[int] = field(default_factory=set)
+    """Numbers of the parameters that are in memory."""
+    written: bool = False
+    """Whether the result is in memory."""
+    bound: str = "memory"
+    """What limits the fusion that it is a part of."""
+    seconds: float = 0.0
+    """Time of all its callers, to be shared among its instructions."""
+    bytes: int = 0
+
+
+class _Fusions:
+    """The fused computations of a module, callers first."""
+
+    def __init__(self, module: HloModule, cost: ModuleCost, device: Device) -> None:
+        self._cost, self._device = cost, device
+        self.callers_first = tuple(reversed(callees_first(module) or ()))
+        self._called = {each.name: _fused(each) for each in self.callers_first}
+        self.inside: dict[str, _Inside] = defaultdict(_Inside)
+        for computation in self.callers_first:
+            self._enter(computation)
+        self._weights: dict[str, dict[str, _Weight]] = {}
+        for computation in reversed(self.callers_first):
+            if computation.name in self.inside:
+                self._weights[computation.name] = self._weigh(computation)
+
+    def called(self, computation: Computation) -> Iterator[tuple[str, str]]:
+        """Yield the fusions of a computation whose contents can be weighed, with what they call."""
+        for fusion, called in self._called[computation.name].items():
+            if any(map(_counts, self._weights.get(called, {}).values())):
+                yield fusion, called
+
+    def weights(self, computation: Computation) -> Mapping[str, _Weight]:
+        """Return the weights of the instructions of a fused computation, by name."""
+        return self._weights.get(computation.name, {})
+
+    def _enter(self, computation: Computation) -> None:
+        """Note of what the fusions of a computation call where its operands and results are."""
+        around = self.inside.get(computation.name)
+        read, written = _outside(computation, around) if around else (set(), set())
+        for name, called in self._called[computation.name].items():
+            fusion, inner = computation.by_name[name], self.inside[called]
+            operands = enumerate(fusion.operands)
+            inner.read.update(n for n, operand in operands if around is None or operand in read)
+            inner.written = inner.written or around is None or name in written
+            if around is not None:
+                inner.bound = around.bound
+            elif known := self._cost.instructions.get((computation.name, name)):
+                least = estimate_time(known, self._device)
+                inner.bound = least.bound if least else "memory"
+
+    def _weigh(self, computation: Computation) -> dict[str, _Weight]:
+        outside = _outside(computation, self.inside[computation.name])
+        called = self._called[computation.name]
+        weights = {}
+        for instruction in computation.instructions:
+            known = self._cost.instructions.get((computation.name, instruction.name))
+            if known is None or instruction.opcode in _FREE:
+                continue
+            inner = self._weights.get(called.get(instruction.name, ""))
+            weights[instruction.name] = (
+                sum(inner.values(), _Weight())
+                if inner is not None
+                else self._weight(instruction, known, computation, outside)
+            )
+        return weights
+
+    def _weight(
+        self,
+        instruction: Instruction,
+        known: InstructionCost,
+        computation: Computation,
+        outside: tuple[set[str], set[str]],
+    ) -> _Weight:
+        moved = tuple(_moved(instruction, computation, outside))
+        device = self._device
+        least = estimate_time(known, device)
+        return _Weight(
+            sum(flops / device.matrix_peak(kind) for kind, flops in known.matrix_flops),
+            sum(flops / device.vector_peak(kind) for kind, flops in known.vector_flops),
+            least.interconnect if least else 0.0,
+            sum(size for size, _ in moved),
+            sum(size for size, in_main_memory in moved if in_main_memory),
+        )
+
+
+def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares:
+    """Return the time and the bytes of all runs of each instruction, those of fusions shared out.
+
+    A fusion keeps its own where its computation is not in the module, or does nothing countable.
     """
-    times = dict(estimate_times(cost, device))
-    order = callees_first(module) or ()
-    fused = {name for computation in order for name in _fused(computation).values()}
-    weights = {each.name: _weights(each, cost, device) for each in order if each.name in fused}
-    inside: dict[str, float] = defaultdict(float)
-    for computation in reversed(order):
-        own = weights.get(computation.name, {})
-        whole = sum(own.values())
-        for name, weight in own.items():
-            times[computation.name, name] += inside[computation.name] * weight / whole
-        for fusion, called in _fused(computation).items():
+    whole = estimate_times(cost, device)
+    seconds = dict(whole)
+    moved = {
+        key: each.of_all_runs(each.bytes_accessed) or 0 for key, each in cost.instructions.items()
+    }
+    fusions = _Fusions(module, cost, device)
+    for computation in fusions.callers_first:
+        weights = fusions.weights(computation)
+        inside = fusions.inside.get(computation.name)
+        if inside is not None and weights:
+            runs = max(cost.instructions[computation.name, name].counted for name in weights)
+            rates = [weight.rate(inside.bound) for weight in weights.values()]
+            floors = [weight.products * runs for weight in weights.values()]
+            times = _fill(inside.seconds, floors, rates)
+            sizes = _split(inside.bytes, [weight.moved for weight in weights.values()])
+            for name, time, size in zip(weights, times, sizes, strict=True):
+                seconds[computation.name, name] += time
+                moved[computation.name, name] += size
+        for fusion, called in fusions.called(computation):
             key = computation.name, fusion
-            if times.get(key) and weights.get(called):
-                inside[called] += times[key]
-                times[key] = 0.0
-    return times
+            inner = fusions.inside[called]
+            inner.seconds += seconds.get(key, 0.0)
+            inner.bytes += moved.get(key, 0)
+            seconds[key] = 0.0
+            moved[key] = 0
+    return Shares(seconds, moved, whole)
+
+
+def _counts(weight: _Weight) -> bool:
+    return weight != _Weight()
+
+
+def _fill(whole: float, floors: list[float], rates: list[float]) -> list[float]:
+    """Share a whole by rates, so that none has less than its floor.
+
+    Where the floors are more than the whole, or no rate is known, it goes by the floors.
+    """
+    least = sum(floors)
+    if least >= whole or not any(rates):
+        equal = [1.0] * len(floors)
+        by = floors if least else rates if any(rates) else equal
+        return [whole * each / sum(by) for each in by]
+    waiting = sorted(range(len(rates)), key=lambda n: floors[n] / rates[n] if rates[n] else 0.0)
+    rest, active = whole - least, 0.0
+    level = 0.0
+    for number in waiting:
+        if not rates[number]:
+            continue
+        start = floors[number] / rates[number]
+        if active and level + rest / active <= start:
+            break
+        rest -= (start - level) * active
+        level = start
+        active += rates[number]
+    level += rest / active
+    return [max(floor, level * rate) for floor, rate in zip(floors, rates, strict=True)]
+
+
+def _split(whole: int, weights: list[int]) -> list[int]:
+    """Split a whole number by weights, evenly where all are 0; the parts add up to it."""
+    if not any(weights):
+        weights = [1] * len(weights)
+    ends = [whole * before // sum(weights) for before in accumulate(weights, initial=0)]
+    return [end - start for start, end in pairwise(ends)]
 
 
 def _fused(computation: Computation) -> Mapping[str, str]:
@@ -55,32 +239,22 @@ def _fused(computation: Computation) -> Mapping[str, str]:
     return {fusion.name: name for fusion in fusions for _, name in fusion.called[:1]}
 
 
-def _weights(computation: Computation, cost: ModuleCost, device: Device) -> dict[str, float]:
-    """Return the estimated seconds of each instruction of a fusion, where there are any."""
-    outside = _outside(computation)
-    weights = {}
-    for instruction in computation.instructions:
-        known = cost.instructions.get((computation.name, instruction.name))
-        if known is not None and instruction.opcode not in _FREE:
-            least = estimate_time(known, device)
-            moved = sum(_moved(instruction, computation, outside)) / device.bandwidth
-            weights[instruction.name] = max(least.arithmetic if least else 0.0, moved)
-    return {name: weight for name, weight in weights.items() if weight}
-
-
 def _moved(
     instruction: Instruction, computation: Computation, outside: tuple[set[str], set[str]]
-) -> Iterator[int]:
-    """Yield the bytes that an instruction reads of parameters, and writes of results."""
+) -> Iterator[tuple[int, bool]]:
+    """Yield the bytes that an instruction reads of parameters, and writes of results.
+
+    With whether they are in the main memory.
+    """
     read, written = outside
     touched = _touched(instruction, computation)
-    for number, name in enumerate(instruction.operands):
+    for number, name in enumerate(dict.fromkeys(instruction.operands)):
         if name in read:
             in_part = number == 0 and instruction.opcode in _READS_PART
-            size = _size(computation.by_name[name].shape)
-            yield min(size, touched) if in_part else size
+            shape = computation.by_name[name].shape
+            yield min(_size(shape), touched) if in_part else _size(shape), _in_main_memory(shape)
     if instruction.name in written:
-        yield touched
+        yield touched, _in_main_memory(instruction.shape)
 
 
 def _touched(instruction: Instruction, computation: Computation) -> int:
@@ -92,14 +266,18 @@ def _touched(instruction: Instruction, computation: Computation) -> int:
     return _size(instruction.shape)
 
 
-def _outside(computation: Computation) -> tuple[set[str], set[str]]:
+def _outside(computation: Computation, inside: _Inside) -> tuple[set[str], set[str]]:
     """Return the names of values read from memory, and of those written, through what is free."""
-    read: set[str] = set()
+    read = {
+        parameter.name
+        for number, parameter in enumerate(computation.parameters)
+        if number in inside.read
+    }
     for instruction in computation.instructions:
-        through = instruction.opcode in _FREE and instruction.opcode not in ("tuple", "constant")
-        if through and (not instruction.operands or instruction.operands[0] in read):
+        through = instruction.opcode in ("bitcast", "get-tuple-element")
+        if through and instruction.operands and instruction.operands[0] in read:
             read.add(instruction.name)
-    written = {computation.root.name} if computation.root else set()
+    written = {computation.root.name} if computation.root and inside.written else set[str]()
     for instruction in reversed(computation.instructions):
         if instruction.opcode in _FREE and instruction.name in written:
             written.update(instruction.operands)
@@ -108,3 +286,7 @@ def _outside(computation: Computation) -> tuple[set[str], set[str]]:
 
 def _size(shape: Shape) -> int:
     return shape.byte_size or 0
+
+
+def _in_main_memory(shape: Shape) -> bool:
+    return not (_TILES in shape.text and _OTHER_SPACE in shape.text)

@@ -13,7 +13,7 @@ from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import count_recomputed
-from xlareport.analysis.cost.roofline import estimate_times, estimate_total_time
+from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
 from xlareport.analysis.cost_report.precision_report import ProductRow, list_products
@@ -93,7 +93,7 @@ def report_cost(
     chip = device_named(module.device_words)
     memory = report_memory(module.memory, hlo, cost, chip.key if chip else "", backend)
     peak = memory.peak_lines if memory.at_peak_count else None
-    times, shared = estimate_times(cost, device), share_fusions(hlo, cost, device)
+    shares = share_fusions(hlo, cost, device)
     phase = key_by_phase(hlo)
     first = earlier[0] if earlier else None
     rematerializations = shardings.rematerializations if shardings is not None else None
@@ -108,14 +108,14 @@ def report_cost(
         heaviest=tuple(list_heavy(hlo, cost, device, _ROWS)),
         loops=tuple(list_loops(hlo, cost, device)),
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
-        computations=break_down(hlo, cost, key_by_computation, times)[:_ROWS],
-        scopes=break_down(hlo, cost, key_by_scope(hlo, _SCOPE_DEPTH), shared)[:_ROWS],
-        opcodes=break_down(hlo, cost, family_in, shared),
-        phases=break_down(hlo, cost, phase, shared) if phase else (),
-        layers=break_down(hlo, cost, key_by_layer(hlo), shared),
+        computations=break_down(hlo, cost, key_by_computation, shares)[:_ROWS],
+        scopes=break_down(hlo, cost, key_by_scope(hlo, _SCOPE_DEPTH), shares)[:_ROWS],
+        opcodes=break_down(hlo, cost, family_in, shares),
+        phases=break_down(hlo, cost, phase, shares) if phase else (),
+        layers=break_down(hlo, cost, key_by_layer(hlo), shares),
         findings=find_findings(case) if case else (),
         products=list_products(hlo, cost, device),
         recomputed_flops=count_recomputed(hlo, cost, first),
         memory=memory,
-        source=report_source_lines(evidence, cost, times, read),
+        source=report_source_lines(evidence, cost, shares, read),
     )

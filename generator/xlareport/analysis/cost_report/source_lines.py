@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.cost.breakdown import CostPart, break_down, key_by_line
+from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import InstructionKey, ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, find_user_frame, places_of
@@ -78,16 +79,16 @@ class SourceEvidence:
 def report_source_lines(
     evidence: SourceEvidence,
     cost: ModuleCost,
-    times: Mapping[InstructionKey, float],
+    shares: Shares,
     read: ReadLines | None,
 ) -> SourceReport:
-    """Yield each source line with what it became; `times` are roofline times, `read` the texts."""
+    """Return each source line with what it became; `read` gives the texts of sources."""
     final, peak = evidence.final, evidence.peak
-    result = {part.name: part for part in break_down(final, cost, key_by_line(final), times)}
+    result = {part.name: part for part in break_down(final, cost, key_by_line(final), shares)}
     places = _places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
-    became = _became(final, cost, times)
+    became = _became(final, cost, shares.whole)
     living = {share.name: share.size for share in peak} if peak is not None else None
     known = [name for name in result if name in places]
     lines = tuple(
