@@ -9,8 +9,8 @@ from xlareport import __version__
 from xlareport.runtime.resources import PACKAGE, find_resource
 
 LIBRARIES = (
-    "graphviz", "graphviz-pure", "jinja2", "markdown", "mkdocs", "mkdocs-material", "networkx",
-    "protobuf", "pygments", "pymdown-extensions", "squarify", "zstandard",
+    "graphviz", "graphviz-pure", "jinja2", "markdown", "mkdocs", "mkdocs-material", "protobuf",
+    "pygments", "pymdown-extensions", "squarify", "zstandard",
 )  # fmt: skip
 """Libraries that pages, pictures and payloads go through."""
 _COMPILED = "__pycache__"

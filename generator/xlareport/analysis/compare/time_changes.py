@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot, sqrt
 
-import networkx as nx
-
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.match import match
@@ -33,6 +31,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.grades import Grade, weakest
 from xlareport.program import read_module
 from xlareport.runtime.faults import guard
+from xlareport.runtime.graphs import forest
 
 MOST = 2_000
 """Instructions of one module that are listed; of more, those in between are left out."""
@@ -277,18 +276,16 @@ class _Join:
 
     def groups(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Yield the names in base and head that continue in one another."""
-        graph = nx.Graph()
-        graph.add_nodes_from(("base", name) for name in self._base.measured)
+        links: dict[tuple[str, str], list[tuple[str, str]]] = {
+            ("base", name): [] for name in self._base.measured
+        }
         for name in self._head.measured:
-            graph.add_node(("head", name))
-            graph.add_edges_from(
-                (("head", name), ("base", source)) for source in self._sources(name)
-            )
-        for connected_component in nx.connected_components(graph):
-            names = {
-                side: sorted(n for s, n in connected_component if s == side)
-                for side in ("base", "head")
-            }
+            sources = [("base", source) for source in self._sources(name)]
+            links["head", name] = sources
+            for source in sources:
+                links[source].append(("head", name))
+        for group in forest(links, links.__getitem__):
+            names = {side: sorted(n for s, n in group if s == side) for side in ("base", "head")}
             yield tuple(names["base"]), tuple(names["head"])
 
     def _sources(self, name: str) -> set[str]:
