@@ -7,6 +7,8 @@
 export interface Payloads {
   words: Words;
   search: ReportIndex;
+  "search-0": ReportIndexPart;
+  "table-0": Cell[][];
   columns: Record<string, Column[]>;
   "pictures/look": Look;
   "m/x/small": Record<string, unknown>;
@@ -78,6 +80,13 @@ export interface Table {
   meanings?: Meaning[];
   filter_placeholder?: string;
   empty?: string;
+  /** Of a table whose other rows are in payloads `KEY-1` and so on, in the order of `sort`. */
+  pages?: Pages;
+}
+/** How many rows there are in all payloads together, and in each but the last one. */
+export interface Pages {
+  rows: number;
+  size: number;
 }
 
 /** How names of instructions and computations are taken apart. */
@@ -476,13 +485,20 @@ export interface TextChunk {
 
 /** Slug, name, key, role, whether it was read, whether it changed. */
 export type SearchModule = [string, string, string, string, number, number];
-export interface ReportIndex {
+export interface ReportIndexPart {
   modules: SearchModule[];
-  /** Numbers of the modules that have each. */
-  opcodes: Record<string, number[]>;
-  scopes: Record<string, number[]>;
   /** Module and title. */
   findings: [number, string][];
+}
+export interface ReportIndex extends ReportIndexPart {
+  /** Numbers of the first modules that have each. */
+  opcodes: Record<string, number[]>;
+  scopes: Record<string, number[]>;
+  /** How many more have it. */
+  more_opcodes?: Record<string, number>;
+  more_scopes?: Record<string, number>;
+  /** Where the other modules are in `search-1` and so on. */
+  pages?: Pages;
   files: number;
   /** What the report says of the main program: title, address, the words that lead there. */
   topics: [string, string, string[]][];

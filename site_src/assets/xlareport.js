@@ -5110,8 +5110,72 @@ var xlareport = (() => {
       return written2(typeof value !== "number" && FORMULA.test(text) ? `'${text}` : text);
     };
     const head2 = columns2.map(({ title: title2 }) => cell(title2)).join(separator);
-    return [head2, ...rows2.map((row3) => all[row3].map(cell).join(separator))].join(end) + end;
+    const there = rows2.filter((row3) => all[row3]);
+    return [head2, ...there.map((row3) => all[row3].map(cell).join(separator))].join(end) + end;
   }
+
+  // src/tables/lines.js
+  function tableLabel(host) {
+    let before = (
+      /** @type {Element | null} */
+      host
+    );
+    while (before && !/^H[1-6]$/.test(before.tagName)) before = before.previousElementSibling;
+    return `Table: ${before?.firstChild?.textContent ?? document.title}`;
+  }
+  function unprintedLine(rows2, columns2) {
+    const words2 = `${format.plural(rows2, "more row")} not printed; \u201CCSV\u201D above the table saves all rows.`;
+    return element("tr.xr-unprinted", null, element("td", { colspan: columns2 }, words2));
+  }
+  function unloadedLine(place, columns2) {
+    const cell = element("td", { colspan: columns2 }, "\u2026");
+    return element("tr.xr-unloaded", { "aria-rowindex": place + 2, "aria-busy": "true" }, cell);
+  }
+
+  // src/tables/pages.js
+  var TOGETHER = 8;
+  var PagedRows = class {
+    /**
+     * @param {string} key of the payload
+     * @param {Cell[][]} first
+     * @param {import("../../types/payloads").Pages} [pages] none where the first are all
+     */
+    constructor(key, first, pages) {
+      this.key = key;
+      this.size = pages?.size ?? Math.max(1, first.length);
+      this.rows = first;
+      this.missing = new Set(pages ? [...Array(Math.ceil(pages.rows / pages.size)).keys()].slice(1) : []);
+      this.rows.length = pages?.rows ?? first.length;
+    }
+    get complete() {
+      return !this.missing.size;
+    }
+    /** @returns {number} the rows before the first hole */
+    get beginning() {
+      return this.complete ? this.rows.length : Math.min(...this.missing) * this.size;
+    }
+    /**
+     * Loads the rows around a place.
+     * @param {number} row
+     */
+    async loadAt(row3) {
+      await this.take(Math.floor(row3 / this.size));
+    }
+    /** @param {(loaded: number) => void} told of the rows that are there */
+    async loadAll(told) {
+      while (this.missing.size) {
+        await Promise.all([...this.missing].slice(0, TOGETHER).map((page3) => this.take(page3)));
+        told(this.rows.length - this.missing.size * this.size);
+      }
+    }
+    /** @param {number} page */
+    async take(page3) {
+      const rows2 = await /** @type {Promise<Payload<"table-0">>} */
+      load(`${this.key}-${page3}`);
+      for (const [place, row3] of rows2.entries()) this.rows[page3 * this.size + place] = row3;
+      this.missing.delete(page3);
+    }
+  };
 
   // src/tables/table.js
   var WINDOWED = 100;
@@ -5127,7 +5191,13 @@ var xlareport = (() => {
      */
     constructor(host, key, data) {
       this.key = key;
+      this.widths = textWidths(data);
+      this.columns = firstColumns(data, (host.clientWidth || innerWidth) < NARROW2);
       this.data = data;
+      this.pages = new PagedRows(key, data.rows, data.pages);
+      this.whole = /** @type {Promise<void> | null} */
+      null;
+      this.failed = (error) => void (this.counter.textContent = String(error));
       this.windowed = data.rows.length > WINDOWED;
       this.sort = data.sort ?? null;
       this.shown = [];
@@ -5136,8 +5206,6 @@ var xlareport = (() => {
       this.drawn = "";
       this.lines = /* @__PURE__ */ new Map();
       this.rowHeight = 0;
-      this.widths = textWidths(data);
-      this.columns = firstColumns(data, (host.clientWidth || innerWidth) < NARROW2);
       this.usual = chosenText(this.columns);
       this.look = { meanings: data.meanings ?? [], layouts: false };
       this.filter = this.makeFilter();
@@ -5147,18 +5215,9 @@ var xlareport = (() => {
       this.head = element("tr", { "aria-rowindex": 1 });
       this.group = element("colgroup");
       this.table = element("table.xr-data", { "aria-rowcount": data.rows.length + 1 });
-      this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": this.label(host) });
+      this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": tableLabel(host) });
       this.details = element("dl.xr-row-details", { hidden: true });
       this.build(host);
-    }
-    /** @param {HTMLElement} host */
-    label(host) {
-      let before = (
-        /** @type {Element | null} */
-        host
-      );
-      while (before && !/^H[1-6]$/.test(before.tagName)) before = before.previousElementSibling;
-      return `Table: ${before?.firstChild?.textContent ?? document.title}`;
     }
     /** @param {HTMLElement} host */
     build(host) {
@@ -5198,6 +5257,7 @@ var xlareport = (() => {
       ];
     }
     async copy() {
+      await this.complete();
       const text = tabSeparated(this.data, this.shown);
       try {
         await navigator.clipboard.writeText(text);
@@ -5206,7 +5266,8 @@ var xlareport = (() => {
         this.counter.textContent = "The browser does not let this page copy; CSV saves the rows.";
       }
     }
-    save() {
+    async save() {
+      await this.complete();
       const text = commaSeparated(this.data, this.shown);
       saveFile(new Blob([text], { type: "text/csv" }), `${this.key.replaceAll("/", "-")}.csv`);
     }
@@ -5302,9 +5363,27 @@ var xlareport = (() => {
       this.sort = now === 1 ? null : [index, order[now + 1]];
       this.changed();
     }
+    /** Loads all rows, as far as they are not there. */
+    async complete() {
+      if (this.pages.complete) return;
+      const total = format.plural(this.data.rows.length, "row");
+      const told = (loaded2) => {
+        this.counter.textContent = `Loading: ${format.count(loaded2)} of ${total}`;
+      };
+      this.whole ??= this.pages.loadAll(told).then(() => this.update(), this.failed);
+      await this.whole;
+      this.whole = null;
+    }
+    /** Whether the rows stand in the order of their payloads, without a filter. */
+    get asWritten() {
+      const first = this.data.sort;
+      return !this.filter.value.trim() && this.sort?.[0] === first?.[0] && this.sort?.[1] === first?.[1];
+    }
     update() {
+      if (!this.pages.complete && !this.asWritten) return void this.complete();
       this.shown = this.matching();
-      if (this.sort) this.shown = sortedRows(this.data.rows, this.shown, ...this.sort);
+      const standing2 = this.data.pages && this.asWritten;
+      if (this.sort && !standing2) this.shown = sortedRows(this.data.rows, this.shown, ...this.sort);
       for (const [index, head2] of this.heads ?? []) {
         const direction2 = this.sort?.[0] === index ? this.sort[1] : "";
         head2.setAttribute("aria-sort", direction2 ? `${direction2}ending` : "none");
@@ -5330,12 +5409,12 @@ var xlareport = (() => {
     drawRows(printing = false) {
       const total = this.shown.length;
       if (!total) return this.drawEmpty();
-      const [first, last] = printing ? [0, Math.min(total, PRINTED)] : this.range(total);
+      const [first, last] = printing ? [0, Math.min(total, PRINTED, this.pages.beginning)] : this.range(total);
       if (this.drawn === `${first} ${last}` && !printing) return;
       this.drawn = `${first} ${last}`;
       const rows2 = this.shown.slice(first, last).map((row3, offset) => this.line(row3, first + offset));
-      this.lines = new Map(rows2.map((line3) => [line3.dataset.row ?? "", line3]));
-      const after = printing && total > last ? this.unprinted(total - last) : this.gap(printing ? 0 : total - last);
+      this.lines = new Map(rows2.filter((line3) => line3.dataset.row).map((line3) => [line3.dataset.row ?? "", line3]));
+      const after = printing && total > last ? unprintedLine(total - last, this.columns.length) : this.gap(printing ? 0 : total - last);
       exchange(this.body, [this.gap(first), ...rows2, after]);
       if (!this.rowHeight && this.windowed && rows2.length) {
         this.rowHeight = rows2[0].getBoundingClientRect().height;
@@ -5359,11 +5438,6 @@ var xlareport = (() => {
       gap.style.height = `${rows2 * (this.rowHeight || ROW)}px`;
       gap.hidden = rows2 <= 0;
       return gap;
-    }
-    /** @param {number} rows how many rows are not printed */
-    unprinted(rows2) {
-      const words2 = `${format.plural(rows2, "more row")} not printed; \u201CCSV\u201D above the table saves all rows.`;
-      return element("tr.xr-unprinted", null, element("td", { colspan: this.columns.length }, words2));
     }
     drawEmpty() {
       const none = !this.data.rows.length;
@@ -5393,6 +5467,10 @@ var xlareport = (() => {
      */
     makeRow(row3, place) {
       const { columns: columns2, rows: rows2 } = this.data;
+      if (!rows2[row3]) {
+        this.pages.loadAt(row3).then(() => this.redraw(), this.failed);
+        return unloadedLine(place, this.columns.length);
+      }
       const cells = this.columns.map((index) => tableCell(columns2[index], rows2[row3][index], this.look));
       const selected = row3 === this.selected ? "tr.xr-selected" : "tr";
       return element(selected, { "aria-rowindex": place + 2, "data-row": row3 }, ...cells);
@@ -5437,7 +5515,7 @@ var xlareport = (() => {
       event.preventDefault();
       const at = this.shown.indexOf(this.selected);
       const place = at < 0 ? this.range(this.shown.length)[0] : at + step;
-      if (place < 0 || place >= this.shown.length) return;
+      if (place < 0 || place >= this.shown.length || !this.data.rows[this.shown[place]]) return;
       this.select(this.shown[place]);
       this.reveal(place);
     }
@@ -5801,6 +5879,42 @@ var xlareport = (() => {
     else host.append(element("p", null, "The trace has too many events to keep those of a whole run."));
   }
 
+  // src/search/few.js
+  var SHOWN4 = 5;
+  function* explained2(tables2) {
+    for (const [kind, words2] of Object.entries(tables2?.words ?? {})) {
+      for (const [name, meaning] of Object.entries(words2)) {
+        yield [
+          name,
+          () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) })
+        ];
+      }
+    }
+    for (const [synonym, term] of Object.entries(tables2?.synonyms ?? {})) {
+      yield [
+        synonym,
+        () => ({
+          text: term,
+          note: `${synonym}: ${tables2?.words.word[term]}`,
+          href: entryAddress(`word:${term}`).slice(root.length)
+        })
+      ];
+    }
+  }
+  function* topics(all) {
+    for (const [title2, href, words2] of all) {
+      const hit = () => ({ text: title2, note: words2.slice(0, SHOWN4).join(", "), href });
+      for (const word of [title2, ...words2]) yield [word, hit];
+    }
+  }
+  function distinct(matches2) {
+    const seen = /* @__PURE__ */ new Set();
+    return matches2.filter((match) => {
+      const { href } = match.hit();
+      return !seen.has(href) && seen.add(href);
+    });
+  }
+
   // src/search/index.js
   var RANKS = 4;
   var NAMED3 = /* @__PURE__ */ new Set(["instruction", "computation"]);
@@ -6012,7 +6126,7 @@ var xlareport = (() => {
   }
 
   // src/search/search.js
-  var SHOWN4 = 5;
+  var SHOWN5 = 5;
   var MORE = 50;
   var BELOW = 20;
   var AT_FIRST = 40;
@@ -6062,6 +6176,7 @@ var xlareport = (() => {
       this.waiting = [];
       this.small = { front: null, words: null, files: null, pages: [] };
       this.modules = [];
+      this.total = 0;
       this.limit = /* @__PURE__ */ new Map();
       this.failed = 0;
       this.below = 0;
@@ -6085,28 +6200,59 @@ var xlareport = (() => {
         load("words").catch(() => null)
       ]);
       const front2 = this.small.front ?? NOTHING;
-      this.modules = front2.modules.map(([slug, name, key, role, read2, changed], order) => ({
-        slug,
-        name,
-        key,
-        role,
-        order,
-        read: read2 === 1,
-        changed: changed === 1
-      }));
-      const here = (module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
-      const read = this.modules.filter((module) => module.read);
-      this.waiting = [...read.filter(here), ...read.filter((module) => !here(module))];
+      this.total = front2.pages?.rows ?? front2.modules.length;
+      this.addModules(front2.modules);
       this.show();
       this.small.pages = await loadPages();
       await this.loadModules(AT_FIRST);
       if (front2.files && front2.files <= FILES) await this.loadFiles();
+      await this.loadOthers(front2);
       this.dialog.dataset.loaded = "yes";
+    }
+    /**
+     * Adds modules that follow those that are known, that of this page before all others that wait.
+     * @param {import("../../types/payloads").SearchModule[]} modules
+     */
+    addModules(modules) {
+      const start = this.modules.length;
+      const added = modules.map(([slug, name, key, role, read2, changed], place) => ({
+        slug,
+        name,
+        key,
+        role,
+        order: start + place,
+        read: read2 === 1,
+        changed: changed === 1
+      }));
+      const here = (module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
+      const read = added.filter((module) => module.read);
+      this.modules.push(...added);
+      this.waiting = [...read.filter(here), ...this.waiting, ...read.filter((module) => !here(module))];
+      return read.some(here);
+    }
+    /**
+     * Loads the names of the modules beyond the first ones, page by page.
+     * @param {ReportIndex} front
+     */
+    async loadOthers(front2) {
+      const { rows: rows2, size } = front2.pages ?? { rows: 0, size: 1 };
+      for (let page3 = 1; page3 * size < rows2; page3 += 1) {
+        const part2 = await /** @type {Promise<Payload<"search-0">>} */
+        load(`search-${page3}`).catch(() => null);
+        if (!part2) return;
+        front2.findings.push(...part2.findings);
+        if (this.addModules(part2.modules)) await this.loadModules(1);
+        this.show();
+      }
     }
     async loadFiles() {
       const table = await /** @type {Promise<Payload<"table">>} */
       load("files").catch(() => null);
-      this.small.files = table?.rows.map(([name, kind]) => [cellText(name), cellText(kind)]) ?? null;
+      const all = new PagedRows("files", [...table?.rows ?? []], table?.pages);
+      await all.loadAll(() => {
+      }).catch(() => {
+      });
+      this.small.files = all.rows.filter(Boolean).map(([name, kind]) => [cellText(name), cellText(kind)]);
       this.show();
     }
     /** @param {number} most */
@@ -6140,7 +6286,7 @@ var xlareport = (() => {
     searched() {
       const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
       const cut = this.indexes.some((index) => !index.value.complete) ? "; a module has more names than are listed" : "";
-      return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules.length)}${failed}${cut}.`;
+      return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.total)}${failed}${cut}.`;
     }
     others() {
       if (!this.waiting.length || !this.begun) return [];
@@ -6206,28 +6352,36 @@ var xlareport = (() => {
         ]);
       }
       if (kind === "scope") {
-        return Object.entries(front2.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
+        const all = Object.entries(front2.scopes).filter(([, [first]]) => first < this.modules.length);
+        return all.map(([scope, numbers]) => [scope, () => this.holder(scope, numbers, front2.more_scopes?.[scope])]);
       }
-      return kind === "opcode" ? this.unloaded(front2.opcodes) : [];
+      return kind === "opcode" ? this.unloaded(front2) : [];
     }
-    /** @param {string} text @param {number[]} numbers of the modules that have it @returns {Hit} */
-    holder(text, numbers) {
+    /**
+     * @param {string} text
+     * @param {number[]} numbers of the modules that have it
+     * @param {number} [others] how many more have it
+     * @returns {Hit}
+     */
+    holder(text, numbers, others = 0) {
       const first = this.modules[numbers[0]];
-      const more = numbers.length > 1 ? ` and ${format.plural(numbers.length - 1, "more module")}` : "";
+      const count = numbers.length - 1 + others;
+      const more = count ? ` and ${format.plural(count, "more module")}` : "";
       return {
         text,
         note: `${first.name}${more}`,
         href: `${page2(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}`
       };
     }
-    /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
-    unloaded(opcodes) {
+    /** @param {ReportIndex} front @returns {[string, () => Hit][]} those in modules that are not loaded */
+    unloaded(front2) {
       const known4 = new Set(this.indexes.map((index) => index.module.slug));
-      return Object.entries(opcodes).flatMap(([opcode, numbers]) => {
-        const left = numbers.filter((number) => !known4.has(this.modules[number].slug));
+      return Object.entries(front2.opcodes).flatMap(([opcode, numbers]) => {
+        const left = numbers.filter((number) => this.modules[number] && !known4.has(this.modules[number].slug));
+        const more = front2.more_opcodes?.[opcode];
         return left.length ? [
           /** @type {[string, () => Hit]} */
-          [opcode, () => this.holder(opcode, left)]
+          [opcode, () => this.holder(opcode, left, more)]
         ] : [];
       });
     }
@@ -6247,7 +6401,7 @@ var xlareport = (() => {
     /** @param {Group} group */
     drawn({ kind, title: title2, matches: matches2, count }) {
       const scope = kind === "op_name" && this.below > 1;
-      const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN4);
+      const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN5);
       const rows2 = matches2.slice(0, limit).map((match) => row2(match.hit(), match.rank === 0 && !scope));
       const rest2 = count - rows2.length;
       const more = rest2 > 0 && element(
@@ -6311,39 +6465,6 @@ var xlareport = (() => {
     }
   };
   var page2 = (module) => `m/${module.slug}.html`;
-  function* explained2(tables2) {
-    for (const [kind, words2] of Object.entries(tables2?.words ?? {})) {
-      for (const [name, meaning] of Object.entries(words2)) {
-        yield [
-          name,
-          () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) })
-        ];
-      }
-    }
-    for (const [synonym, term] of Object.entries(tables2?.synonyms ?? {})) {
-      yield [
-        synonym,
-        () => ({
-          text: term,
-          note: `${synonym}: ${tables2?.words.word[term]}`,
-          href: entryAddress(`word:${term}`).slice(root.length)
-        })
-      ];
-    }
-  }
-  function* topics(all) {
-    for (const [title2, href, words2] of all) {
-      const hit = () => ({ text: title2, note: words2.slice(0, SHOWN4).join(", "), href });
-      for (const word of [title2, ...words2]) yield [word, hit];
-    }
-  }
-  function distinct(matches2) {
-    const seen = /* @__PURE__ */ new Set();
-    return matches2.filter((match) => {
-      const { href } = match.hit();
-      return !seen.has(href) && seen.add(href);
-    });
-  }
   var KEYS = /* @__PURE__ */ new Set(["/", "s", "f"]);
   function installSearch() {
     const search = new Search();

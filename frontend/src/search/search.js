@@ -3,13 +3,13 @@
  * module after module, the one of this page and the main program first.
  */
 
-import { root } from "../core/address.js";
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
+import { PagedRows } from "../tables/pages.js";
 import { cellText } from "../tables/rows.js";
 import { bindKey } from "../keys.js";
-import { entryAddress } from "../names/words.js";
+import { distinct, explained, topics } from "./few.js";
 import { RANKS, loadModuleIndex, ranker } from "./index.js";
 import { loadPages } from "./pages.js";
 import { row } from "./row.js";
@@ -80,6 +80,7 @@ class Search {
     this.small = { front: null, words: null, files: null, pages: [] };
     /** @type {Module[]} */
     this.modules = [];
+    this.total = 0; // also of those that are not loaded
     this.limit = new Map();
     this.failed = 0;
     this.below = 0; // op_names below the scope that is typed
@@ -105,28 +106,58 @@ class Search {
       load("words").catch(() => null),
     ]);
     const front = this.small.front ?? NOTHING;
-    this.modules = front.modules.map(([slug, name, key, role, read, changed], order) => ({
-      slug,
-      name,
-      key,
-      role,
-      order,
-      read: read === 1,
-      changed: changed === 1,
-    }));
-    const here = (/** @type {Module} */ module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
-    const read = this.modules.filter((module) => module.read);
-    this.waiting = [...read.filter(here), ...read.filter((module) => !here(module))];
+    this.total = front.pages?.rows ?? front.modules.length;
+    this.addModules(front.modules);
     this.show();
     this.small.pages = await loadPages();
     await this.loadModules(AT_FIRST);
     if (front.files && front.files <= FILES) await this.loadFiles();
+    await this.loadOthers(front);
     this.dialog.dataset.loaded = "yes";
+  }
+
+  /**
+   * Adds modules that follow those that are known, that of this page before all others that wait.
+   * @param {import("../../types/payloads").SearchModule[]} modules
+   */
+  addModules(modules) {
+    const start = this.modules.length;
+    const added = modules.map(([slug, name, key, role, read, changed], place) => ({
+      slug,
+      name,
+      key,
+      role,
+      order: start + place,
+      read: read === 1,
+      changed: changed === 1,
+    }));
+    const here = (/** @type {Module} */ module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
+    const read = added.filter((module) => module.read);
+    this.modules.push(...added);
+    this.waiting = [...read.filter(here), ...this.waiting, ...read.filter((module) => !here(module))];
+    return read.some(here);
+  }
+
+  /**
+   * Loads the names of the modules beyond the first ones, page by page.
+   * @param {ReportIndex} front
+   */
+  async loadOthers(front) {
+    const { rows, size } = front.pages ?? { rows: 0, size: 1 };
+    for (let page = 1; page * size < rows; page += 1) {
+      const part = await /** @type {Promise<Payload<"search-0">>} */ (load(`search-${page}`)).catch(() => null);
+      if (!part) return;
+      front.findings.push(...part.findings);
+      if (this.addModules(part.modules)) await this.loadModules(1);
+      this.show();
+    }
   }
 
   async loadFiles() {
     const table = await /** @type {Promise<Payload<"table">>} */ (load("files")).catch(() => null);
-    this.small.files = table?.rows.map(([name, kind]) => [cellText(name), cellText(kind)]) ?? null;
+    const all = new PagedRows("files", [...(table?.rows ?? [])], table?.pages);
+    await all.loadAll(() => {}).catch(() => {}); // what is missing is not found
+    this.small.files = all.rows.filter(Boolean).map(([name, kind]) => [cellText(name), cellText(kind)]);
     this.show();
   }
 
@@ -168,7 +199,7 @@ class Search {
       ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report`
       : "";
     const cut = this.indexes.some((index) => !index.value.complete) ? "; a module has more names than are listed" : "";
-    return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules.length)}${failed}${cut}.`;
+    return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.total)}${failed}${cut}.`;
   }
 
   others() {
@@ -236,15 +267,22 @@ class Search {
       ]);
     }
     if (kind === "scope") {
-      return Object.entries(front.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
+      const all = Object.entries(front.scopes).filter(([, [first]]) => first < this.modules.length);
+      return all.map(([scope, numbers]) => [scope, () => this.holder(scope, numbers, front.more_scopes?.[scope])]);
     }
-    return kind === "opcode" ? this.unloaded(front.opcodes) : [];
+    return kind === "opcode" ? this.unloaded(front) : [];
   }
 
-  /** @param {string} text @param {number[]} numbers of the modules that have it @returns {Hit} */
-  holder(text, numbers) {
+  /**
+   * @param {string} text
+   * @param {number[]} numbers of the modules that have it
+   * @param {number} [others] how many more have it
+   * @returns {Hit}
+   */
+  holder(text, numbers, others = 0) {
     const first = this.modules[numbers[0]];
-    const more = numbers.length > 1 ? ` and ${format.plural(numbers.length - 1, "more module")}` : "";
+    const count = numbers.length - 1 + others;
+    const more = count ? ` and ${format.plural(count, "more module")}` : "";
     return {
       text,
       note: `${first.name}${more}`,
@@ -252,12 +290,13 @@ class Search {
     };
   }
 
-  /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
-  unloaded(opcodes) {
+  /** @param {ReportIndex} front @returns {[string, () => Hit][]} those in modules that are not loaded */
+  unloaded(front) {
     const known = new Set(this.indexes.map((index) => index.module.slug));
-    return Object.entries(opcodes).flatMap(([opcode, numbers]) => {
-      const left = numbers.filter((number) => !known.has(this.modules[number].slug));
-      return left.length ? [/** @type {[string, () => Hit]} */ ([opcode, () => this.holder(opcode, left)])] : [];
+    return Object.entries(front.opcodes).flatMap(([opcode, numbers]) => {
+      const left = numbers.filter((number) => this.modules[number] && !known.has(this.modules[number].slug));
+      const more = front.more_opcodes?.[opcode];
+      return left.length ? [/** @type {[string, () => Hit]} */ ([opcode, () => this.holder(opcode, left, more)])] : [];
     });
   }
 
@@ -348,45 +387,6 @@ class Search {
 
 /** @param {Module} module */
 const page = (module) => `m/${module.slug}.html`;
-
-/** @param {import("../../types/payloads").Words | null} tables of `words` @returns {Generator<[string, () => Hit]>} every entry of the glossary, and its synonyms */
-function* explained(tables) {
-  for (const [kind, words] of Object.entries(tables?.words ?? {})) {
-    for (const [name, meaning] of Object.entries(words)) {
-      yield [
-        name,
-        () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) }),
-      ];
-    }
-  }
-  for (const [synonym, term] of Object.entries(tables?.synonyms ?? {})) {
-    yield [
-      synonym,
-      () => ({
-        text: term,
-        note: `${synonym}: ${tables?.words.word[term]}`,
-        href: entryAddress(`word:${term}`).slice(root.length),
-      }),
-    ];
-  }
-}
-
-/** @param {ReportIndex["topics"]} all @returns {Generator<[string, () => Hit]>} each by its title and by its words */
-function* topics(all) {
-  for (const [title, href, words] of all) {
-    const hit = () => ({ text: title, note: words.slice(0, SHOWN).join(", "), href });
-    for (const word of [title, ...words]) yield [word, hit];
-  }
-}
-
-/** @param {Found[]} matches @returns {Found[]} without those that lead where a better one leads */
-function distinct(matches) {
-  const seen = new Set();
-  return matches.filter((match) => {
-    const { href } = match.hit();
-    return !seen.has(href) && seen.add(href);
-  });
-}
 
 const KEYS = new Set(["/", "s", "f"]);
 

@@ -35,5 +35,6 @@ function lines({ columns, rows: all }, rows, separator, written, end = "\n") {
     return written(typeof value !== "number" && FORMULA.test(text) ? `'${text}` : text);
   };
   const head = columns.map(({ title }) => cell(title)).join(separator);
-  return [head, ...rows.map((row) => all[row].map(cell).join(separator))].join(end) + end;
+  const there = rows.filter((row) => all[row]); // a packed report may lack some
+  return [head, ...there.map((row) => all[row].map(cell).join(separator))].join(end) + end;
 }

@@ -11,6 +11,8 @@ import { cellContent, moveInName, tableCell } from "./cells.js";
 import { makeChooser } from "./chooser.js";
 import { chosenColumns, chosenText, dividedRoom, firstColumns, textWidths } from "./columns.js";
 import { commaSeparated, tabSeparated } from "./export.js";
+import { tableLabel, unloadedLine, unprintedLine } from "./lines.js";
+import { PagedRows } from "./pages.js";
 import { NUMBERS, matchingRows, searchTexts, sortedRows } from "./rows.js";
 
 /** Rows beyond which only those in sight are drawn. */
@@ -33,7 +35,12 @@ export class Table {
    */
   constructor(host, key, data) {
     this.key = key;
+    this.widths = textWidths(data); // of the first rows, where there are more
+    this.columns = firstColumns(data, (host.clientWidth || innerWidth) < NARROW);
     this.data = data;
+    this.pages = new PagedRows(key, data.rows, data.pages);
+    this.whole = /** @type {Promise<void> | null} */ (null); // under way
+    this.failed = (/** @type {unknown} */ error) => void (this.counter.textContent = String(error));
     this.windowed = data.rows.length > WINDOWED;
     /** @type {[number, "asc" | "desc"] | null} */
     this.sort = data.sort ?? null;
@@ -46,8 +53,6 @@ export class Table {
     /** @type {Map<string, HTMLElement>} the rows that are drawn */
     this.lines = new Map();
     this.rowHeight = 0;
-    this.widths = textWidths(data);
-    this.columns = firstColumns(data, (host.clientWidth || innerWidth) < NARROW);
     this.usual = chosenText(this.columns);
     this.look = { meanings: data.meanings ?? [], layouts: false };
     this.filter = this.makeFilter();
@@ -57,16 +62,9 @@ export class Table {
     this.head = element("tr", { "aria-rowindex": 1 });
     this.group = element("colgroup");
     this.table = element("table.xr-data", { "aria-rowcount": data.rows.length + 1 });
-    this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": this.label(host) });
+    this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": tableLabel(host) });
     this.details = element("dl.xr-row-details", { hidden: true });
     this.build(host);
-  }
-
-  /** @param {HTMLElement} host */
-  label(host) {
-    let before = /** @type {Element | null} */ (host);
-    while (before && !/^H[1-6]$/.test(before.tagName)) before = before.previousElementSibling;
-    return `Table: ${before?.firstChild?.textContent ?? document.title}`;
   }
 
   /** @param {HTMLElement} host */
@@ -111,6 +109,7 @@ export class Table {
   }
 
   async copy() {
+    await this.complete();
     const text = tabSeparated(this.data, this.shown);
     try {
       await navigator.clipboard.writeText(text);
@@ -120,7 +119,8 @@ export class Table {
     }
   }
 
-  save() {
+  async save() {
+    await this.complete();
     const text = commaSeparated(this.data, this.shown);
     saveFile(new Blob([text], { type: "text/csv" }), `${this.key.replaceAll("/", "-")}.csv`);
   }
@@ -218,9 +218,29 @@ export class Table {
     this.changed();
   }
 
+  /** Loads all rows, as far as they are not there. */
+  async complete() {
+    if (this.pages.complete) return;
+    const total = format.plural(this.data.rows.length, "row");
+    const told = (/** @type {number} */ loaded) => {
+      this.counter.textContent = `Loading: ${format.count(loaded)} of ${total}`;
+    };
+    this.whole ??= this.pages.loadAll(told).then(() => this.update(), this.failed);
+    await this.whole;
+    this.whole = null;
+  }
+
+  /** Whether the rows stand in the order of their payloads, without a filter. */
+  get asWritten() {
+    const first = this.data.sort;
+    return !this.filter.value.trim() && this.sort?.[0] === first?.[0] && this.sort?.[1] === first?.[1];
+  }
+
   update() {
+    if (!this.pages.complete && !this.asWritten) return void this.complete();
     this.shown = this.matching();
-    if (this.sort) this.shown = sortedRows(this.data.rows, this.shown, ...this.sort);
+    const standing = this.data.pages && this.asWritten;
+    if (this.sort && !standing) this.shown = sortedRows(this.data.rows, this.shown, ...this.sort);
     for (const [index, head] of this.heads ?? []) {
       const direction = this.sort?.[0] === index ? this.sort[1] : "";
       head.setAttribute("aria-sort", direction ? `${direction}ending` : "none");
@@ -249,12 +269,15 @@ export class Table {
   drawRows(printing = false) {
     const total = this.shown.length;
     if (!total) return this.drawEmpty();
-    const [first, last] = printing ? [0, Math.min(total, PRINTED)] : this.range(total);
+    const [first, last] = printing ? [0, Math.min(total, PRINTED, this.pages.beginning)] : this.range(total);
     if (this.drawn === `${first} ${last}` && !printing) return;
     this.drawn = `${first} ${last}`;
     const rows = this.shown.slice(first, last).map((row, offset) => this.line(row, first + offset));
-    this.lines = new Map(rows.map((line) => [line.dataset.row ?? "", line]));
-    const after = printing && total > last ? this.unprinted(total - last) : this.gap(printing ? 0 : total - last);
+    this.lines = new Map(rows.filter((line) => line.dataset.row).map((line) => [line.dataset.row ?? "", line]));
+    const after =
+      printing && total > last
+        ? unprintedLine(total - last, this.columns.length)
+        : this.gap(printing ? 0 : total - last);
     exchange(this.body, [this.gap(first), ...rows, after]);
     if (!this.rowHeight && this.windowed && rows.length) {
       this.rowHeight = rows[0].getBoundingClientRect().height;
@@ -280,12 +303,6 @@ export class Table {
     gap.style.height = `${rows * (this.rowHeight || ROW)}px`;
     gap.hidden = rows <= 0;
     return gap;
-  }
-
-  /** @param {number} rows how many rows are not printed */
-  unprinted(rows) {
-    const words = `${format.plural(rows, "more row")} not printed; \u201cCSV\u201d above the table saves all rows.`;
-    return element("tr.xr-unprinted", null, element("td", { colspan: this.columns.length }, words));
   }
 
   drawEmpty() {
@@ -319,6 +336,10 @@ export class Table {
    */
   makeRow(row, place) {
     const { columns, rows } = this.data;
+    if (!rows[row]) {
+      this.pages.loadAt(row).then(() => this.redraw(), this.failed);
+      return unloadedLine(place, this.columns.length);
+    }
     const cells = this.columns.map((index) => tableCell(columns[index], rows[row][index], this.look));
     const selected = row === this.selected ? "tr.xr-selected" : "tr";
     return element(selected, { "aria-rowindex": place + 2, "data-row": row }, ...cells);
@@ -360,7 +381,7 @@ export class Table {
     event.preventDefault();
     const at = this.shown.indexOf(this.selected);
     const place = at < 0 ? this.range(this.shown.length)[0] : at + step;
-    if (place < 0 || place >= this.shown.length) return;
+    if (place < 0 || place >= this.shown.length || !this.data.rows[this.shown[place]]) return;
     this.select(this.shown[place]);
     this.reveal(place);
   }

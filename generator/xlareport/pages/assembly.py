@@ -13,6 +13,7 @@ from xlareport.pages.findings.section import home_findings
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon, pass_names
 from xlareport.pages.home.answers import summarize_home
 from xlareport.pages.home.page import FLAGS_TABLE, home_page, tpu_flags_table
+from xlareport.pages.long_tables import table_files
 from xlareport.pages.module.files import ModulesShown, ModuleToShow, module_files
 from xlareport.pages.module.work import ModuleOutput, ModuleResult
 from xlareport.pages.modules import page as modules_page
@@ -22,7 +23,7 @@ from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.program.page import LINKS_TABLE, program_page
 from xlareport.pages.program.ranks import RANKS_TABLE, ranks_table
 from xlareport.pages.rendering.templates import compiled, page_files, render
-from xlareport.pages.search.payload import search_front
+from xlareport.pages.search.payload import search_files
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.build import with_problems
@@ -82,14 +83,13 @@ def _search(
     dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
 ) -> Iterator[File]:
     scopes = [output.scopes for output in outputs]
-    front = search_front(report, dump.summaries, scopes)
-    yield make_payload_file(navigation.SEARCH, front)
+    yield from search_files(report, dump.summaries, scopes)
 
 
 def _trends(nightly: Nightly) -> Iterator[File]:
     """Yield the page of the nights with its table."""
     yield navigation.TRENDS, render("trends", trends_page(nightly), "Nightly trend")
-    yield table_file(NIGHTS_TABLE, nights_table(nightly.nights))
+    yield from table_files(NIGHTS_TABLE, nights_table(nightly.nights))
 
 
 def _begun(
@@ -154,7 +154,7 @@ def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterato
 def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     table = modules_page.modules_table(report, dump.sizes)
     yield navigation.MODULES, render("modules", modules_page.modules_page(report, table), "Modules")
-    yield table_file("modules", table)
+    yield from table_files("modules", table)
 
 
 def _names(dump: AnalyzedDump) -> Iterator[File]:
@@ -176,9 +176,9 @@ def _program(
 ) -> Iterator[File]:
     program = program_page(report, dump.graphs, dump.reasons, picture)
     yield navigation.PROGRAM, render("program", program, "Execution graph")
-    yield table_file(LINKS_TABLE, program.link_table)
+    yield from table_files(LINKS_TABLE, program.link_table)
     if len(report.ranks) > 1:
-        yield table_file(RANKS_TABLE, ranks_table(report))
+        yield from table_files(RANKS_TABLE, ranks_table(report))
 
 
 def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
@@ -188,8 +188,8 @@ def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)
     yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)
-    yield table_file(coverage.FILES_TABLE, covered.files)
-    yield table_file(coverage.PROBLEMS_TABLE, covered.problems)
+    yield from table_files(coverage.FILES_TABLE, covered.files)
+    yield from table_files(coverage.PROBLEMS_TABLE, covered.problems)
 
 
 def _glances(dump: AnalyzedDump) -> Iterator[Overview]:

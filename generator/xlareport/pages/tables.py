@@ -45,6 +45,7 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Cell]]
+    """In any order in a list, else in the order of `sort`."""
     sort: tuple[int, str] | None = None
     """The column to sort by at first, and `asc` or `desc`."""
     empty: str = "Nothing to show."
@@ -53,13 +54,15 @@ class Table:
 
     def first_rows(self) -> "Table":
         """Return its beginning, for the page itself: what there is before a script runs."""
-        rows = list(self.rows)
-        if self.sort is not None:
-            place, order = self.sort
-            rows.sort(key=lambda row: _sorted_by(row[place]), reverse=order == "desc")
-        return Table(
-            self.columns[:_FIRST_COLUMNS], [row[:_FIRST_COLUMNS] for row in rows[:_FIRST_ROWS]]
-        )
+        rows = self.in_order()[:_FIRST_ROWS]
+        return Table(self.columns[:_FIRST_COLUMNS], [row[:_FIRST_COLUMNS] for row in rows])
+
+    def in_order(self) -> Sequence[Sequence[Cell]]:
+        """Return the rows in the order in which the table stands at first."""
+        if self.sort is None or not isinstance(self.rows, list):
+            return self.rows
+        place, order = self.sort
+        return sorted(self.rows, key=lambda row: _sorted_by(row[place]), reverse=order == "desc")
 
     def heads(self) -> list[dict[str, str]]:
         """Return the columns as they go into a payload."""

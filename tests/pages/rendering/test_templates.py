@@ -207,7 +207,7 @@ def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
         ("assembly.summarize_home", r"index\.md"),
         ("assembly.names_page", r"names\.md"),
         ("assembly.program_page", r"program\.md"),
-        ("assembly.search_front", None),
+        ("assembly.search_files", None),
         ("coverage.page.coverage_page", r"coverage\.md"),
     ],
 )

@@ -11,7 +11,7 @@ from xlareport.analysis.steps.step import step
 from xlareport.pages.module.work import process_module
 from xlareport.pages.search.payload import SearchedSnapshot, search_index, searched, touched
 from xlareport.program import ParsedModule
-from xlareport.report import BuildOptions, read_one_module
+from xlareport.report import BuildOptions, build, read_one_module
 from xlareport.storage.payloads import read_payload
 
 Unpack = Callable[[str], Path]
@@ -131,3 +131,29 @@ def test_each_module_of_a_report_has_one(unpacked: Unpack) -> None:
     assert set(unpacked_names(index["kinds"]["instruction"])) == everything
     assert len(index["stages"]) == len(module.snapshots)
     assert result.scopes
+
+
+def test_modules_beyond_a_payload_are_in_others(
+    unpacked: Unpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = front_of(unpacked, tmp_path / "whole")
+    monkeypatch.setattr("xlareport.pages.search.payload.PAGE", 2)
+    monkeypatch.setattr("xlareport.pages.search.payload._HOLDERS", 1)
+    front = front_of(unpacked, tmp_path / "pages")
+    rows = len(whole["modules"])
+    assert front["pages"] == {"rows": rows, "size": 2}
+    sites = sorted((tmp_path / "pages/site_src/assets/data").glob("search-*.js"))
+    others = [read_payload(path.read_text("ascii"))[1] for path in sites]
+    assert len(others) == (rows - 1) // 2 > 0
+    for name in ("modules", "findings"):
+        assert [*front[name], *(one for part in others for one in part[name])] == whole[name]
+    assert front["opcodes"] == {name: held[:1] for name, held in whole["opcodes"].items()}
+    more = {name: len(held) - 1 for name, held in whole["opcodes"].items() if len(held) > 1}
+    assert front["more_opcodes"] == more
+
+
+def front_of(unpacked: Unpack, out: Path) -> dict[str, Any]:
+    build(unpacked("jax-cpu-two-runs"), BuildOptions(out, html=False, pictures="none"))
+    script = out / "site_src/assets/data/search.js"
+    value: dict[str, Any] = read_payload(script.read_text("ascii"))[1]
+    return value

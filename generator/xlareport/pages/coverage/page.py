@@ -12,6 +12,7 @@ from xlareport.dump.modules import HLO_KINDS, Artifact, GroupedDump, SnapshotFil
 from xlareport.knowledge import flags, kinds, stages
 from xlareport.knowledge.kinds import FileKind
 from xlareport.pages import navigation
+from xlareport.pages.long_tables import MadeRows, Row
 from xlareport.pages.names.page import describe
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
@@ -20,7 +21,6 @@ from xlareport.program import CODE_KINDS
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
-from xlareport.storage.shared_values import SharedValues
 
 FILES_TABLE = "files"
 PROBLEMS_TABLE = "problems"
@@ -192,7 +192,6 @@ def files_table(
     """Return the table of every file."""
     links = {module.key: _link(module) for module in report.outlines}
     owner = {file.path: file.module for file in report.files}
-    shared = SharedValues()
     columns = (
         Column("File", "name", "hover over a part for its meaning"),
         Column("Kind", of="kind"),
@@ -202,17 +201,19 @@ def files_table(
         Column("Used"),
     )
     cells = NameCells()
-    rows = [
-        [
+
+    def file_row(place: int) -> Row:
+        artifact = artifacts[place]
+        return [
             cells.cell(artifact.name),
             artifact.name.kind,
-            shared.share(describe(artifact.name)),
+            describe(artifact.name),
             links.get(owner.get(artifact.path) or ""),
             artifact.entry.size,
             use_of(uses, artifact.path),
         ]
-        for artifact in artifacts
-    ]
+
+    rows = MadeRows(len(artifacts), file_row)
     return Table(columns, rows, meanings=cells.meanings)
 
 

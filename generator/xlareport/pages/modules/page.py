@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from xlareport.pages import navigation, words
 from xlareport.pages.home.page import row
+from xlareport.pages.long_tables import PAGE, MadeRows, Row
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records.report import ModuleRecord, ReportRecord
@@ -41,7 +42,15 @@ def modules_table(report: ReportRecord, sizes: dict[str, int]) -> Table:
         Column("Size", "bytes"),
         Column("Rank", "int", "1 is the most likely main program"),
     )
-    rows = [_row(module, sizes.get(module.key, 0)) for module in report.outlines]
+    modules = report.outlines
+    places = sorted(range(len(modules)), key=lambda place: modules[place].rank)
+
+    def ranked(number: int) -> Row:
+        module = modules[places[number]]
+        return _row(module, sizes.get(module.key, 0))
+
+    in_order = [_row(module, sizes.get(module.key, 0)) for module in modules[:PAGE]]
+    rows = MadeRows(len(places), ranked) if len(places) > PAGE else in_order
     return Table(columns, rows, sort=(len(columns) - 1, "asc"), empty="No modules in this dump.")
 
 

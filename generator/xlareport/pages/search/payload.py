@@ -16,6 +16,7 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
+from xlareport.pages.long_tables import PAGE
 from xlareport.pages.pictures.graph import Interned
 from xlareport.pages.search.topics import search_topics
 from xlareport.records.report import ReportRecord
@@ -293,20 +294,38 @@ def _changed(touched: Touched, places: Mapping[str, int]) -> Iterator[list[int]]
         yield [place - before for before, place in zip([0, *known], known, strict=False)]
 
 
-def search_front(
+def search_files(
     report: ReportRecord, summaries: Sequence[ModuleSummary], scopes: Sequence[Sequence[str]]
-) -> dict[str, Any]:
-    """Return the small index: modules, the main program first, and which has which opcodes."""
+) -> Iterator[tuple[str, str]]:
+    """Yield the small index, which has the first modules, and that of the others page by page."""
     main = report.main.module if report.main else None
+    modules = report.outlines
     order = sorted(
-        range(len(report.outlines)),
-        key=lambda place: (report.outlines[place].key != main, report.outlines[place].rank, place),
+        range(len(modules)),
+        key=lambda place: (modules[place].key != main, modules[place].rank, place),
     )
-    views = [report.outlines[place] for place in order]
-    own = [
-        [] if module.same_as else _opcodes(summaries[place])
-        for module, place in zip(views, order, strict=True)
-    ]
+    for number, start in enumerate(range(PAGE, len(order), PAGE), 1):
+        part = _searched_modules(report, order, start)
+        yield make_payload_file(f"{navigation.SEARCH}-{number}", part)
+    front = _searched_modules(report, order, 0) | {
+        **_held("opcodes", _opcodes_of(report, summaries, order)),
+        **_held("scopes", (scopes[place] for place in order)),
+        "files": len(report.files),
+        "topics": list(search_topics(report.modules[order[0]])) if order else [],
+    }
+    if len(order) > PAGE:
+        front |= {"pages": {"rows": len(order), "size": PAGE}}
+    yield make_payload_file(navigation.SEARCH, front)
+
+
+_HOLDERS = 100
+"""Modules that are named of those that have an opcode or a scope; all are counted."""
+
+
+def _searched_modules(report: ReportRecord, order: Sequence[int], start: int) -> dict[str, Any]:
+    """Return a page of modules, the main program first of all, with their findings."""
+    places = enumerate(order[start : start + PAGE], start)
+    views = [(number, report.outlines[place]) for number, place in places]
     return {
         "modules": [
             [
@@ -317,30 +336,37 @@ def search_front(
                 int(module.final.instructions is not None and module.same_as is None),
                 int(module.changed_steps > 0 and module.same_as is None),
             ]
-            for module in views
+            for _, module in views
         ],
-        "opcodes": _holders(own),
-        "scopes": _holders([scopes[place] for place in order]),
         "findings": [
             [number, finding.title]
-            for number, module in enumerate(views)
+            for number, module in views
             if module.same_as is None
             for finding in module.findings
         ],
-        "files": len(report.files),
-        "topics": list(search_topics(report.modules[order[0]])) if views else [],
     }
+
+
+def _opcodes_of(
+    report: ReportRecord, summaries: Sequence[ModuleSummary], order: Iterable[int]
+) -> Iterator[Sequence[str]]:
+    for place in order:
+        yield [] if report.outlines[place].same_as else _opcodes(summaries[place])
+
+
+def _held(name: str, values: Iterable[Sequence[str]]) -> dict[str, Any]:
+    """Return which modules have a value, the first of them by number; all are counted."""
+    holders: dict[str, list[int]] = {}
+    counts: Counter[str] = Counter()
+    for number, some in enumerate(values):
+        for text in some:
+            counts[text] += 1
+            if counts[text] <= _HOLDERS:
+                holders.setdefault(text, []).append(number)
+    more = {text: count - _HOLDERS for text, count in counts.items() if count > _HOLDERS}
+    return {name: holders} | ({f"more_{name}": more} if more else {})
 
 
 def _opcodes(summary: ModuleSummary) -> list[str]:
     """Return the opcodes of a module and the operations that they are forms of."""
     return [*dict.fromkeys(name for name, _ in (*summary.opcodes, *summary.operations))]
-
-
-def _holders(values: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    """Return the numbers of the modules that have a value."""
-    holders: dict[str, list[int]] = {}
-    for number, some in enumerate(values):
-        for text in some:
-            holders.setdefault(text, []).append(number)
-    return holders

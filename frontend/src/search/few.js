@@ -1,0 +1,49 @@
+/** What the search finds beside modules: entries of the glossary, what the report says of the main program. */
+
+import { root } from "../core/address.js";
+import { entryAddress } from "../names/words.js";
+
+/** Words of a topic that stand beside it. */
+const SHOWN = 5;
+
+/** @typedef {import("./index.js").Hit} Hit */
+/** @typedef {import("./index.js").Found} Found */
+
+/** @param {import("../../types/payloads").Words | null} tables of `words` @returns {Generator<[string, () => Hit]>} every entry of the glossary, and its synonyms */
+export function* explained(tables) {
+  for (const [kind, words] of Object.entries(tables?.words ?? {})) {
+    for (const [name, meaning] of Object.entries(words)) {
+      yield [
+        name,
+        () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) }),
+      ];
+    }
+  }
+  for (const [synonym, term] of Object.entries(tables?.synonyms ?? {})) {
+    yield [
+      synonym,
+      () => ({
+        text: term,
+        note: `${synonym}: ${tables?.words.word[term]}`,
+        href: entryAddress(`word:${term}`).slice(root.length),
+      }),
+    ];
+  }
+}
+
+/** @param {import("../../types/payloads").ReportIndex["topics"]} all @returns {Generator<[string, () => Hit]>} each by its title and by its words */
+export function* topics(all) {
+  for (const [title, href, words] of all) {
+    const hit = () => ({ text: title, note: words.slice(0, SHOWN).join(", "), href });
+    for (const word of [title, ...words]) yield [word, hit];
+  }
+}
+
+/** @param {Found[]} matches @returns {Found[]} without those that lead where a better one leads */
+export function distinct(matches) {
+  const seen = new Set();
+  return matches.filter((match) => {
+    const { href } = match.hit();
+    return !seen.has(href) && seen.add(href);
+  });
+}

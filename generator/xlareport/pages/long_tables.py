@@ -1,0 +1,52 @@
+"""Tables of any length: a page loads the rows in sight, not the payload of everything.
+
+Up to `PAGE` rows a table is one payload. Of a longer one `KEY` has the first rows, and `KEY-1`,
+`KEY-2` and so on have the others, in the order in which the table stands at first.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import overload
+
+from xlareport.pages.tables import Cell, Table, table_file
+from xlareport.storage.payloads import make_payload_file
+
+PAGE = 1_000
+"""Rows of a payload."""
+Row = Sequence[Cell]
+File = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRows(Sequence[Row]):
+    """Rows that are made when they are asked for, in the order in which the table stands."""
+
+    number: int
+    make: Callable[[int], Row]
+    """Returns a row by its place."""
+
+    def __len__(self) -> int:
+        return self.number
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return [self.make(each) for each in range(*place.indices(self.number))]
+        return self.make(range(self.number)[place])
+
+
+def table_files(key: str, table: Table) -> Iterator[File]:
+    """Yield the files of a table of any length; few rows are in memory at a time."""
+    if len(table.rows) <= PAGE:
+        yield table_file(key, table)
+        return
+    rows = table.rows if isinstance(table.rows, MadeRows) else table.in_order()
+    front = replace(table, rows=rows[:PAGE])
+    for number, start in enumerate(range(PAGE, len(rows), PAGE), 1):
+        yield make_payload_file(f"{key}-{number}", list(rows[start : start + PAGE]))
+    # last, since making a row may add to the meanings
+    value = front.payload() | {"pages": {"rows": len(rows), "size": PAGE}}
+    yield make_payload_file(key, value)
