@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.test_mirror import PACKAGE
 
-EMPTY = {"one", "told", "said", "found", "made", "tell"}
+EMPTY = {"one", "each", "it", "told", "said", "found", "made", "tell"}
 
 
 @functools.cache
@@ -35,7 +35,7 @@ def test_no_function_is_a_word_that_fits_anything() -> None:
         f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name}"
         for path, node in nodes()
         if isinstance(node, ast.FunctionDef)
-        and (EMPTY - {"one"}) & set(node.name.strip("_").split("_"))
+        and (EMPTY - {"one", "each", "it"}) & set(node.name.strip("_").split("_"))
     }
     assert words == set()
 

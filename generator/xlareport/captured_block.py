@@ -68,7 +68,9 @@ def capture(folder: str | Path | None = None, level: str = "passes") -> Iterator
                 for compiled_function in compiled_functions()
             }
             captured.missed = tuple(
-                each.name for each in before if programs.get(id(each.function)) == each.programs
+                function.name
+                for function in before
+                if programs.get(id(function.function)) == function.programs
             )
 
 

@@ -139,7 +139,7 @@ def _main_of(
     with open_side(place, options) as source:
         seen = read_profiles(source, (), options.limits) if isinstance(source, Source) else None
         side = read_side(source, options, progress, seen.modules if seen else {})
-    return next((each for each in side.sketched if each.sketch.key == side.main), None)
+    return next((sketched for sketched in side.sketched if sketched.sketch.key == side.main), None)
 
 
 def _member(place: str, main: Sketched | None, first: Sketched | None) -> Member:

@@ -211,7 +211,7 @@ def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAn
     shared = replace(
         summary,
         files=files if copy == files else copy,
-        stages=tuple(replace(each, stage=own(each.stage)) for each in summary.stages),
+        stages=tuple(replace(snapshot, stage=own(snapshot.stage)) for snapshot in summary.stages),
         final_stage=own(summary.final_stage) if summary.final_stage else None,
     )
     paths = {artifact.path: artifact.path for artifact in files.artifacts}

@@ -110,7 +110,10 @@ def _node_data(
     seen: Measured | None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what there is to colour nodes by, with its name."""
-    yield "least-microseconds", _data(module, {key: each * 1e6 for key, each in least.items()})
+    yield (
+        "least-microseconds",
+        _data(module, {key: seconds * 1e6 for key, seconds in least.items()}),
+    )
     grades = {key: 1 + doubt(instruction.grade) for key, instruction in cost.instructions.items()}
     yield "grade-of-cost", _data(module, grades)
     if seen is not None:

@@ -52,7 +52,7 @@ class SideFile(Generic[T]):
         if self.every:
             return [artifact for artifact in files.artifacts if self._takes(artifact, names)]
         for name in names:
-            candidates = [each for each in files.artifacts if self._takes(each, [name])]
+            candidates = [artifact for artifact in files.artifacts if self._takes(artifact, [name])]
             if candidates:
                 return [_final_or_last(candidates) if self.of_final else candidates[0]]
         return ()

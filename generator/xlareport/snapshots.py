@@ -87,7 +87,7 @@ def in_place(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
 
 def _before_passes(snapshots: list[ParsedSnapshot]) -> list[ParsedSnapshot]:
     """Put a snapshot that may precede passes before those that the evidence puts behind it."""
-    early = (at for at, each in enumerate(snapshots) if each.stage.may_precede_passes)
+    early = (at for at, snapshot in enumerate(snapshots) if snapshot.stage.may_precede_passes)
     at = next(early, None)
     if at is None or is_mixed([snapshot.stage for snapshot in snapshots]):
         return snapshots
@@ -107,7 +107,7 @@ def _evident_place(
     at = place_of_time(snapshot.read_from.entry.modified, times)
     if at is not None and at <= named:
         return at, "time"
-    if len({each.read_from.name.kind for each in (snapshot, *others)}) > 1:
+    if len({candidate.read_from.name.kind for candidate in (snapshot, *others)}) > 1:
         return named, "content"  # lines of different forms are never one object
     best = places_of_contents(_lines(snapshot), [_lines(other) for other in others])
     return named if named in best else best[-1], "content"

@@ -233,10 +233,10 @@ class _Build:
         from xlareport.site.former_build import former_build
 
         values = self.settings
-        beside = *(values[each] for each in ("history", "profiles", "replays")), self._ptxas
+        beside = *(values[name] for name in ("history", "profiles", "replays")), self._ptxas
         if not self.html or any(beside) or self._ptxas == "" or values["cost_options"].with_source:
             return None
-        deciding = [each for name, each in sorted(values.items()) if name not in _NOT_DECIDING]
+        deciding = [value for name, value in sorted(values.items()) if name not in _NOT_DECIDING]
         return former_build(dump, self.out, deciding, values["limits"], values["cache_bytes"])
 
     def _new(self, dump: str, name: str | None) -> "BuildOutcome":

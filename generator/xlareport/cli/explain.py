@@ -47,7 +47,7 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
         console = Console(highlight=False, emoji=False, soft_wrap=True)
         for explanation in explained:
             _show(console, explanation)
-    unknown = [each.name for each in explained if each.is_unknown]
+    unknown = [explanation.name for explanation in explained if explanation.is_unknown]
     if unknown:
         click.echo("\n".join([*map(_not_known, unknown), _IN_A_DUMP]), err=True)
         click.get_current_context().exit(2)

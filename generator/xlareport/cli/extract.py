@@ -176,7 +176,10 @@ def _instruction(hlo: "HloModule", computation: str | None, wanted: str, radius:
         asked = f"{wanted!r} is in several computations; choose one with --computation"
         raise UnknownNameError(asked, result)
     near = [
-        each for computation in hlo.computations for each in computation.by_name if name in each
+        instruction
+        for computation in hlo.computations
+        for instruction in computation.by_name
+        if name in instruction
     ]
     raise UnknownNameError(f"The snapshot has no instruction {wanted!r}", near)
 

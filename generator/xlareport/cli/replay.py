@@ -154,10 +154,10 @@ def _run_one(
     child.use_devices(program.devices)
     try:
         inputs = make_inputs(child, program, *wanted)
-        for number, each in enumerate(inputs.ranges):
+        for number, bounds in enumerate(inputs.ranges):
             say(
-                f"  input {number}: {each.dtype}{list(each.dimensions)} from {each.low:.4g} to "
-                f"{each.high:.4g}, {each.reason}"
+                f"  input {number}: {bounds.dtype}{list(bounds.dimensions)} "
+                f"from {bounds.low:.4g} to {bounds.high:.4g}, {bounds.reason}"
             )
         path, described = Runner(child, inputs.path).run(program)
     except RunError as error:

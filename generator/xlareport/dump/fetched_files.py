@@ -24,11 +24,11 @@ def files_here(entries: Iterable[Entry]) -> Iterator[Mapping[str, Entry]]:
         try:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="xlareport-")))
         except OSError:  # a disk on which there is no room for a folder either
-            yield {each.path: each for each in listed}
+            yield {entry.path: entry for entry in listed}
             return
         pool = stack.enter_context(ThreadPoolExecutor(_FETCHES))
-        numbered = [(folder / f"{number:06d}", each) for number, each in enumerate(listed)]
-        yield {each.path: each for each in pool.map(_copied_here, numbered)}
+        numbered = [(folder / f"{number:06d}", entry) for number, entry in enumerate(listed)]
+        yield {entry.path: entry for entry in pool.map(_copied_here, numbered)}
 
 
 def _copied_here(pair: tuple[Path, Entry]) -> Entry:

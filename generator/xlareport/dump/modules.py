@@ -134,7 +134,7 @@ def module_here(module: ModuleFiles) -> Iterator[ModuleFiles]:
     """Yield a module with its files copied to this machine, each once, if they are on another."""
     of_stages = (artifact for stage in module.stages for artifact in stage.artifacts)
     every = (*module.artifacts, *module.nameless, *module.llo, *of_stages)
-    far = {each.path: each.entry for each in every if each.entry.stored is not None}
+    far = {artifact.path: artifact.entry for artifact in every if artifact.entry.stored is not None}
     if not far:
         yield module
         return

@@ -45,7 +45,7 @@ def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
     ]
     known = {module.key: module for module in grouped.modules}
     copies = {
-        key: [known[each] for each in repeated]
+        key: [known[other] for other in repeated]
         for keys in run(_copies, several)
         for key, repeated in keys.items()
     }
@@ -66,7 +66,7 @@ def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[str]]:
     copies: dict[str, list[ModuleFiles]] = {}
     for module in modules:
         try:
-            digests = tuple(content_digest(each.entry) for _, _, each in by_ending(module))
+            digests = tuple(content_digest(artifact.entry) for _, _, artifact in by_ending(module))
         except OSError:  # reading the module says so
             continue
         for original in originals[digests]:

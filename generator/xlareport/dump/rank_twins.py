@@ -51,7 +51,9 @@ def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) ->
     repeated = find_duplicates(modules, run)
     first = [module for module in modules if module.key not in repeated]
     twins = dict(find_rank_twins(first, run))
-    twins |= {key: twins[each.key] for key, each in repeated.items() if each.key in twins}
+    twins |= {
+        key: twins[original.key] for key, original in repeated.items() if original.key in twins
+    }
     return RepeatedModules({**repeated, **twins}, frozenset(twins))
 
 

@@ -115,10 +115,10 @@ def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list["Remote
     if isinstance(listed, Exception):
         raise _unreadable(url, listed) from listed
     files = []
-    for each in listed:
+    for entry in listed:
         spool.count()
-        address = str(system.unstrip_protocol(each.address))
-        files.append(RemoteFile(address, each.path, each.size, each.modified))
+        address = str(system.unstrip_protocol(entry.address))
+        files.append(RemoteFile(address, entry.path, entry.size, entry.modified))
     return files
 
 

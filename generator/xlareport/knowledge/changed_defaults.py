@@ -35,7 +35,7 @@ def changed_defaults() -> Mapping[str, tuple[ChangedDefault, ...]]:
     for line in text.splitlines()[1:]:
         change = ChangedDefault(*line.split("\t"))
         changes.setdefault(change.name, []).append(change)
-    return {name: tuple(each) for name, each in changes.items()}
+    return {name: tuple(change) for name, change in changes.items()}
 
 
 def defaults_of(backend: str) -> tuple[ChangedDefault, ...]:

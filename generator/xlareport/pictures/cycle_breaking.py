@@ -62,7 +62,11 @@ def _restricted(
     if isinstance(thing, Instruction):
         yield from (thing,) if thing.name in kept else ()
         return
-    inner = [each for part in thing.things for each in _restricted(part, kept, number, new_target)]
+    inner = [
+        inner_thing
+        for part in thing.things
+        for inner_thing in _restricted(part, kept, number, new_target)
+    ]
     size = sum(map(size_of, inner))
     if size < SMALLEST_PART or len(inner) == 1:
         yield from inner

@@ -81,7 +81,7 @@ class _Divider:
             title, path, depth = f"{title}/{word}", f"{path}/{word}", depth + 1
         stretches = self._stretches(own, depth)
         alone = stretches.pop(None, [])
-        parts = [self._inner(some, depth, each, path) for each, some in stretches.items() if each]
+        parts = [self._inner(some, depth, part, path) for part, some in stretches.items() if part]
         things = self._alike(parts, path)
         rest = self._own(alone, len(things), path)
         return self._maker.make("scope", title, path, [*things, *rest], most)

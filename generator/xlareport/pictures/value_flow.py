@@ -26,7 +26,9 @@ class ValueFlow:
 
     def __init__(self, folding: Folding) -> None:
         self._folding = folding
-        self.places = {each.name: at for at, each in enumerate(folding.computation.instructions)}
+        self.places = {
+            instruction.name: at for at, instruction in enumerate(folding.computation.instructions)
+        }
         self._sources: dict[str, tuple[str, ...]] = {}
 
     def sources(self, name: str) -> tuple[str, ...]:
@@ -106,9 +108,9 @@ class _Cycle:
 def find_cycles(edges: Mapping[N, Iterable[N]]) -> Mapping[Label, _Cycle]:
     """Return, by its label, the cycle that each is in; empty where there is none."""
     cycles = (
-        _Cycle(number, frozenset(each))
-        for number, each in enumerate(components(edges))
-        if len(each) > 1
+        _Cycle(number, frozenset(component))
+        for number, component in enumerate(components(edges))
+        if len(component) > 1
     )
     return {label: cycle for cycle in cycles for label in cycle.labels}
 
@@ -192,7 +194,7 @@ def _mean_places(
     places: dict[Label, list[int]] = {}
     for name in names:
         places.setdefault(label[name], []).append(flow.places[name])
-    return {each: (sum(at) / len(at), str(each)) for each, at in places.items()}
+    return {item: (sum(at) / len(at), str(item)) for item, at in places.items()}
 
 
 def in_order(
@@ -203,7 +205,7 @@ def in_order(
     for others in edges.values():
         for other in others:
             waiting[other] += 1
-    ready = [(first(each), each) for each in range(count) if not waiting[each]]
+    ready = [(first(place), place) for place in range(count) if not waiting[place]]
     heapify(ready)
     result: list[int] = []
     while ready:

@@ -140,7 +140,7 @@ def _with_kernels(record: ModuleRecord, kernels: ModuleKernels | None) -> Module
         kernels=kernels.kernels,
         gemms=kernels.gemms,
         xla_estimates=tuple(
-            InstructionEstimates(name, each) for name, each in kernels.estimates.items()
+            InstructionEstimates(name, estimates) for name, estimates in kernels.estimates.items()
         ),
         command_buffers=kernels.command_buffers,
         tuning=kernels.tuning,
@@ -306,8 +306,8 @@ def _files(dump: AnalyzedDump) -> tuple[FileRecord, ...]:
     owner = {
         artifact.path: module.key
         for module in dump.grouped.modules
-        for each in (module, *dump.grouped.copies.get(module.key, ()))
-        for artifact in each.artifacts
+        for copy in (module, *dump.grouped.copies.get(module.key, ()))
+        for artifact in copy.artifacts
     }
     return tuple(
         FileRecord(artifact.path, artifact.name.kind, owner.get(artifact.path))

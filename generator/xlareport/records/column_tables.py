@@ -51,7 +51,9 @@ class ColumnTable:
 
     def to_arrow(self) -> Any:
         """Return a pyarrow.Table; raises MissingPackageError without pyarrow."""
-        return _package("pyarrow").table({name: list(each) for name, each in self.columns.items()})
+        return _package("pyarrow").table(
+            {name: list(column) for name, column in self.columns.items()}
+        )
 
 
 def tabulate_modules(summaries: Sequence[ModuleSummary]) -> ColumnTable:
@@ -62,13 +64,13 @@ def tabulate_modules(summaries: Sequence[ModuleSummary]) -> ColumnTable:
             "module": [summary.files.key for summary in summaries],
             "name": [summary.display_name for summary in summaries],
             "snapshots": [len(summary.stages) for summary in summaries],
-            "instructions": [each.instructions for each in final],
-            "computations": [each.computations for each in final],
-            "flops": [each.flops for each in final],
-            "bytes_accessed": [each.bytes_accessed for each in final],
-            "allocated_bytes": [each.allocated_bytes for each in final],
-            "peak_bytes": [each.occupied_peak_bytes for each in final],
-            "temp_bytes": [each.temp_bytes for each in final],
+            "instructions": [figures.instructions for figures in final],
+            "computations": [figures.computations for figures in final],
+            "flops": [figures.flops for figures in final],
+            "bytes_accessed": [figures.bytes_accessed for figures in final],
+            "allocated_bytes": [figures.allocated_bytes for figures in final],
+            "peak_bytes": [figures.occupied_peak_bytes for figures in final],
+            "temp_bytes": [figures.temp_bytes for figures in final],
             "collectives": [summary.collectives for summary in summaries],
         }
     )
@@ -99,22 +101,22 @@ def tabulate_instructions(
         for computation in module.computations
         for instruction in computation.instructions
     ]
-    costs = [cost.instructions.get((where.name, each.name)) for where, each in placed]
-    sources = [source_of(each) for _, each in placed]
+    costs = [cost.instructions.get((where.name, instruction.name)) for where, instruction in placed]
+    sources = [source_of(instruction) for _, instruction in placed]
     return ColumnTable(
         {
             "computation": [where.name for where, _ in placed],
-            "instruction": [each.name for _, each in placed],
-            "opcode": [each.opcode for _, each in placed],
-            "operation": [family_in(where, each) for where, each in placed],
-            "shape": [each.shape.text for _, each in placed],
-            "executions": [each.executions if each else None for each in costs],
-            "flops": [each.of_all_runs(each.flops) if each else None for each in costs],
+            "instruction": [instruction.name for _, instruction in placed],
+            "opcode": [instruction.opcode for _, instruction in placed],
+            "operation": [family_in(where, instruction) for where, instruction in placed],
+            "shape": [instruction.shape.text for _, instruction in placed],
+            "executions": [cost.executions if cost else None for cost in costs],
+            "flops": [cost.of_all_runs(cost.flops) if cost else None for cost in costs],
             "bytes_accessed": [
-                each.of_all_runs(each.bytes_accessed) if each else None for each in costs
+                cost.of_all_runs(cost.bytes_accessed) if cost else None for cost in costs
             ],
-            "fused": [each.fused if each else None for each in costs],
-            "op_name": [each.metadata.op_name or None for _, each in placed],
+            "fused": [cost.fused if cost else None for cost in costs],
+            "op_name": [instruction.metadata.op_name or None for _, instruction in placed],
             "source_file": [source.file if source else None for source in sources],
             "source_line": [source.line if source else None for source in sources],
             "function": [source.function or None if source else None for source in sources],

@@ -340,5 +340,5 @@ def _line(source_line: SourceLine) -> SourceLineRecord:
         bytes_accessed=source_line.cost.bytes_accessed,
         peak_bytes=source_line.peak_bytes,
         instructions=source_line.cost.instructions,
-        became=tuple(each.instruction for each in source_line.became[:_MOST]),
+        became=tuple(operation.instruction for operation in source_line.became[:_MOST]),
     )

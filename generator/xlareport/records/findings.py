@@ -49,7 +49,7 @@ def finding_records(
     if again is not None and is_program:
         findings.append(again)
     records = [finding_record(finding, cost) for finding in findings]
-    return tuple(sorted(records, key=lambda each: SEVERITIES.index(each.severity)))
+    return tuple(sorted(records, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def finding_record(finding: Finding, cost: CostReport) -> FindingRecord:

@@ -289,8 +289,8 @@ class StoredRecords(SpooledValues[ModuleRecord]):
     def _outline(self, value: ModuleRecord) -> ModuleRecord:
         """Return of a record what lists of modules show, with what others have as well shared."""
         share = self._shared.share
-        findings = tuple(share(_outline_finding(each)) for each in value.findings)
-        stages = tuple(replace(each, label=share(each.label)) for each in value.stages)
+        findings = tuple(share(_outline_finding(finding)) for finding in value.findings)
+        stages = tuple(replace(stage, label=share(stage.label)) for stage in value.stages)
         return replace(value, **_LARGE, findings=share(findings), stages=stages)
 
 

@@ -149,7 +149,7 @@ def program_of(
     if snapshot.read_from.name.kind == "hlo-dot":
         return NotRunnableError("it was read from a drawing, which leaves out values")
     try:
-        placement = find_placement([each.hlo for each in module.snapshots], snapshot.hlo)
+        placement = find_placement([snapshot.hlo for snapshot in module.snapshots], snapshot.hlo)
         return runnable(snapshot.hlo, placement)
     except NotRunnableError as error:
         return error

@@ -205,7 +205,7 @@ def _read_window(text: str, rank: int) -> _Window | None:
     pad = parts.get("pad", "x".join(["0_0"] * rank))
     if not _PADS.fullmatch(pad):
         return None
-    pairs = [tuple(map(int, each.split("_"))) for each in pad.split("x")]
+    pairs = [tuple(map(int, bounds.split("_"))) for bounds in pad.split("x")]
     pads = tuple((low, high) for low, high in pairs)
     window = _Window(lists[0], lists[1], pads, lists[2])
     return window if {len(pads), *map(len, lists)} == {rank} else None

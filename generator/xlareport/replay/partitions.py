@@ -105,7 +105,7 @@ def _largest(boxes: Sequence[Box], rank: int) -> Iterator[int]:
 
 def _parameters(module: HloModule) -> list[Shape]:
     given = module.entry.parameters if module.entry is not None else ()
-    return [leaf for each in given for leaf in _leaves(each.shape)]
+    return [leaf for argument in given for leaf in _leaves(argument.shape)]
 
 
 def _results(module: HloModule) -> list[Shape]:
@@ -125,9 +125,9 @@ def _parameter_shardings(module: HloModule) -> list[Sharding | None]:
     given = module.entry.parameters if module.entry is not None else ()
     return [
         sharding
-        for each in given
+        for argument in given
         for sharding in _spread(
-            each.attributes.get("sharding", ""), sum(1 for _ in _leaves(each.shape))
+            argument.attributes.get("sharding", ""), sum(1 for _ in _leaves(argument.shape))
         )
     ]
 

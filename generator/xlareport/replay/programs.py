@@ -128,7 +128,7 @@ class RunnableProgram:
         lines = self.parameters()
         placed = self.placement.parameters if self.placement is not None else None
         sizes = (
-            [each.dimensions for each in placed]
+            [sharding.dimensions for sharding in placed]
             if placed is not None
             else [tuple(size or 0 for size in line.shape.dimensions) for line in lines]
         )
@@ -238,8 +238,10 @@ def element_name(operand: str) -> str:
     return operand.replace("#", ".element.")
 
 
-def _line(each: Instruction) -> Line:
-    attributes = tuple((name, value) for name, value in each.attributes.items())
-    operands = tuple(element_name(operand) for operand in each.operands)
-    argument = "" if operands else each.argument
-    return Line(each.name, each.opcode, each.shape, operands, argument, attributes)
+def _line(instruction: Instruction) -> Line:
+    attributes = tuple((name, value) for name, value in instruction.attributes.items())
+    operands = tuple(element_name(operand) for operand in instruction.operands)
+    argument = "" if operands else instruction.argument
+    return Line(
+        instruction.name, instruction.opcode, instruction.shape, operands, argument, attributes
+    )

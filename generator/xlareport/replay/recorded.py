@@ -71,16 +71,16 @@ def write_record(path: str, run: RecordedRun, folder: Path) -> RecordedFiles:
 def write_arrays(arrays: Sequence[RecordedArray], to: Path) -> None:
     """Write arrays as numpy's `savez` does, those of types that it does not know as their bits."""
     with zipfile.ZipFile(to, "w") as archive:
-        for place, each in enumerate(arrays):
-            name = NUMPY_NAMES[each.element_type]
-            archive.writestr(f"{place}:{name}.npy", _header(each, name) + each.data)
+        for place, array in enumerate(arrays):
+            name = NUMPY_NAMES[array.element_type]
+            archive.writestr(f"{place}:{name}.npy", _header(array, name) + array.data)
 
 
-def _header(each: RecordedArray, name: str) -> bytes:
+def _header(array: RecordedArray, name: str) -> bytes:
     """Return what is before the data in version 1.0 of the NPY format."""
-    shape = "".join(f"{size}, " for size in each.dimensions)
+    shape = "".join(f"{size}, " for size in array.dimensions)
     text = (
-        f"{{'descr': '<{_CODES[name]}', 'fortran_order': {each.is_column_major}, "
+        f"{{'descr': '<{_CODES[name]}', 'fortran_order': {array.is_column_major}, "
         f"'shape': ({shape})}}"
     )
     text = text.replace("'<b1'", "'|b1'").ljust(117) + "\n"

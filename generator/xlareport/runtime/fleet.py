@@ -171,7 +171,7 @@ def _asked(client: Any, function: Callable[..., Any], *arguments: str) -> dict[s
     One that died meanwhile is not asked: each batch asks its worker for the program once more.
     """
     answers = client.run(function, *arguments, on_error="return")
-    return {worker: each for worker, each in answers.items() if not isinstance(each, OSError)}
+    return {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}
 
 
 def _foreign(worker: str, what_it_has: str) -> str:

@@ -96,13 +96,13 @@ class Workers(ABC):
         del effort
         ahead = _AHEAD * self.jobs
         waiting = iter(items)
-        begun = {each.future: each for each in self._some(work, waiting, ahead, died)}
+        begun = {task.future: task for task in self._some(work, waiting, ahead, died)}
         while begun:
             for future in wait(begun, return_when=FIRST_COMPLETED).done:
                 task = begun.pop(future)
                 yield task.item, task.result()
-            for each in self._some(work, waiting, ahead - len(begun), died):
-                begun[each.future] = each
+            for task in self._some(work, waiting, ahead - len(begun), died):
+                begun[task.future] = task
 
     def stream_in_order(
         self, work: Callable[[T], R], items: Iterable[T], died: Callable[[T], R]

@@ -122,8 +122,8 @@ def _numbers(index: StoredIndex, asked: str) -> Iterator[int]:
     title = f"{computation.removeprefix('%')}/%{name}" if slash else f"/%{asked.removeprefix('%')}"
     same = [
         number
-        for number, each in index.titles.items()
-        if (each == title if slash else each.endswith(title))
+        for number, name in index.titles.items()
+        if (name == title if slash else name.endswith(title))
     ]
     yield from same
     if slash:
@@ -136,12 +136,12 @@ def _numbers(index: StoredIndex, asked: str) -> Iterator[int]:
 
 def _ops(index: StoredIndex, asked: str) -> Iterator[int]:
     """Yield the one op of a name, else the one whose name ends so; nothing where it is several."""
-    ops = {number: each for number, each in index.titles.items() if "/%" not in each}
-    whole = [number for number, each in ops.items() if asked in (each, *each.split(";"))]
+    ops = {number: name for number, name in index.titles.items() if "/%" not in name}
+    whole = [number for number, name in ops.items() if asked in (name, *name.split(";"))]
     ends = [
         number
-        for number, each in ops.items()
-        if any(part.endswith(f"/{asked}") for part in each.split(";"))
+        for number, name in ops.items()
+        if any(part.endswith(f"/{asked}") for part in name.split(";"))
     ]
     same = whole or ends
     if len(same) == 1:

@@ -64,7 +64,7 @@ class EntryStore:
     def _too_many(self) -> Iterator[Path]:
         """Yield the files beyond the limit, the latest used first."""
         listed = [(path.stat(), path) for path in self.folder.glob(f"*/*{_ENDING}")]
-        listed.sort(key=lambda each: each[0].st_mtime_ns, reverse=True)
+        listed.sort(key=lambda entry: entry[0].st_mtime_ns, reverse=True)
         size = 0
         for status, path in listed:
             size += status.st_size

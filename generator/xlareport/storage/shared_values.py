@@ -22,4 +22,4 @@ class SharedValues:
 
     def share_each(self, values: tuple[H, ...]) -> tuple[H, ...]:
         """Return equal values, each the first of its kind, in a tuple that is shared as well."""
-        return self.share(tuple(self.share(each) for each in values))
+        return self.share(tuple(self.share(value) for value in values))

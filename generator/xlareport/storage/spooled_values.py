@@ -68,7 +68,7 @@ class SpooledValues(Sequence[T], Generic[T]):
     def __getitem__(self, place: slice) -> Sequence[T]: ...
     def __getitem__(self, place: int | slice) -> T | Sequence[T]:
         if isinstance(place, slice):
-            return [self._get(each) for each in self._places[place]]
+            return [self._get(number) for number in self._places[place]]
         return self._get(self._places[place])
 
     def __iter__(self) -> Iterator[T]:

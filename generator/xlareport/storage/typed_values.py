@@ -62,8 +62,8 @@ class _Lister:
 
     def _mapping(self, value: Mapping[Any, Any]) -> Any:
         if all(key.__class__ is str for key in value):
-            return {key: self.listed(each) for key, each in value.items()}
-        return [[self.listed(key), self.listed(each)] for key, each in value.items()]
+            return {key: self.listed(item) for key, item in value.items()}
+        return [[self.listed(key), self.listed(item)] for key, item in value.items()]
 
 
 _AS_THEY_ARE = (str, int, float, bool, type(None))
@@ -134,16 +134,16 @@ class _Decoders:
 
         def decode(value: Any) -> Any:
             listed = _listed(value)
-            return kind(*(read(each) for read, each in zip(decoders, listed, strict=True)))
+            return kind(*(read(element) for read, element in zip(decoders, listed, strict=True)))
 
         return decode
 
     def _tuple(self, inner: tuple[Any, ...]) -> Decoder:
-        decoders = [self.decoder(each) for each in inner if each is not ...]
+        decoders = [self.decoder(kind) for kind in inner if kind is not ...]
         if ... in inner:
             return lambda value: tuple(map(decoders[0], _listed(value)))
         return lambda value: tuple(
-            read(each) for read, each in zip(decoders, _listed(value), strict=True)
+            read(element) for read, element in zip(decoders, _listed(value), strict=True)
         )
 
     def _mapping(self, inner: tuple[Any, ...]) -> Decoder:
@@ -152,7 +152,7 @@ class _Decoders:
 
         def decode(value: Any) -> Any:
             if isinstance(value, dict):
-                return {keys(key): values(each) for key, each in value.items()}
+                return {keys(key): values(item) for key, item in value.items()}
             if keys is _text:
                 raise TypeError("this is no mapping")
             return dict(map(pair, _listed(value)))

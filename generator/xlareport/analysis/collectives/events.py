@@ -50,7 +50,7 @@ class Passes:
         if outer is None or outer == inner:
             return None
         later = (snapshot.stage for snapshot in self._snapshots[stage + 1 :])
-        around = next((each for each in later if each.pipeline == outer), None)
+        around = next((event for event in later if event.pipeline == outer), None)
         return around.after if around is not None and around.after != START else None
 
 
@@ -66,7 +66,7 @@ def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[Tra
 def _changes(link: CollectiveLink) -> Iterator[tuple[str, str]]:
     before, after = link.before[0], link.after
     if len(link.before) > 1:
-        names = ", ".join(f"`{each.instruction}`" for each in link.before[:6])
+        names = ", ".join(f"`{source.instruction}`" for source in link.before[:6])
         more = f" and {len(link.before) - 6:,} more" if len(link.before) > 6 else ""
         yield "merged", f"{names}{more} became `{after.instruction}`."
     if link.siblings > 1:

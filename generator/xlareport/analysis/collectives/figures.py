@@ -53,7 +53,7 @@ def measure_collectives(
     if not every:
         return ()
     schedule = Schedule(module, cost, device)
-    return tuple(_figures(module, each, every, schedule) for each in every)
+    return tuple(_figures(module, collective, every, schedule) for collective in every)
 
 
 def _figures(

@@ -136,7 +136,7 @@ def _together(held: _Held, number: int) -> tuple[str, ...]:
 def _collective(pieces: list[_Held]) -> Collective:
     first = pieces[0]
     place, outer, instruction = first.place, first.outer, first.instruction
-    order = {each.name: number for number, each in enumerate(place.instructions)}
+    order = {instruction.name: number for number, instruction in enumerate(place.instructions)}
     parts = sorted({piece.outer.name for piece in pieces}, key=lambda name: order.get(name, 0))
     if len(pieces) == 1:
         parts = _chain(place, outer)

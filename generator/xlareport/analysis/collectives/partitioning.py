@@ -112,7 +112,7 @@ class PartitioningStep:
         Where several instructions have the name, the first of them is a guess.
         """
         every = self._named(op_name)
-        liked = [each for each in every if each[1].opcode in opcodes] or every
+        liked = [place for place in every if place[1].opcode in opcodes] or every
         if not liked:
             return None
         return Counterpart(*liked[0], Grade.MATCHED if len(liked) == 1 else Grade.GUESSED)
@@ -127,13 +127,13 @@ class PartitioningStep:
         """Return whether partitioning put an instruction in, for the op whose op_name it has."""
         name, opcode = instruction.metadata.op_name, instruction.opcode
         every = self._named(name)
-        return bool(every) and all(each.opcode != opcode for _, each in every)
+        return bool(every) and all(former.opcode != opcode for _, former in every)
 
     def counterpart(self, home: Computation, instruction: Instruction) -> Counterpart | None:
         """Return what an instruction was: a parameter by its number, others by the matching."""
         if instruction.opcode == "parameter" and home.is_entry and self.before.entry is not None:
             number = next(
-                (n for n, each in enumerate(home.parameters) if each is instruction), None
+                (n for n, parameter in enumerate(home.parameters) if parameter is instruction), None
             )
             parameters = self.before.entry.parameters
             if number is not None and number < len(parameters):

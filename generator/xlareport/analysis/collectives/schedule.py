@@ -80,7 +80,7 @@ class Schedule:
         starts = {other.instruction for other in others if other.computation == home.name}
         names = {name for other in others if other.computation == home.name for name in other.parts}
         working = tuple(
-            each.name for each in between or () if each.name not in names and _works(each)
+            line.name for line in between or () if line.name not in names and _works(line)
         )
         pieces = [name for name in collective.parts[1:-1] if collective.form == "async fusions"]
         hidden = sum(self._seconds(home, name) for name in (*working, *pieces))
@@ -92,7 +92,7 @@ class Schedule:
         reason, detail = self._reason(home, collective, seconds, work)
         return Overlap(
             between=None if between is None or collective.is_sync else (*pieces, *working),
-            together=tuple(each.name for each in between or () if each.name in starts),
+            together=tuple(line.name for line in between or () if line.name in starts),
             hidden_seconds=hidden,
             exposed_seconds=exposed,
             reason=reason,
@@ -107,11 +107,11 @@ class Schedule:
     def _between(self, home: Computation, collective: Collective) -> list[Instruction] | None:
         if collective.done is None:
             return None
-        places = {each.name: number for number, each in enumerate(home.instructions)}
+        places = {line.name: number for number, line in enumerate(home.instructions)}
         begin = places.get(collective.instruction, 0)
         end = places.get(collective.done, begin)
         between = home.instructions[begin + 1 : min(end, begin + 1 + MOST_BETWEEN)]
-        return [each for each in between if each.name not in collective.parts]
+        return [line for line in between if line.name not in collective.parts]
 
     def _seconds(self, home: Computation, name: str) -> float:
         cost = self.cost.instructions.get((home.name, name))
@@ -127,8 +127,8 @@ class Schedule:
         total = 0.0
         for _, name in instruction.called:
             held = self.module.by_name.get(name)
-            for each in held.instructions if held else ():
-                cost = self.cost.instructions.get((name, each.name))
+            for line in held.instructions if held else ():
+                cost = self.cost.instructions.get((name, line.name))
                 least = estimate_time(cost, self.device) if cost and not cost.fused else None
                 if least is not None and cost is not None and not cost.wire_bytes:
                     total += least.seconds * max(1, cost.counted)

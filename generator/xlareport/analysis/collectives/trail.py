@@ -172,7 +172,8 @@ class _Search:
     def same_lines(self) -> None:
         """Link what is written in one line, equal in both snapshots."""
         before = {
-            (_body(self._matching.before, each), each.computation): each for each in self._earlier
+            (_body(self._matching.before, former), former.computation): former
+            for former in self._earlier
         }
         for after in self._later:
             same = before.get((_body(self._matching.after, after), after.computation))
@@ -181,7 +182,7 @@ class _Search:
 
     def by_matching(self) -> None:
         """Link what the matching of the snapshots pairs."""
-        at = {place: each for each in self._earlier for place in _places(each)}
+        at = {place: former for former in self._earlier for place in _places(former)}
         for after in self._open_after():
             sources: dict[tuple[str, str], Collective] = {}
             grades = {Grade.EXACT}
@@ -200,7 +201,7 @@ class _Search:
         if grade is not Grade.GUESSED or len(sources) > 1:
             return grade
         channel = _by_channel(self._matching.after, after)
-        before = [_by_channel(self._matching.before, each) for each in self._earlier]
+        before = [_by_channel(self._matching.before, former) for former in self._earlier]
         same = _by_channel(self._matching.before, sources[0]) == channel
         return Grade.MATCHED if channel and same and before.count(channel) == 1 else grade
 
@@ -226,11 +227,11 @@ class _Search:
                 _bytes(self._matching.before, source) for source in sources
             )
             gone = [
-                each
-                for each in self._open_before()
-                if _family(each) == _family(after) and _alike(self._matching, each, after)
+                former
+                for former in self._open_before()
+                if _family(former) == _family(after) and _alike(self._matching, former, after)
             ]
-            taken = _fitting(gone, [_bytes(self._matching.before, each) for each in gone], room)
+            taken = _fitting(gone, [_bytes(self._matching.before, former) for former in gone], room)
             if taken:
                 self._link(after, [*sources, *taken], Grade.MATCHED)
 
@@ -265,10 +266,10 @@ class _Search:
         self._used.update(source.key for source in sources)
 
     def _open_after(self) -> list[Collective]:
-        return [each for each in self._later if each.key not in self._sources]
+        return [later for later in self._later if later.key not in self._sources]
 
     def _open_before(self) -> list[Collective]:
-        return [each for each in self._earlier if each.key not in self._used]
+        return [former for former in self._earlier if former.key not in self._used]
 
 
 def _places(collective: Collective) -> list[Place]:
@@ -321,10 +322,10 @@ def _bytes(module: HloModule, collective: Collective) -> int:
 def _fitting(gone: Sequence[Collective], sizes: Iterable[int], room: int) -> list[Collective]:
     """Return those that fill the room exactly: all of them, or the first ones; else none."""
     taken: list[Collective] = []
-    for each, size in zip(gone, sizes, strict=True):
+    for former, size in zip(gone, sizes, strict=True):
         if room <= 0:
             break
         if 0 < size <= room:
-            taken.append(each)
+            taken.append(former)
             room -= size
     return taken if room == 0 else []

@@ -33,7 +33,7 @@ def option(change: OptionChange) -> str:
         return f"`{DISABLED}` disables {base} in the base and {head} in the head."
     what = f"The XLA option `{change.name}` is {base} in the base and {head} in the head."
     changed = changed_defaults().get(change.name, ())
-    return " ".join((what, *(f"Its default is {_changed(each)}." for each in changed)))
+    return " ".join((what, *(f"Its default is {_changed(flag)}." for flag in changed)))
 
 
 def why_option(change: OptionChange) -> str:
@@ -73,7 +73,7 @@ def _changed(changed: ChangedDefault) -> str:
 def defaults(backend: str) -> tuple[str, ...]:
     """Return which defaults are known to differ between releases, for another compiler."""
     known = sorted(defaults_of(backend), key=_release, reverse=True)
-    return tuple(f"Default of `{each.name}`: {_changed(each)}." for each in known)
+    return tuple(f"Default of `{flag.name}`: {_changed(flag)}." for flag in known)
 
 
 def _release(changed: ChangedDefault) -> tuple[int, ...]:

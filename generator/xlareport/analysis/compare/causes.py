@@ -282,7 +282,7 @@ def _ways(
     for comparison in parted:
         text = parting(comparison) if same_dumped(comparison) else cause_words.NOT_BETWEEN
         by_pass.setdefault(text, []).append(comparison)
-    for text, members in sorted(by_pass.items(), key=lambda each: -_size(each[1])):
+    for text, members in sorted(by_pass.items(), key=lambda item: -_size(item[1])):
         sentence = cause_words.parted(text, len(members))
         yield Cause("pass", sentence, Grade.EXACT, _keys(members), shown_at=_WHERE_PARTED)
 
@@ -332,7 +332,7 @@ def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
     if settings:
         sentence = cause_words.tuned(_names(settings))
         yield Cause("autotuning", sentence, Grade.MATCHED, _keys(settings))
-    timed = [each for each in parted if not each.tuned and parts_at_a_picker(each)]
+    timed = [parting for parting in parted if not parting.tuned and parts_at_a_picker(parting)]
     if timed:
         sentence = cause_words.timed(_names(timed))
         yield Cause("autotuning", sentence, Grade.MATCHED, _keys(timed))

@@ -78,7 +78,7 @@ def are_unlike(base: Program, head: Program) -> bool:
         for side in (base, head)
     ]
     lines = [{operation.key.line for operation in side.operations} - {""} for side in (base, head)]
-    shares = [_shared(*each) for each in (arguments, lines) if min(map(len, each)) >= _LEAST]
+    shares = [_shared(*sides) for sides in (arguments, lines) if min(map(len, sides)) >= _LEAST]
     if not shares or min(map(len, ops)) < _LEAST:
         return False
     return max(shares) < _ALIKE and _shared(*ops) < _ALIKE_OPS

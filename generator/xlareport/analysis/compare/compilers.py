@@ -59,8 +59,8 @@ def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | No
         for value in (option.base, option.head)
         for name in (value or "").split(",")
     }
-    began = {(*each, pair.one.sketch.key) for pair in pairs for each in _begun_otherwise(pair)}
-    signs = [each for each in sorted(began) if not disabled & {each[1], each[2]}]
+    began = {(*start, pair.one.sketch.key) for pair in pairs for start in _begun_otherwise(pair)}
+    signs = [start for start in sorted(began) if not disabled & {start[1], start[2]}]
     if signs:
         pipeline, base, head, _ = signs[0]
         modules = tuple(dict.fromkeys(sign[3] for sign in signs))
@@ -109,7 +109,7 @@ def parts_at_a_picker(comparison: Comparison) -> bool:
         (comparison.head, comparison.divergence.head),
     )
     ran = [side.moments[at] for side, at in sides if side is not None and at is not None]
-    words = [f"{each.pipeline} {each.after}" for each in ran]
+    words = [f"{step.pipeline} {step.after}" for step in ran]
     return bool(words) and all(any(sign in word for sign in _PICKERS) for word in words)
 
 

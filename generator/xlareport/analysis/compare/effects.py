@@ -27,7 +27,7 @@ class Effect:
     @property
     def is_known(self) -> bool:
         """Whether any figure is known."""
-        return any(each is not None for each in (self.seconds, self.accessed_bytes)) or (
+        return any(figure is not None for figure in (self.seconds, self.accessed_bytes)) or (
             self.memory_bytes is not None
         )
 
@@ -57,7 +57,7 @@ def recomputed_effect(comparison: Comparison) -> Effect:
         return UNKNOWN
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
     again = [change for change in changes if change.key.phase is Phase.RECOMPUTED]
-    return Effect(sum(each.seconds for each in again), sum(each.bytes for each in again))
+    return Effect(sum(effect.seconds for effect in again), sum(effect.bytes for effect in again))
 
 
 def trips_effect(comparison: Comparison, change: ProgramChange) -> Effect:
@@ -67,10 +67,10 @@ def trips_effect(comparison: Comparison, change: ProgramChange) -> Effect:
     given = find_trip_changes(
         comparison.base.facts.program.loops, comparison.head.facts.program.loops
     )
-    for each in given:
-        if (str(each.base), str(each.head)) == (change.base, change.head):
+    for effect in given:
+        if (str(effect.base), str(effect.head)) == (change.base, change.head):
             final = comparison.base.facts.loops, comparison.head.facts.loops
-            time = find_time_in_trips(*final, each)
+            time = find_time_in_trips(*final, effect)
             return Effect(*time) if time else UNKNOWN
     return UNKNOWN
 
@@ -81,7 +81,7 @@ def one_sided_effect(comparison: Comparison) -> Effect:
         return UNKNOWN
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
     alone = [change for change in changes if not change.in_both]
-    return Effect(sum(each.seconds for each in alone), sum(each.bytes for each in alone))
+    return Effect(sum(effect.seconds for effect in alone), sum(effect.bytes for effect in alone))
 
 
 def opcode_effect(comparison: Comparison, opcode: str) -> Effect:
@@ -99,4 +99,4 @@ def opcode_effect(comparison: Comparison, opcode: str) -> Effect:
 
 def _work_of(side: Sketched, opcode: str) -> ComparedOpcode:
     nothing = ComparedOpcode(opcode, 0.0, 0, 0)
-    return next((each for each in side.facts.opcode_work if each.opcode == opcode), nothing)
+    return next((work for work in side.facts.opcode_work if work.opcode == opcode), nothing)

@@ -67,7 +67,7 @@ def list_loops(
                 name=loop.name,
                 key=key_of(op_name_of(loop, module), where.short if where else ""),
                 trip_count=trip_counts.trip_count(computation, loop).count,
-                outer=tuple(each.name for (_, each), inner in around if computation.name in inner),
+                outer=tuple(loop.name for (_, loop), inner in around if computation.name in inner),
                 seconds=sum(time for time, _ in within),
                 bytes=sum(size for _, size in within),
             )
@@ -83,9 +83,9 @@ def _spent_by_computation(
         return {}
     spent = {}
     for computation in module.computations:
-        keys = [(computation.name, each.name) for each in computation.instructions]
+        keys = [(computation.name, instruction.name) for instruction in computation.instructions]
         costs = [cost.instructions[key] for key in keys if key in cost.instructions]
-        moved = sum(each.of_all_runs(each.bytes_accessed) or 0 for each in costs)
+        moved = sum(cost.of_all_runs(cost.bytes_accessed) or 0 for cost in costs)
         spent[computation.name] = sum(seconds.get(key, 0.0) for key in keys), moved
     return spent
 
@@ -137,9 +137,9 @@ def find_time_in_trips(
     """
     final = [
         pair
-        for each in find_trip_changes(base, head)
-        if (each.base, each.head) == (change.base, change.head)
-        for pair in each.loops
+        for trip_change in find_trip_changes(base, head)
+        if (trip_change.base, trip_change.head) == (change.base, change.head)
+        for pair in trip_change.loops
     ]
     names = {theirs.name for _, theirs in final}
     if len(final) != len(change.loops) or any(names & {*theirs.outer} for _, theirs in final):

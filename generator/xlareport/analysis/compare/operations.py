@@ -193,14 +193,19 @@ def align_operations(
     By the whole key, then without the line, which moves when a file is edited, then by phase and
     op alone: its scope was renamed.
     """
-    ours, theirs = {each.key: each for each in base}, {each.key: each for each in head}
+    ours, theirs = (
+        {operation.key: operation for operation in base},
+        {operation.key: operation for operation in head},
+    )
     pairs = {key: key for key in ours if key in theirs}
     for mark in (_without_line, _without_scope):
         _pair_rest(ours, theirs, pairs, mark)
     taken = set(pairs.values())
     changes = [
-        OperationChange(pairs.get(key, key), each, theirs.get(pairs[key]) if key in pairs else None)
-        for key, each in ours.items()
+        OperationChange(
+            pairs.get(key, key), operation, theirs.get(pairs[key]) if key in pairs else None
+        )
+        for key, operation in ours.items()
     ]
     changes += [OperationChange(key, None, theirs[key]) for key in theirs if key not in taken]
     return tuple(sorted(changes, key=lambda change: (-abs(change.seconds), -abs(change.bytes))))

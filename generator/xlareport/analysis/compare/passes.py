@@ -55,7 +55,7 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
     ]
     size = comparison.one.summary.final.instructions or 0
     kept = [difference for difference in differences if abs(difference.count) > _LEAST * size]
-    return tuple(sorted(kept, key=lambda each: (-abs(each.count), each.name))[:_MOST])
+    return tuple(sorted(kept, key=lambda change: (-abs(change.count), change.name))[:_MOST])
 
 
 def same_dumped(comparison: Comparison) -> bool:

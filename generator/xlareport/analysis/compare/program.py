@@ -88,14 +88,14 @@ def read_program(module: HloModule) -> Program:
     return Program(
         arguments=tuple(
             Given(
-                each.label,
+                argument.label,
                 shape.element_type,
                 shape.dimensions,
-                each.donated,
-                each.sharding,
-                each.bytes,
+                argument.donated,
+                argument.sharding,
+                argument.bytes,
             )
-            for each, shape in zip(signature.arguments, shapes, strict=False)
+            for argument, shape in zip(signature.arguments, shapes, strict=False)
         ),
         operations=tuple(
             GivenOperation(key, tuple(sorted(counts.items())))

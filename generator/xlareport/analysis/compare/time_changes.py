@@ -218,7 +218,7 @@ def keep_best_joined(timings: Mapping[int, tuple[TimingTask, Timing]]) -> dict[i
     """
     kept = {}
     for place, (task, timing) in timings.items():
-        alike = [other for each, other in timings.values() if _same_name(task, each)]
+        alike = [other for timing, other in timings.values() if _same_name(task, timing)]
         most = max(other.joined for other in alike)
         if timing.joined == most or timing.problem:
             doubtful = sum(other.joined == most for other in alike) > 1
@@ -383,7 +383,9 @@ class _Join:
                 for name in names
                 for instruction in side.module.by_name[name].instructions
             ]
-            counts.update(each.opcode for each in inside if each.opcode != "parameter")
+            counts.update(
+                instruction.opcode for instruction in inside if instruction.opcode != "parameter"
+            )
             counts.update([] if inside else [line.opcode])
         return counts
 

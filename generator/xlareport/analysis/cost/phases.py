@@ -58,7 +58,9 @@ def key_by_phase(module: HloModule) -> Key | None:
         return None
     later = _after_gradients(order, gradients, module)
 
-    marked = any(_FORWARD.search(op_name_of(each, module)) for each in module.instructions)
+    marked = any(
+        _FORWARD.search(op_name_of(instruction, module)) for instruction in module.instructions
+    )
     unmarked = OTHER if marked else FORWARD
 
     def key(computation: Computation, instruction: Instruction) -> str:
@@ -108,7 +110,11 @@ def layer_of(op_name: str, operations: OperationNames = _NO_OPERATIONS) -> str:
 
 def _operations(module: HloModule) -> OperationNames:
     """Return operations by op_names without parentheses: those of JAX have them."""
-    named = [each.metadata for each in module.instructions if "(" not in each.metadata.op_name]
+    named = [
+        instruction.metadata
+        for instruction in module.instructions
+        if "(" not in instruction.metadata.op_name
+    ]
     return OperationNames(
         paths=frozenset(metadata.op_name for metadata in named),
         types=frozenset(_bare(metadata.op_type) for metadata in named),

@@ -81,7 +81,9 @@ def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     return LeastTime(
         arithmetic=max(products, others),
         memory=cost.main_memory_bytes / device.bandwidth,
-        interconnect=sum(model_time(each, device).seconds or 0.0 for each in cost.traffic),
+        interconnect=sum(
+            model_time(collective, device).seconds or 0.0 for collective in cost.traffic
+        ),
     )
 
 

@@ -80,10 +80,12 @@ def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTra
     scatters = is_all_reduce_scatter(held)
     shapes = shapes_of(held)
     known = [
-        traffic_of_kind(module, "reduce-scatter" if scatters else each.opcode, Site(each, shapes))
-        for each in inside
+        traffic_of_kind(
+            module, "reduce-scatter" if scatters else instruction.opcode, Site(instruction, shapes)
+        )
+        for instruction in inside
     ]
-    return () if None in known else tuple(each for each in known if each is not None)
+    return () if None in known else tuple(traffic for traffic in known if traffic is not None)
 
 
 def _only_goes_on(held: Computation) -> bool:

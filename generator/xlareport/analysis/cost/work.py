@@ -129,7 +129,7 @@ class InstructionCost(WorkFigures):
     @property
     def wire_bytes(self) -> int:
         """Of a collective what one device sends at least; 0 also where that is not known."""
-        return sum(each.wire_bytes for each in self.traffic)
+        return sum(collective.wire_bytes for collective in self.traffic)
 
     def of_all_runs(self, figure: int | None) -> int | None:
         """Return a figure of one run for all runs that the totals count; None where not known."""

@@ -33,7 +33,7 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
 
 
 def _finding(case: Case, upcasts: list[tuple[int, Where]]) -> Finding:
-    size = sum(each for each, _ in upcasts)
+    size = sum(upcast_bytes for upcast_bytes, _ in upcasts)
     return Finding(
         rule="double-upcasts",
         title="Implicit upcast to f64",

@@ -49,4 +49,4 @@ def _largest(case: Case) -> list[tuple[Computation, Instruction]]:
         for where, instruction, _ in case.scheduled()
         if instruction.opcode != "parameter"
     ]
-    return sorted(result, key=lambda each: -(each[1].shape.byte_size or 0))[:MOST_PLACES]
+    return sorted(result, key=lambda pair: -(pair[1].shape.byte_size or 0))[:MOST_PLACES]

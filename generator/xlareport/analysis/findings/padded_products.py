@@ -78,7 +78,7 @@ def padded_products(case: Case) -> Iterator[Finding]:
 def _seconds(case: Case, where: Where, product: Product, core: TpuCore) -> float:
     cost = case.cost.instructions.get(where)
     flops = cost.matrix_flops if cost else ()
-    plain = sum(each / case.device.matrix_peak(kind) for kind, each in flops)
+    plain = sum(count / case.device.matrix_peak(kind) for kind, count in flops)
     return plain * product.padding(core)
 
 
@@ -114,8 +114,8 @@ def _products(
     if instruction.opcode == "fusion" and depth < _DEEPEST:
         for _, name in instruction.called:
             inside = module.by_name.get(name)
-            for each in inside.instructions if inside else ():
-                yield from _products(module, inside, each, depth + 1) if inside else ()
+            for inner in inside.instructions if inside else ():
+                yield from _products(module, inside, inner, depth + 1) if inside else ()
     try:
         product = _product(computation, instruction)
     except UncountableError:
@@ -165,7 +165,7 @@ def _convolution(instruction: Instruction, kernel: tuple[int, ...]) -> Product |
     result = _dimensions(instruction)
     if len(labels) != len(kernel) or len(outputs) != len(result) or "i" not in labels:
         return None
-    window = prod(each.size for each in parse_window(attributes.get("window", "")))
+    window = prod(dimension.size for dimension in parse_window(attributes.get("window", "")))
     columns = kernel[labels.index("o")] if "o" in labels else 1
     rows = prod(result) // max(1, columns)
     return Product(rows, kernel[labels.index("i")] * window, columns)

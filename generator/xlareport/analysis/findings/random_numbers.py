@@ -35,7 +35,7 @@ def random_numbers(case: Case) -> Iterator[Finding]:
         for computation, instruction, cost in case.scheduled()
         if _is_random(instruction)
     ]
-    seconds = sum(each for each, _ in result)
+    seconds = sum(time for time, _ in result)
     if not case.is_noticeable(seconds, LEAST_SHARE) or case.share(seconds) > MOST_SHARE:
         return
     result.sort(key=lambda pair: (-pair[0], pair[1]))

@@ -22,7 +22,7 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     collective is none.
     """
     refused: dict[str, list[tuple[float, Where, tuple[str, ...]]]] = defaultdict(list)
-    collectives = {each.collective.key for each in case.collectives}
+    collectives = {figures.collective.key for figures in case.collectives}
     for computation, instruction, cost in case.scheduled():
         place = (computation.name, instruction.name)
         reason = _last_word(case.decisions.get(place))
@@ -30,13 +30,13 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
         if users:
             refused[reason].append((case.least(cost), place, users))
     for reason, item in sorted(refused.items()):
-        seconds = sum(each for each, _, _ in item)
+        seconds = sum(time for time, _, _ in item)
         if case.is_noticeable(seconds, LEAST_SHARE):
             yield _finding(case, reason, sorted(item, key=lambda item: (-item[0], item[1])))
 
 
 def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str, ...]]]) -> Finding:
-    seconds = sum(each for each, _, _ in value)
+    seconds = sum(time for time, _, _ in value)
     _, (_, first), users = value[0]
     return Finding(
         rule="refused-fusions",

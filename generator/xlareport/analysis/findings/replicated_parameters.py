@@ -20,7 +20,7 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
         for parameter in module.entry.parameters
         if _is_replicated(parameter) and (parameter.shape.byte_size or 0) >= MEBIBYTE
     ]
-    size = sum(each for each, _ in replicated)
+    size = sum(parameter_bytes for parameter_bytes, _ in replicated)
     if size < LEAST_BYTES:
         return
     replicated.sort(key=lambda item: (-item[0], item[1].name))

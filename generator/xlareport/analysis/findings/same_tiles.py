@@ -25,7 +25,7 @@ def same_tiles(case: Case) -> Iterator[Finding]:
     if len(tiles) != 1:
         return
     (tile, products), *_ = tiles.items()
-    seconds = sum(each for each, _, _ in products)
+    seconds = sum(time for time, _, _ in products)
     shapes = {shape for _, shape, _ in products}
     if len(shapes) >= LEAST_SHAPES and case.is_noticeable(seconds, LEAST_SHARE):
         products.sort(key=lambda item: (-item[0], item[2]))

@@ -39,7 +39,9 @@ def _launch(case: Case) -> float:
     return _CALL if case.device.nominal_for == "cpu" else SHORTEST
 
 
-def _finding(case: Case, place: Where, loop: Instruction, rounds: int, each: float) -> Finding:
+def _finding(
+    case: Case, place: Where, loop: Instruction, rounds: int, iteration_seconds: float
+) -> Finding:
     scope = loop.metadata.op_name
     is_asked_for = not scope or _last(scope) in _OF_THE_USER
     stands_for = "" if is_asked_for else f" Expanded by the compiler from `{scope}`."
@@ -49,8 +51,8 @@ def _finding(case: Case, place: Where, loop: Instruction, rounds: int, each: flo
         places=(place,),
         evidence=(
             f"`{loop.name}` runs {rounds:,} iterations per module execution, one after another. "
-            f"Roofline time of an iteration: {units.seconds(each)}, less than its launch "
-            f"overhead.{stands_for}"
+            f"Roofline time of an iteration: {units.seconds(iteration_seconds)}, less than its "
+            f"launch overhead.{stands_for}"
         ),
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,
         grade="matched",

@@ -40,17 +40,18 @@ def small_collectives(case: Case) -> Iterator[Finding]:
 
 def _finding(free: list[CollectiveFigures]) -> Finding:
     first = free[0]
-    data = sum(each.data_bytes or 0 for each in free)
+    data = sum(figures.data_bytes or 0 for figures in free)
     saved = SHORTEST * (len(free) - 1) * first.counted
     return Finding(
         rule="small-collectives",
         title=f"Small {first.collective.kind}s not combined",
-        places=tuple(each.collective.key for each in free[:MOST_PLACES]),
+        places=tuple(figures.collective.key for figures in free[:MOST_PLACES]),
         occurrences=len(free),
         evidence=(
             f"{units.plural(len(free), first.collective.kind)} of the same groups and type, "
             f"{units.byte_size(data)} in all, and none depends on another: "
-            f"{join_names(each.collective.instruction for each in free)}. Each has its own latency."
+            f"{join_names(figures.collective.instruction for figures in free)}. "
+            "Each has its own latency."
         ),
         suggestion=(
             "Check the combiner thresholds, such as xla_gpu_all_reduce_combine_threshold_bytes, "
@@ -98,8 +99,8 @@ def _independent(case: Case, collectives: list[CollectiveFigures]) -> list[Colle
 
 
 def _needed(computation: Computation, name: str) -> set[str]:
-    def operands(each: str) -> tuple[str, ...]:
-        instruction = computation.by_name.get(each)
+    def operands(name: str) -> tuple[str, ...]:
+        instruction = computation.by_name.get(name)
         return instruction.operand_names if instruction else ()
 
     return {*reachable([name], operands)} - {name}

@@ -51,7 +51,9 @@ def split_products(case: Case) -> Iterator[Finding]:
             result.append(_Split(saved, size * cost.counted, tiles, place))
     seconds = sum(split.seconds for split in result)
     if case.is_noticeable(seconds, LEAST_SHARE):
-        yield _finding(case, sorted(result, key=lambda each: (-each.seconds, each.place)), seconds)
+        yield _finding(
+            case, sorted(result, key=lambda split: (-split.seconds, split.place)), seconds
+        )
 
 
 def _occupancy(case: Case, tiles: int) -> float:

@@ -33,7 +33,7 @@ def _finding(case: Case, value: list[tuple[float, str, list[Instruction]]]) -> F
     between = sum(
         instruction.shape.byte_size or 0 for _, _, chain in value for instruction in chain[:-1]
     )
-    seconds = sum(each for each, _, _ in value)
+    seconds = sum(time for time, _, _ in value)
     _, name, longest = value[0]
     places = (name, longest), *((other, chain[:1]) for _, other, chain in value[1:])
     return Finding(

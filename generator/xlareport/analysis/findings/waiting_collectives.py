@@ -37,7 +37,7 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
             is_synchronous = collective.overlap.between is None
             waiting.setdefault((collective.collective.kind, is_synchronous), []).append(collective)
     for (kind, is_synchronous), exposed in sorted(waiting.items()):
-        exposed.sort(key=lambda each: (-_sent(each), each.collective.instruction))
+        exposed.sort(key=lambda figures: (-_sent(figures), figures.collective.instruction))
         shown = exposed[:_MOST_LOOKED_AT]
         alike = [
             collective for collective in case.collectives if collective.collective.kind == kind
@@ -67,13 +67,13 @@ def _finding(
 ) -> Finding:
     kind = exposed[0].collective.kind
     sent = sum(map(_sent, exposed))
-    seconds = sum(each.exposed_seconds for each in exposed)
+    seconds = sum(figures.exposed_seconds for figures in exposed)
     why = "synchronous" if is_synchronous else "done directly after start"
     first = exposed[0]
     return Finding(
         rule="waiting-collectives",
         title=f"Exposed (non-overlapped) {kind}: {why}",
-        places=tuple(each.collective.key for each in exposed)[:MOST_PLACES],
+        places=tuple(figures.collective.key for figures in exposed)[:MOST_PLACES],
         occurrences=len(exposed),
         evidence=(
             f"{_count(len(exposed), len(alike), kind)}, {why}: at least {units.byte_size(sent)} "
@@ -93,8 +93,8 @@ def _finding(
 
 def _time(exposed: list[CollectiveFigures], alike: list[CollectiveFigures]) -> str:
     """Return the exposed time, and that of the others of the kind, which nothing could hide."""
-    some = units.seconds(sum(each.exposed_seconds for each in exposed))
-    every = units.seconds(sum(each.exposed_seconds for each in alike))
+    some = units.seconds(sum(figures.exposed_seconds for figures in exposed))
+    every = units.seconds(sum(figures.exposed_seconds for figures in alike))
     kind = f"{alike[0].collective.kind}s"
     return f"{some}{f' of the {every} of all {kind}' if len(alike) > len(exposed) else ''} exposed"
 

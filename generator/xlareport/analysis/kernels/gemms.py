@@ -87,7 +87,9 @@ def _gemm(
     if not config or "triton" not in str(config.get("kind", "")):
         return None
     called = module.by_name.get(instruction.called[0][1]) if instruction.called else None
-    dot = next((each for each in _instructions(called) if each.opcode == "dot"), None)
+    dot = next(
+        (instruction for instruction in _instructions(called) if instruction.opcode == "dot"), None
+    )
     if called is None or dot is None:
         return None
     block = _part(config, "block_level_fusion_config") or _part(config, "triton_gemm_config")

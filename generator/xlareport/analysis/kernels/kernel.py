@@ -82,7 +82,7 @@ def kernel_record(
         block_sizes=tuple(_block_sizes(needs, card)),
         elsewhere=tuple(
             _elsewhere(
-                needs, resources.blocks, card, [each.running(evidence.object) for each in cards]
+                needs, resources.blocks, card, [other.running(evidence.object) for other in cards]
             )
         ),
         matrix=evidence.ptx.matrix if evidence.ptx else "",

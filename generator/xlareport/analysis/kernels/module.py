@@ -55,15 +55,15 @@ def read_kernels(
             _add_ptx(gathered, content, link.file.path, ptxas, _ptxas_options(module))
         elif link.file.kind == "object":
             _add_object(gathered, content, link.file.path)
-    kernels = {name: each for name, each in gathered.kernels.items() if _is_kernel(each)}
+    kernels = {name: kernel for name, kernel in gathered.kernels.items() if _is_kernel(kernel)}
     if not kernels:
         return None
     card = _card(module, kernels.values(), options)
     places = _places(code.code, kernels)
     tuning = module.side.of(reader_table.AUTOTUNE_RESULTS)
     records = (
-        kernel_record(each, places.get(name, ()), card, known_cards())
-        for name, each in list(kernels.items())[:MOST_KERNELS]
+        kernel_record(kernel, places.get(name, ()), card, known_cards())
+        for name, kernel in list(kernels.items())[:MOST_KERNELS]
     )
     return ModuleKernels(
         kernels=tuple(records),

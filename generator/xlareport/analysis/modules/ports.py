@@ -68,14 +68,16 @@ def find_ports(summary: ModuleSummary) -> Ports:
         key=summary.files.key,
         content=summary.features.content,
         arguments=tuple(
-            Port(each.shape, each.sharding, layouts[0][at] if kept else "", each.donated)
-            for at, each in enumerate(arguments)
-            if not _is_scalar(each)
+            Port(
+                argument.shape, argument.sharding, layouts[0][at] if kept else "", argument.donated
+            )
+            for at, argument in enumerate(arguments)
+            if not _is_scalar(argument)
         ),
         results=tuple(
-            Port(each.shape, each.sharding, layouts[1][at] if kept else "")
-            for at, each in enumerate(results)
-            if not _is_scalar(each)
+            Port(result.shape, result.sharding, layouts[1][at] if kept else "")
+            for at, result in enumerate(results)
+            if not _is_scalar(result)
         ),
         scalars=(_scalars(arguments), _scalars(results)),
         moves=set(dict(summary.features.operations)) <= {"convert"},

@@ -110,7 +110,7 @@ def _same_graph(mains: Collection[str], proven: Collection[tuple[str, str]]) -> 
 
 def _another_program(summary: ModuleSummary, main: MainGuess) -> str:
     best = main.best.summary
-    scores = {each.summary.files.key: each.score for each in main.runners_up}
+    scores = {rival.summary.files.key: rival.score for rival in main.runners_up}
     score = scores.get(summary.files.key, 0.0)
     if main.tie and main.best.score - score < TIE:
         return "it cannot be told apart from the best guess for the main program"

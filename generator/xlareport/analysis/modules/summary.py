@@ -162,8 +162,8 @@ def outline_summary(summary: ModuleSummary, shared: SharedValues) -> ModuleSumma
         summary,
         origin=shared.share(summary.origin),
         stages=tuple(
-            replace(each, key=shared.share(each.key), step=shared.share(each.step))
-            for each in summary.stages
+            replace(snapshot, key=shared.share(snapshot.key), step=shared.share(snapshot.step))
+            for snapshot in summary.stages
         ),
         signature=_shared_signature(summary.signature, shared),
         heaviest=shared.share_each(tuple(map(_name_alone, summary.heaviest))),

@@ -52,7 +52,7 @@ def group_ranks(
 
     `compared` are the differences between modules, by the key of the one that few have.
     """
-    named = {key: _named(each, table) for key, each in (compared or {}).items()}
+    named = {key: _named(difference, table) for key, difference in (compared or {}).items()}
     columns = (
         without_stranger
         for column in find_columns(summaries, table.holders)
@@ -105,7 +105,7 @@ def _of_column(column: RankColumn, compared: Mapping[str, RankDifference]) -> Ra
         missing=number_ranges(column.missing),
         verdict=first.verdict if first else unseen,
         first=first,
-        others=tuple(each for each in known if each is not first),
+        others=tuple(name for name in known if name is not first),
     )
 
 

@@ -257,7 +257,7 @@ def _kind_of_rest(base: Computation, other: Computation) -> DifferenceKind:
     """Return the kind of the instructions that only the longer of two computations has."""
     shorter = min(len(base.instructions), len(other.instructions))
     rest: Sequence[Instruction] = (*base.instructions[shorter:], *other.instructions[shorter:])
-    fused = any(each.opcode == "fusion" for each in rest) or "fused" in base.name
+    fused = any(instruction.opcode == "fusion" for instruction in rest) or "fused" in base.name
     return "fusion" if fused else "structure"
 
 

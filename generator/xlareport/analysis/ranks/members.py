@@ -42,15 +42,15 @@ class RankTable:
 def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> RankTable:
     """Return which processes wrote a dump; modules of one content count for all that wrote them."""
     copies = {summary.files.key: _copies(summary, grouped) for summary in summaries}
-    assigned = assign_processes([*summaries, *(each for some in copies.values() for each in some)])
+    assigned = assign_processes([*summaries, *(copy for some in copies.values() for copy in some)])
     processes: dict[str, list[Process]] = {summary.files.key: [] for summary in summaries}
     compiled: dict[Process, list[tuple[int, str]]] = defaultdict(list)
     for summary in summaries:
         key = summary.files.key
-        for each in (summary, *copies[key]):
-            for process in _everywhere(assigned[each.files.key], grouped.folder_copies):
+        for copy in (summary, *copies[key]):
+            for process in _everywhere(assigned[copy.files.key], grouped.folder_copies):
                 processes[key].append(process)
-                compiled[process].append((each.files.id or 0, key))
+                compiled[process].append((copy.files.id or 0, key))
     known = {process for some in processes.values() for process in some}
     ordered = sorted(known, key=lambda process: (natural_order(process[0]), process[1]))
     numbers = {process: number for number, process in enumerate(ordered, 1)}
@@ -62,7 +62,7 @@ def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> Rank
         },
         assigned={summary.files.key: assigned[summary.files.key] for summary in summaries},
         orders=tuple(
-            tuple(key for _, key in sorted(compiled[process], key=lambda each: each[0]))
+            tuple(key for _, key in sorted(compiled[process], key=lambda numbered: numbered[0]))
             for process in ordered
         ),
     )

@@ -39,7 +39,7 @@ def _explained(mesh: Mesh, tile_at: Mapping[Tile, Tile], rank: int) -> Axes | No
     ]
     for place, tile in tile_at.items():
         moved = (
-            sum(step * stride for step, stride in zip(place, each, strict=True)) for each in strides
+            sum(step * stride for step, stride in zip(place, row, strict=True)) for row in strides
         )
         if tuple(moved) != tile:
             return None

@@ -134,7 +134,7 @@ def _wanted(
     wanted = [written] * len(instruction.operands)
     if sharding.elements or instruction.opcode == "tuple":
         wanted = list(split_tuple(written))
-    for name, each in zip(instruction.operand_names, wanted, strict=False):
+    for name, wanted_sharding in zip(instruction.operand_names, wanted, strict=False):
         operand = computation.by_name.get(name)
         if operand is None or operand.shape.elements or not operand.shape.dimensions:
             continue
@@ -144,7 +144,7 @@ def _wanted(
             instruction.opcode == "tuple"
             or operand.shape.dimensions == instruction.shape.dimensions
         ):
-            yield operand, operand.shape, each
+            yield operand, operand.shape, wanted_sharding
 
 
 def split_tuple(text: str) -> tuple[str, ...]:

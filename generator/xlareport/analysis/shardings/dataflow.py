@@ -71,7 +71,7 @@ class DataFlow:
 
     def depends_on(self, place: Place, opcode: str) -> bool:
         """Return whether a value depends on an instruction of an opcode, as far as is read."""
-        return any(each.opcode == opcode for _, each in self._behind(place))
+        return any(instruction.opcode == opcode for _, instruction in self._behind(place))
 
     def _behind(self, start: Place) -> Iterator[Place]:
         return islice(reachable([start], self._sources), _FARTHEST)

@@ -74,7 +74,7 @@ def find_rematerializations(
         return None
     search = _Search(DataFlow(partitioning.after), partitioning.before, partitioning.is_fresh)
     value = (search.rematerialization(place) for place in _slices(partitioning.after))
-    return tuple(islice((each for each in value if each is not None), MOST))
+    return tuple(islice((result for result in value if result is not None), MOST))
 
 
 def _slices(module: HloModule) -> Iterator[Place]:
@@ -281,7 +281,7 @@ def _neighbours(computation: Computation, instruction: Instruction) -> Iterator[
 def _holds(shape: Shape, whole: Dimensions) -> bool:
     sizes = shape.dimensions
     return len(sizes) == len(whole) and all(
-        size is not None and size % each == 0 for size, each in zip(sizes, whole, strict=True)
+        size is not None and size % part == 0 for size, part in zip(sizes, whole, strict=True)
     )
 
 

@@ -124,7 +124,7 @@ def _line(depth: int, items: Sequence[SkeletonItem], scope: str) -> SkeletonLine
 def _varying(scope: str, scopes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return a scope with the numbers that all have, and the values of the first that varies."""
     places = scope.count(_OPEN)
-    numbers = [find_numbers(each)[:places] for each in scopes]
+    numbers = [find_numbers(scope)[:places] for scope in scopes]
     if not places or not numbers or any(len(number) < places for number in numbers):
         return scope, ()
     columns = [tuple(dict.fromkeys(values)) for values in zip(*numbers, strict=True)]

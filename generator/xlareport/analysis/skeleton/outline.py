@@ -218,11 +218,11 @@ class _Outline:
     def _kind_of_async(self, instruction: Instruction) -> tuple[ItemKind, Lane]:
         module = self.estimates.module
         called = [module.by_name[name] for _, name in instruction.called if name in module.by_name]
-        inside = [each for computation in called for each in computation.instructions]
-        working = [each for each in inside if each.opcode not in _FREE]
-        if any(is_collective(each.opcode) for each in inside):
+        inside = [instruction for computation in called for instruction in computation.instructions]
+        working = [instruction for instruction in inside if instruction.opcode not in _FREE]
+        if any(is_collective(instruction.opcode) for instruction in inside):
             return "collective", "collectives"
-        if working and all(each.opcode in _MOVES for each in working):
+        if working and all(instruction.opcode in _MOVES for instruction in working):
             return "copy", "copies"
         return "async", "compute"
 
@@ -266,9 +266,9 @@ def _with_ends(items: Sequence[SkeletonItem], computation: Computation) -> Itera
             yield replace(item, done=start.name, lane=start.lane)
         elif place in ends:
             between = [
-                each
-                for each in items[place + 1 : ends[place]]
-                if each.kind != "done" and each.lane == "compute"
+                item
+                for item in items[place + 1 : ends[place]]
+                if item.kind != "done" and item.lane == "compute"
             ]
             yield replace(
                 item,

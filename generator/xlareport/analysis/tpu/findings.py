@@ -75,8 +75,8 @@ def _full_unit(program: TpuProgram, _: TpuModule) -> str | None:
     mxu = program.units.get("MXU")
     if not program.vmatmul or mxu is None or mxu.share is None or mxu.share >= _IDLE:
         return None
-    others = {name: it for name, it in program.units.items() if name not in {*PARTS, "MXU"}}
-    full = {name: it.share for name, it in others.items() if it.share and it.share >= _FULL}
+    others = {name: unit for name, unit in program.units.items() if name not in {*PARTS, "MXU"}}
+    full = {name: unit.share for name, unit in others.items() if unit.share and unit.share >= _FULL}
     if not full:
         return None
     name = max(full, key=lambda unit: full[unit])
@@ -108,7 +108,7 @@ def _dma_waits(program: TpuProgram, _: TpuModule) -> str | None:
     if not waiting or program.bottleneck != LATENCY:
         return None
     busy = max((unit.share or 0.0 for unit in program.units.values()), default=0.0)
-    loop = max(waiting, key=lambda each: each.runs or 0)
+    loop = max(waiting, key=lambda loop: loop.runs or 0)
     return (
         f"{units.plural(loop.dma_waits, 'wait')} for DMA in a loop that runs "
         f"{units.plural(loop.runs or 0, 'time')}; the busiest unit is used {units.share(busy)}"

@@ -37,7 +37,10 @@ def find_loops(
                 dma_waits=sum(begin <= address < end for address in waiting),
             )
         )
-    unplaced = (TpuLoop(None, None, 1, it.start, it.step, it.limit, None) for it in stated)
+    unplaced = (
+        TpuLoop(None, None, 1, stated_loop.start, stated_loop.step, stated_loop.limit, None)
+        for stated_loop in stated
+    )
     return (*loops, *unplaced)
 
 

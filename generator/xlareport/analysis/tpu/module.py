@@ -62,15 +62,18 @@ def read_tpu_programs(
         )
         for name in _order(files, joined)
     ]
-    problems = [problem for each in analyzed for problem in each.problems]
+    problems = [problem for analysis in analyzed for problem in analysis.problems]
     return TpuFiles(
         _record(
-            _with_waste([each.record for each in analyzed], joined),
+            _with_waste([analysis.record for analysis in analyzed], joined),
             joined,
             "matched" if module.files.llo_by_order else "exact",
         ),
-        {each.record.program: each.view for each in analyzed if each.view},
-        {name: {label: it.path for label, it in labels.items()} for name, labels in files.items()},
+        {analysis.record.program: analysis.view for analysis in analyzed if analysis.view},
+        {
+            name: {label: file.path for label, file in labels.items()}
+            for name, labels in files.items()
+        },
         tuple(reading.read),
         (*reading.problems, *problems, *_strangers(files, joined)),
     )
@@ -109,7 +112,7 @@ class _Joined:
 
     def runs_of(self, name: str) -> int | None:
         """Return how often one run of the module runs a program; None where not known."""
-        costs = [self.cost_of(each) for each in (name, *self.sharing(name))]
+        costs = [self.cost_of(program) for program in (name, *self.sharing(name))]
         known = [cost.executions for cost in costs if cost and cost.executions is not None]
         return sum(known) if len(known) == len(costs) else None
 

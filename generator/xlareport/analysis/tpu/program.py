@@ -121,7 +121,9 @@ def _delay_slots(program: LloProgram, core: TpuCore | None) -> int | None:
     """Return the chip's, else what all chips with such units have."""
     if core is not None:
         return core.delay_slots
-    alike = {it.delay_slots for it in cores_like(program.used.capacity)} if program.used else set()
+    alike = (
+        {core.delay_slots for core in cores_like(program.used.capacity)} if program.used else set()
+    )
     return alike.pop() if len(alike) == 1 else None
 
 

@@ -137,7 +137,7 @@ class TpuProgram:
     @property
     def run_seconds(self) -> float | None:
         """The larger of cycles / clock and HBM bytes / bandwidth, of one run; None if unknown."""
-        known = [each for each in (self.seconds, self.hbm_seconds) if each is not None]
+        known = [seconds for seconds in (self.seconds, self.hbm_seconds) if seconds is not None]
         return max(known) if known else None
 
     @property

@@ -86,12 +86,12 @@ def _figures(report: CollectivesReport) -> list[Figure]:
     together = units.byte_size(sent * report.devices)
     figures.append(Figure("On all devices", together, "per module execution"))
     times = [(row.figures.time.seconds, row.figures) for row in rows]
-    known = [(seconds, each) for seconds, each in times if seconds is not None]
+    known = [(seconds, collective) for seconds, collective in times if seconds is not None]
     if known:
-        modeled = sum(seconds * each.counted for seconds, each in known)
+        modeled = sum(seconds * collective.counted for seconds, collective in known)
         figures.append(Figure("Modeled time", units.seconds(modeled), "not measured"))
     if known and report.is_scheduled:
-        exposed = sum(each.exposed_seconds for _, each in known)
+        exposed = sum(collective.exposed_seconds for _, collective in known)
         note = "not overlapped with other work; estimate"
         figures.append(Figure("Exposed", units.seconds(exposed), note))
     return figures

@@ -63,11 +63,11 @@ def slowest_words(compared: ComparedRecord) -> Iterator[str]:
         if compared.times
         else []
     )
-    for each in slower[:_MOST_WORDS]:
-        names = ", ".join(f"%{name}" for name in each.head)
-        took = units.seconds((each.after - each.before) / 1e6)
-        verb = "takes" if len(each.head) == 1 else "take"
-        yield f"{names} {verb} {took} more: {each.what} [{each.grade}]"
+    for change in slower[:_MOST_WORDS]:
+        names = ", ".join(f"%{name}" for name in change.head)
+        took = units.seconds((change.after - change.before) / 1e6)
+        verb = "takes" if len(change.head) == 1 else "take"
+        yield f"{names} {verb} {took} more: {change.what} [{change.grade}]"
 
 
 def _is_slower(time_change: TimeChange) -> bool:

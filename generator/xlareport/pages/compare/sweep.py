@@ -80,7 +80,7 @@ def sweep_page(members: Sequence[Member]) -> SweepPage:
         has_causes=any(row.cause for row in rows),
         folder=folder,
         plot=Markup(plot),  # noqa: S704 - made by us, escaped there
-        legend=tuple(each.name for each in series) if plot else (),
+        legend=tuple(line.name for line in series) if plot else (),
     )
 
 

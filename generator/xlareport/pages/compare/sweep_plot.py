@@ -32,15 +32,15 @@ def sweep_plot(series: Sequence[Series], odd: int | None) -> str:
 
     Nothing is drawn where no figure changes.
     """
-    if not any(len(set(each.values)) > 1 for each in series):
+    if not any(len(set(line.values)) > 1 for line in series):
         return ""
-    top = max(share for each in series for share in each.shares)
+    top = max(share for line in series for share in line.shares)
     count = len(series[0].values)
     parts = [_axes(top, count)]
     if odd is not None:
         parts.append(_band(odd, count))
-    parts += [_line(number, each, top) for number, each in enumerate(series)]
-    changes = [f"{each.name} {each.shares[-1]:.2f} times in the last" for each in series]
+    parts += [_line(number, line, top) for number, line in enumerate(series)]
+    changes = [f"{line.name} {line.shares[-1]:.2f} times in the last" for line in series]
     return svg_chart(
         f"Figures as multiples of dump 1: {', '.join(changes)}", "".join(parts), _HEIGHT
     )

@@ -94,7 +94,7 @@ def read_subject(index: StoredIndex, number: int, chunk: Any) -> StoredSubject:
     known = [*_events(chunk["events"])]
     rows = list(zip(*map(_strings, chunk["standings"]), strict=True))
     subjects = chunk["happened"]
-    events = [known[each] for each in _numbers(subjects, place)]
+    events = [known[number] for number in _numbers(subjects, place)]
     return StoredSubject(
         title=index.titles[number],
         stage=index.stage_of(number),

@@ -17,7 +17,7 @@ def with_estimates(table: Table, kernels: ModuleKernels, runs: Mapping[str, int 
     `runs` are the executions of instructions by name. The estimates are XLA's, for the device that
     it compiled for; no column is part of the roofline time.
     """
-    models = sorted({each.model for own in kernels.estimates.values() for each in own})
+    models = sorted({estimate.model for own in kernels.estimates.values() for estimate in own})
     launching = {name for kernel in kernels.kernels for _, name in kernel.instructions}
     beside = [model for model in models if model == MAIN_MODEL]
     behind = [model for model in models if model != MAIN_MODEL]
@@ -28,7 +28,7 @@ def with_estimates(table: Table, kernels: ModuleKernels, runs: Mapping[str, int 
     for row in table.rows:
         name = str(row[0])
         count = runs.get(name)
-        own = {each.model: each for each in kernels.estimates.get(name, ())}
+        own = {estimate.model: estimate for estimate in kernels.estimates.get(name, ())}
         times = {model: _time(own.get(model), count) for model in models}
         launches = count * LAUNCH_MICROSECONDS if count and name in launching else None
         near: list[Cell] = [*(times[model] for model in beside), launches]

@@ -85,7 +85,7 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
 
 def _lead(ranked: Sequence[KernelRecord]) -> str:
     heavy = [kernel for kernel in ranked[:3] if kernel.share]
-    named = ", ".join(f"{each.name} ({units.share(each.share or 0.0)})" for each in heavy)
+    named = ", ".join(f"{kernel.name} ({units.share(kernel.share or 0.0)})" for kernel in heavy)
     most = f" Most of the roofline time: {named}." if heavy else ""
     uncounted = sum(kernel.share is None and bool(kernel.instructions) for kernel in ranked)
     left = f" The work of {units.plural(uncounted, 'kernel')} is not known." if uncounted else ""

@@ -127,6 +127,6 @@ def _waves(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
 def _elsewhere(kernel: KernelRecord) -> Iterator[str]:
     if kernel.elsewhere:
         named = ", ".join(
-            f"{each.name} {units.precise_share(each.occupancy)}" for each in kernel.elsewhere
+            f"{card.name} {units.precise_share(card.occupancy)}" for card in kernel.elsewhere
         )
         yield f"The same launch with the same registers elsewhere, hypothetical: {named}."

@@ -60,7 +60,7 @@ class ModuleDrawing:
             some.append(result)
             if (
                 len(some) >= MOST_TOGETHER
-                or sum(len(each.output.requests) for each in some) >= _ENOUGH
+                or sum(len(module.output.requests) for module in some) >= _ENOUGH
             ):
                 yield some
                 some = []

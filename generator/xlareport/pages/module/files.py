@@ -58,8 +58,8 @@ def module_files(
     for show in asked:
         faults = Faults(place_of(show.result.analysis.summary.files))
         result = list(_files(show, faults))
-        shown.files.extend(each for each in result if not isinstance(each, Payload))
-        payloads = {each.key: each for each in result if isinstance(each, Payload)}
+        shown.files.extend(part for part in result if not isinstance(part, Payload))
+        payloads = {part.key: part for part in result if isinstance(part, Payload)}
         columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
         shown.columns.update(columns)
         together = partial(_payloads, show, payloads.values())

@@ -320,7 +320,10 @@ def _time(name: str, known: Known, times: Mapping[str, OpTime]) -> tuple[Any, ..
     op_time = times.get(name)
     if op_time is None:
         return None
-    seconds = (short(each * PICOSECOND) for each in (op_time.total, op_time.own, op_time.mean))
+    seconds = (
+        short(picoseconds * PICOSECOND)
+        for picoseconds in (op_time.total, op_time.own, op_time.mean)
+    )
     return (op_time.count, *seconds, short(known.time.get(name)), op_time.first / 1_000_000)
 
 

@@ -103,7 +103,7 @@ def _line(source_line: SourceLine, seconds: float | None) -> LineView:
         more_stablehlo=source_line.stablehlo_count - len(source_line.stablehlo[:_OPERATIONS]),
         before=tuple(text[:_LONGEST] for text in source_line.before[:_OPERATIONS]),
         more_before=source_line.before_count - len(source_line.before[:_OPERATIONS]),
-        became=tuple(_became(each) for each in source_line.became[:_OPERATIONS]),
+        became=tuple(_became(operation) for operation in source_line.became[:_OPERATIONS]),
         more_became=source_line.became_count - len(source_line.became[:_OPERATIONS]),
     )
 

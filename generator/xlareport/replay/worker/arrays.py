@@ -27,7 +27,8 @@ def make_inputs(ranges: Sequence[Mapping[str, Any]], seed: int) -> list[Any]:
     if total > MOST_BYTES:
         raise TooLargeError(f"the inputs take {total:,} bytes")
     return [
-        _make_input(each, np.random.default_rng([seed, place])) for place, each in enumerate(ranges)
+        _make_input(bounds, np.random.default_rng([seed, place]))
+        for place, bounds in enumerate(ranges)
     ]
 
 

@@ -13,7 +13,7 @@ _DISABLED = "xla_disable_hlo_passes"
 
 def compile_module(module: str, options: Mapping[str, str], devices: int) -> Any:
     """Compile StableHLO for CPU devices, a replica each, with debug options by name."""
-    given = [each for each in options.items() if each[0] != _DISABLED]
+    given = [option for option in options.items() if option[0] != _DISABLED]
     settings = compile_options(given, devices)
     if _DISABLED in options:  # a list, which these releases do not override
         settings.executable_build_options.debug_options.xla_disable_hlo_passes = options[_DISABLED]

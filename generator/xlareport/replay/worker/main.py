@@ -106,7 +106,7 @@ def _outputs(
     placing, devices = import_module("xlareport.replay.worker.placing"), placement["devices"]
     executable = adapter.compile_module(module, request["options"], devices)
     given = zip(inputs, placement["parameters"], strict=True)
-    parts = _execute(executable, [placing.parts_of(*each) for each in given])
+    parts = _execute(executable, [placing.parts_of(*argument) for argument in given])
     results = zip(parts, placement["results"], strict=True)
     return [placing.whole_of(*result) for result in results]
 
