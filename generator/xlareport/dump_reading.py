@@ -273,8 +273,8 @@ def begin_reading(
 ) -> DumpReading:
     """Return the modules of a dump, to be read; `pages` makes payloads and drawings as well."""
 
-    def run(work: Callable[[T], R], each: Iterable[T], /) -> Iterable[R]:
-        return workers.stream_in_order(work, each, work) if workers.is_remote else map(work, each)
+    def run(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+        return workers.stream_in_order(work, items, work) if workers.is_remote else map(work, items)
 
     artifacts, grouped = group_source(source, run)
     grouped = keep_slugs(grouped, options.history)

@@ -34,7 +34,7 @@ class MadeRows(Sequence[Row]):
     def __getitem__(self, place: slice) -> Sequence[Row]: ...
     def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
         if isinstance(place, slice):
-            return [self.make(each) for each in range(*place.indices(self.number))]
+            return [self.make(row) for row in range(*place.indices(self.number))]
         return self.make(range(self.number)[place])
 
 

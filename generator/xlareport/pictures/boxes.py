@@ -191,9 +191,9 @@ def count_words(counts: Counter[str]) -> str:
     if total <= 1:
         return next(iter(work), "no-op")
     most = sorted(work.items(), key=lambda item: (_rank(item[0]), -item[1], item[0]))
-    each = [f"{count} {name}" if count > 1 else name for name, count in most]
-    lines = (f"{total}: {', '.join(each[:end])}{', …' * (end < len(each))}" for end in (3, 2, 1))
-    return next((line for line in lines if len(line) <= LONGEST_LINE), f"{total}: {each[0]}, …")
+    kinds = [f"{count} {name}" if count > 1 else name for name, count in most]
+    lines = (f"{total}: {', '.join(kinds[:end])}{', …' * (end < len(kinds))}" for end in (3, 2, 1))
+    return next((line for line in lines if len(line) <= LONGEST_LINE), f"{total}: {kinds[0]}, …")
 
 
 _HEAVY = ("dark-blue", "dark-green", "brown", "gray", "purple")

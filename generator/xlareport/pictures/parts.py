@@ -83,8 +83,8 @@ def alike_words(part: InstructionGroup) -> list[str]:
     sizes = sorted(size_of(member) for member in part.members())
     if sizes[-1] == 1:
         return [f"{TIMES} {len(sizes)}"]
-    each = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
-    return [f"{TIMES} {len(sizes)}, {each} instructions each"]
+    size = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
+    return [f"{TIMES} {len(sizes)}, {size} instructions each"]
 
 
 def first_of(thing: Thing) -> Instruction:

@@ -209,9 +209,9 @@ def in_order(
     heapify(ready)
     result: list[int] = []
     while ready:
-        _, each = heappop(ready)
-        result.append(each)
-        for other in edges.get(each, ()):
+        _, node = heappop(ready)
+        result.append(node)
+        for other in edges.get(node, ()):
             waiting[other] -= 1
             if not waiting[other]:
                 heappush(ready, (first(other), other))

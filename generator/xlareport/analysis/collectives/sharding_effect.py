@@ -81,14 +81,14 @@ def write_tiles(tiles: Tile, places: Mapping[int, Tile]) -> str:
     for device, place in sorted(places.items()):
         holders.setdefault(place, []).append(device)
     every = [holders.get(place, []) for place in product(*map(range, tiles))]
-    each = len(places) // prod(tiles)
-    if not each or any(len(devices) != each for devices in every):
+    devices_per_tile = len(places) // prod(tiles)
+    if not devices_per_tile or any(len(devices) != devices_per_tile for devices in every):
         return ""
     listed = ",".join(str(device) for devices in every for device in devices)
     counts = ",".join(map(str, tiles))
-    if each == 1:
+    if devices_per_tile == 1:
         return f"{{devices=[{counts}]{listed}}}"
-    return f"{{devices=[{counts},{each}]{listed} last_tile_dim_replicate}}"
+    return f"{{devices=[{counts},{devices_per_tile}]{listed} last_tile_dim_replicate}}"
 
 
 def cuts_along(written: str, dimensions: Sequence[int]) -> int:

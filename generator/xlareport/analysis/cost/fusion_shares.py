@@ -91,7 +91,7 @@ class _Fusions:
     def __init__(self, module: HloModule, cost: ModuleCost, device: Device) -> None:
         self._cost, self._device = cost, device
         self.callers_first = tuple(reversed(callees_first(module) or ()))
-        self._called = {each.name: _fused(each) for each in self.callers_first}
+        self._called = {computation.name: _fused(computation) for computation in self.callers_first}
         self.inside: dict[str, _Inside] = defaultdict(_Inside)
         for computation in self.callers_first:
             self._enter(computation)
@@ -168,7 +168,7 @@ def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares
     whole = estimate_times(cost, device)
     seconds = dict(whole)
     moved = {
-        key: each.of_all_runs(each.bytes_accessed) or 0 for key, each in cost.instructions.items()
+        key: work.of_all_runs(work.bytes_accessed) or 0 for key, work in cost.instructions.items()
     }
     fusions = _Fusions(module, cost, device)
     for computation in fusions.callers_first:
@@ -206,7 +206,7 @@ def _fill(whole: float, floors: list[float], rates: list[float]) -> list[float]:
     if least >= whole or not any(rates):
         equal = [1.0] * len(floors)
         by = floors if least else rates if any(rates) else equal
-        return [whole * each / sum(by) for each in by]
+        return [whole * weight / sum(by) for weight in by]
     waiting = sorted(range(len(rates)), key=lambda n: floors[n] / rates[n] if rates[n] else 0.0)
     rest, active = whole - least, 0.0
     level = 0.0

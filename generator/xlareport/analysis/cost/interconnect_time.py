@@ -92,7 +92,7 @@ def _in_torus(
     link = links.link or links.bandwidth
     extents = _extents(traffic, slice_shape)
     rings = _are_rings(extents, links, slice_shape, traffic.devices)
-    each = link * (2 if rings else 1)
+    bandwidth = link * (2 if rings else 1)
     latency = links.latency * _steps(traffic)
     form = "ring" if rings else "line"
     where = f"{link / 1e9:,.4g} GB/s of one link, a {form} along {_dimensions(len(extents))}"
@@ -100,9 +100,9 @@ def _in_torus(
         return ModeledTime(
             traffic.wire_bytes / link + latency, f"{link / 1e9:,.4g} GB/s of one link"
         )
-    seconds = traffic.wire_bytes / (each * len(extents))
+    seconds = traffic.wire_bytes / (bandwidth * len(extents))
     if traffic.kind in _ALL_TO_ALL:
-        seconds = max(seconds, max(extents) * traffic.data_bytes / 4 / each)
+        seconds = max(seconds, max(extents) * traffic.data_bytes / 4 / bandwidth)
     return ModeledTime(seconds + latency, where)
 
 

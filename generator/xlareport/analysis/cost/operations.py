@@ -154,9 +154,9 @@ def _published_fft(site: Site) -> Work:
     is_back = site.instruction.attributes.get("fft_type", "") == "IRFFT"
     points = count_elements(site.shape if is_back else site.operand(0))
     is_real = site.instruction.attributes.get("fft_type", "") in {"RFFT", "IRFFT"}
-    each = _REAL_POINT if is_real else 2 * _REAL_POINT
+    per_point = _REAL_POINT if is_real else 2 * _REAL_POINT
     lengths = prod(site.numbers("fft_length"))
-    return Work(flops=round(each * points * log2(max(lengths, 1))))
+    return Work(flops=round(per_point * points * log2(max(lengths, 1))))
 
 
 def _published_sort(site: Site) -> Work:

@@ -76,8 +76,8 @@ def is_bundle(instruction: Instruction) -> bool:
     if instruction.opcode == "tuple":
         return True
     target = instruction.attributes.get("custom_call_target", "")
-    each = instruction.opcode in _OF_EACH or (target and _MARKS.search(target))
-    return bool(each) and len(instruction.operands) == len(instruction.shape.elements)
+    is_list = instruction.opcode in _OF_EACH or (target and _MARKS.search(target))
+    return bool(is_list) and len(instruction.operands) == len(instruction.shape.elements)
 
 
 def is_mark(instruction: Instruction) -> bool:

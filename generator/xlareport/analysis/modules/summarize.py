@@ -124,12 +124,12 @@ def _flops_of(opcodes: frozenset[str], module: HloModule, cost: ModuleCost) -> i
 
 def _open_work(cost: ModuleCost) -> float:
     """Sum what runs in loops whose rounds are not known; fusions count as a whole."""
-    each = (
+    costs = (
         instruction
         for instruction in cost.instructions.values()
         if instruction.executions is None and not instruction.fused
     )
-    return sum(estimate_weight(cost) for cost in each)
+    return sum(estimate_weight(cost) for cost in costs)
 
 
 def _is_optimized(module: ParsedModule) -> bool:
@@ -151,15 +151,15 @@ def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
     steps, hidden, size, flops = 0.0, 0, 0, 0.0
     for computation in module.computations:
         for instruction in computation.instructions:
-            each = cost.instructions.get((computation.name, instruction.name))
-            if instruction.opcode != "custom-call" or each is None or not each.counted:
+            own = cost.instructions.get((computation.name, instruction.name))
+            if instruction.opcode != "custom-call" or own is None or not own.counted:
                 continue
             site = Site(instruction, shapes_of(computation))
-            steps += each.counted * count_dependent_steps(site)
-            if each.flops is None:
+            steps += own.counted * count_dependent_steps(site)
+            if own.flops is None:
                 hidden += 1
-                size += each.counted * known_bytes(site)
-                flops += each.counted * most_flops(site)
+                size += own.counted * known_bytes(site)
+                flops += own.counted * most_flops(site)
     return CustomCallWork(steps, hidden, size, flops)
 
 

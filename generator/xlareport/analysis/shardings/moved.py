@@ -54,8 +54,8 @@ def _box(tile: Tile, tiles: Sequence[int], dimensions: Sequence[int]) -> Box:
     """Return a part: equal ones as large as the first, the last may be less."""
     result = []
     for number, count, size in zip(tile, tiles, dimensions, strict=True):
-        each = -(-size // count)
-        result.append((min(size, number * each), min(size, (number + 1) * each)))
+        part_size = -(-size // count)
+        result.append((min(size, number * part_size), min(size, (number + 1) * part_size)))
     return tuple(result)
 
 

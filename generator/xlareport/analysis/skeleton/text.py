@@ -142,9 +142,9 @@ def _several(line: SkeletonLine) -> tuple[str, str, str]:
     scope = f"{line.scope}{layers}: " if line.scope else ""
     trips = {item.trip_count for item in line.items if item.kind == "loop"}
     trip = trips.pop() if len(trips) == 1 else None
-    each = f" \N{MULTIPLICATION SIGN} {trip:,} each" if trip is not None else ""
+    repeated = f" \N{MULTIPLICATION SIGN} {trip:,} each" if trip is not None else ""
     longest = _longest(line.items)
-    return f"{scope}{parts}{each}{', longest ' if longest else ''}", longest, ""
+    return f"{scope}{parts}{repeated}{', longest ' if longest else ''}", longest, ""
 
 
 def _longest(items: Sequence[SkeletonItem]) -> str:

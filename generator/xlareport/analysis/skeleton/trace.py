@@ -136,8 +136,8 @@ class _Timeline:
             self.run(item.children)
             self._round(f"round {number + 1} of {rounds}", place, begin)
         if drawn < rounds:
-            each = (item.seconds or 0.0) / rounds
-            begin, self._now = self._now, self._now + each * (rounds - drawn)
+            per_trip = (item.seconds or 0.0) / rounds
+            begin, self._now = self._now, self._now + per_trip * (rounds - drawn)
             self._round(f"rounds {drawn + 1} to {rounds}", len(self.events), begin)
             self.left_out.append(f"rounds {drawn + 1} to {rounds} of {item.name}, one event")
 

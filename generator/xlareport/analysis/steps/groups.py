@@ -45,8 +45,8 @@ class ChangeGroup:
         times = f"{self.count:,} times" if self.alike else f"one of {self.count:,}"
         if self.per_layer is None:
             return times
-        each = "one" if self.per_layer == 1 else str(self.per_layer)
-        return f"{times}, {each} per layer"
+        count = "one" if self.per_layer == 1 else str(self.per_layer)
+        return f"{times}, {count} per layer"
 
 
 def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:

@@ -77,12 +77,12 @@ def tiles_of_devices(sharding: Sharding) -> dict[int, Tile] | None:
     devices = sharding.devices.devices()
     if devices is None:
         return None
-    each = len(devices) // max(1, sharding.cuts)
+    group_size = len(devices) // max(1, sharding.cuts)
     places = product(*map(range, sharding.tiles))
     return {
         device: place
         for number, place in enumerate(places)
-        for device in devices[number * each : (number + 1) * each]
+        for device in devices[number * group_size : (number + 1) * group_size]
     }
 
 

@@ -135,10 +135,10 @@ def _host_words(memory: MemoryReport) -> str:
     """Sum up the transfers by direction, as far as their number is known."""
     sums = []
     for direction in (TO_HOST, FROM_HOST):
-        each = [item for item in memory.host_transfers if item.direction == direction]
-        known = [item.total_bytes for item in each if item.total_bytes is not None]
-        more = " or more" if len(known) < len(each) else ""
-        if each:
+        transfers = [item for item in memory.host_transfers if item.direction == direction]
+        known = [item.total_bytes for item in transfers if item.total_bytes is not None]
+        more = " or more" if len(known) < len(transfers) else ""
+        if transfers:
             sums.append(f"{units.byte_size(sum(known))}{more} {direction} memory")
     return f"{', '.join(sums)} in one execution of the module." if sums else ""
 

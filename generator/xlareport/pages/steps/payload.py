@@ -74,8 +74,8 @@ def _title(group: ChangeGroup) -> str:
         else before or after or "instruction"
     )
     where = f" in {wording.short(group.scope)}" if group.scope else ""
-    each = f", {group.per_layer} per layer" if group.per_layer else ""
-    return f"{what}{where}{each}"
+    per_layer = f", {group.per_layer} per layer" if group.per_layer else ""
+    return f"{what}{where}{per_layer}"
 
 
 _LABELS = {
