@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -202,9 +201,10 @@ class Job:
         """Put an environment of that Python first on the path, if this machine has it."""
         if not self.service.make_python:
             return True
-        python = shutil.which(f"python{python_version}") or sys.executable
         place = self.service.folder / "python"
-        subprocess.run([python, "-m", "venv", "--clear", place], check=True)
+        venv = [f"python{python_version}", "-m", "venv", "--clear", str(place)]
+        if shutil.which(venv[0]) is None or subprocess.run(venv, check=False).returncode:
+            raise NotSupportedError(f"{venv[0]} does not run on this machine")
         path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
         self.service.environ = {**self.service.environ, "PATH": path}
         return True

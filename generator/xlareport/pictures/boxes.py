@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import cast
 
 from xlareport.analysis.cost.loops import Loops
+from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge import opcodes
 from xlareport.pictures.drawing import Family, Opening
@@ -252,6 +253,6 @@ def source_words(instruction: Instruction, module: HloModule) -> str:
     frame = module.stack_frames.get(metadata.stack_frame_id or 0)
     if frame is not None:
         return f"{frame.file}:{frame.line} in {frame.function}"
-    if metadata.source_file:
+    if metadata.source_file not in PLACEHOLDERS:
         return f"{metadata.source_file}:{metadata.source_line or '?'}"
     return ""

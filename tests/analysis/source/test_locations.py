@@ -65,3 +65,17 @@ def test_a_silent_fusion_stands_where_its_root_does() -> None:
     assert place_of(fusion, made) is None
     assert places_of(made)(fusion) == SourcePlace("/home/me/train.py", 12, "loss")
     assert op_name_of(fusion, made) == "jit(f)/tanh"
+
+
+def test_what_stands_for_no_file_is_no_place() -> None:
+    text = """HloModule m
+
+ENTRY %e (x: f32[4]) -> f32[4] {
+  %x = f32[4]{0} parameter(0), metadata={source_file="dummy_file_name" source_line=10}
+  ROOT %a = f32[4]{0} add(%x, %x), metadata={source_file="-" source_line=4}
+}
+"""
+    cluster = TextReader().read(text.encode(), "m.txt")
+
+    assert cluster is not None
+    assert [place_of(each, cluster) for each in cluster.instructions] == [None, None]

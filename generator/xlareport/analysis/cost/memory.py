@@ -82,7 +82,8 @@ class MemoryFigures:
     def __repr__(self) -> str:
         """Return the bytes of the device's memory."""
         fields = ("allocated_bytes", "live_peak_bytes", "temp_bytes")
-        return f"MemoryFigures({', '.join(f'{name}={getattr(self, name)}' for name in fields)})"
+        values = ", ".join(f"{name}={getattr(self, name)}" for name in fields)
+        return f"{type(self).__name__}({values})"
 
 
 @dataclass(frozen=True, slots=True)

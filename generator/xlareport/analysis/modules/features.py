@@ -7,6 +7,7 @@ from hashlib import blake2b
 from heapq import nlargest
 
 from xlareport.analysis.modules.signature import Signature, read_signature
+from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.opcodes import opcode_work
 
@@ -158,7 +159,7 @@ def is_random_generator(features: Features) -> bool:
 
 
 _HASH_ROUNDS = 4
-NO_FILES = frozenset({"-", "<stdin>", "<unknown>", ""})
+NO_FILES = PLACEHOLDERS | {"<stdin>"}
 """What compilers write for a program that came as text: its lines are nobody's source."""
 
 

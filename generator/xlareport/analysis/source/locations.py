@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from xlareport.hlo.model import HloModule, Instruction
 
 _FRAMEWORK = re.compile(r"site-packages|dist-packages|/lib/python3|<frozen|<string>")
+PLACEHOLDERS = frozenset({"-", "<unknown>", "dummy_file_name", ""})
+"""What is written where no file is known; the third by TensorFlow for clusters, with line 10."""
 _Key = tuple[str, int | None, int | None]
 
 
@@ -43,7 +45,7 @@ def place_of(instruction: Instruction, module: HloModule) -> SourcePlace | None:
     A place written beside the instruction comes before the stack.
     """
     metadata = instruction.metadata
-    if metadata.source_file:
+    if metadata.source_file not in PLACEHOLDERS:
         return SourcePlace(metadata.source_file, metadata.source_line)
     return find_user_frame(walk_stack(metadata.stack_frame_id, module))
 
