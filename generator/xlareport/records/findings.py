@@ -48,8 +48,9 @@ def finding_records(
     again = recompilations[record.retrace_group] if record.retrace_group is not None else None
     if again is not None and is_program:
         findings.append(again)
-    records = [finding_record(finding, cost) for finding in findings]
-    return tuple(sorted(records, key=lambda finding: SEVERITIES.index(finding.severity)))
+    ranked = sorted(findings, key=lambda finding: -_share(finding, cost))
+    records = [finding_record(finding, cost) for finding in ranked]
+    return tuple(sorted(records, key=lambda record: SEVERITIES.index(record.severity)))
 
 
 def finding_record(finding: Finding, cost: CostReport) -> FindingRecord:
@@ -72,11 +73,16 @@ def _severity(finding: Finding, cost: CostReport) -> str:
     """Return how much of the module is at stake, by the larger part of its time or memory."""
     if finding.rule in _SEVERITIES:
         return _SEVERITIES[finding.rule]
-    share = max(
+    share = _share(finding, cost)
+    return next(name for name, least in _LEVELS if share >= least)
+
+
+def _share(finding: Finding, cost: CostReport) -> float:
+    """Return the part of the roofline time or of the memory that is at stake, the larger one."""
+    return max(
         (finding.seconds or 0.0) / cost.seconds if cost.seconds else 0.0,
         (finding.bytes or 0) / memory if (memory := device_bytes(cost)) else 0.0,
     )
-    return next(name for name, least in _LEVELS if share >= least)
 
 
 def device_bytes(cost: CostReport) -> int | None:

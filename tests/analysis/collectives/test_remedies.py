@@ -40,3 +40,16 @@ def test_a_reduce_scatter_is_not_told_to_become_one() -> None:
         assert "half of an all-reduce" in of_all
         assert "all-reduce" not in of_part
         assert "Shard a dimension that is not contracted." in of_part
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        ("0153", "The latency-hiding scheduler ran (step 0153): check --xla"),
+        ("", "Turn on the latency-hiding scheduler, which did not run"),
+        (None, "Check that the latency-hiding scheduler runs"),
+    ],
+)
+def test_what_the_dump_says_of_the_scheduler(step: str | None, words: str) -> None:
+    synchronous = overlap(WaitReason.IS_SYNC)
+    assert find_remedy(None, synchronous, "all-reduce", "gpu", step).startswith(words)

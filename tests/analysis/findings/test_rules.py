@@ -17,6 +17,7 @@ from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
+from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.findings.rules import RULES, find_findings, merge_findings
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.modules.processes import assign_processes
@@ -226,6 +227,7 @@ SEEDED = [
     ("same-tiles", tiles(64, 64, 64), tiles(64, 64, 128)),
     ("small-collectives", reduces(6), reduces(6, chained="yes")),
     ("gathered-once", gather("all-gather", USED_ONCE), gather("all-gather", USED_TWICE)),
+    ("exposed-collectives", gather("all-gather", USED_TWICE), gather("all-gather", FREE)),
     ("host-transfers", loop(CALLBACK, 10), loop(CALLBACK, 1)),
     ("host-transfers", loop(FETCH, 10), loop(FETCH, 1)),
     (
@@ -432,6 +434,35 @@ def test_collectives_are_counted_among_those_of_their_kind(case_of: MakeCase) ->
     assert found.evidence.startswith("1 of 2 all-gathers, synchronous")
 
 
+def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) -> None:
+    case = case_of(gather("all-gather", FREE))
+    (unknown,) = waiting(case)
+    assert "Check that the latency-hiding scheduler runs" in unknown.suggestion
+    (ran,) = waiting(replace(case, scheduler_step="0153"))
+    assert ran.suggestion.startswith("The latency-hiding scheduler ran (step 0153): check ")
+
+
+def test_exposed_collectives_tell_their_time_and_why(case_of: MakeCase) -> None:
+    found = find_findings(case_of(gather("all-gather", USED_TWICE)))
+    (exposed,) = [one for one in found if one.rule == "exposed-collectives"]
+    assert exposed.title.endswith("compute depends on it")
+    assert "`g`: all compute of its computation feeds it or needs its result" in exposed.evidence
+    assert exposed.seconds
+    assert exposed.seconds == pytest.approx(exposed.weight)
+
+
+def test_a_refused_fusion_saves_no_more_than_the_traffic_of_its_result(case_of: MakeCase) -> None:
+    rows = PRODUCT.replace("rhs_contracting_dims={0}", "rhs_contracting_dims={1}")
+    text = f"  a = f32[4096,256] parameter(0)\n  b = f32[4096,4096] {rows}\n"
+    case = case_of(entry(f"{text}  ROOT c = f32[4096,4096] negate(b)"))
+    no = FusionDecision("producer_ineligible", "b", (), "", "it is a product", None, None)
+    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
+    (found,) = refused_fusions(replace(case, decisions=linked))
+    whole = case.least(case.cost.instructions["e", "b"])
+    assert found.seconds == pytest.approx(case.time_of_bytes(2 << 26))
+    assert found.seconds < whole
+
+
 def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
     layers = "\n".join(
         f"  c{n} = f32[1024,1024]{{0,1}} copy(a)\n  d{n} = f32[1024,1024]{{1,0}} copy(c{n})"
@@ -569,7 +600,14 @@ def test_every_rule_is_seeded_and_in_the_guide() -> None:
     two_snapshots = {"float-upcasts", "replicated-parameters"}
     assert names == {one[0] for one in SEEDED} | whole_dumps | two_snapshots | {"slow-fusions"}
     by_hand = {
-        *("copied-updates", "double-upcasts", "same-tiles", "small-collectives", "split-products"),
+        *(
+            "copied-updates",
+            "exposed-collectives",
+            "double-upcasts",
+            "same-tiles",
+            "small-collectives",
+            "split-products",
+        ),
         "padded-products",
         *two_snapshots,
         "unused-donations",

@@ -1,7 +1,10 @@
 """What could be tried about a collective that is not hidden."""
 
+from collections.abc import Sequence
+
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
+from xlareport.snapshots import ParsedSnapshot
 
 _BY_CAUSE = {
     CauseKind.RESHARDING: (
@@ -25,13 +28,37 @@ _BY_CAUSE = {
 }
 
 
-def find_remedy(cause: CauseKind | None, overlap: Overlap, kind: str, backend: str | None) -> str:
-    """Return what to try; empty where nothing of it is exposed, or that is not known."""
+_SCHEDULER = "latency-hiding-scheduler"
+
+
+def find_scheduler_step(snapshots: Sequence[ParsedSnapshot]) -> str | None:
+    """Return the number of the step of the latency-hiding scheduler; empty where it did not run.
+
+    None where the dump has no snapshots of passes, which would tell.
+    """
+    stages = [snapshot.stage for snapshot in snapshots if snapshot.stage.name == "pass"]
+    if not stages:
+        return None
+    steps = (stage.sequence for stage in stages if stage.after == _SCHEDULER)
+    return next((f"{step:04d}" for step in steps if step is not None), "")
+
+
+def find_remedy(
+    cause: CauseKind | None,
+    overlap: Overlap,
+    kind: str,
+    backend: str | None,
+    scheduler_step: str | None = None,
+) -> str:
+    """Return what to try; empty where nothing of it is exposed, or that is not known.
+
+    The step is that of `find_scheduler_step`.
+    """
     if not overlap.exposed_seconds or overlap.reason is None:
         return ""
     by_cause = _by_cause(cause, kind)
     if overlap.reason in (WaitReason.IS_SYNC, WaitReason.SCHEDULER):
-        return f"{_SCHEDULING.get(backend or '', _ANY)} {by_cause}".strip()
+        return f"{advise_scheduling(backend, scheduler_step)} {by_cause}".strip()
     if overlap.reason is WaitReason.DEPENDENCE:
         pieces = f"Cut the {kind} and what needs it into pieces, and send one while another runs."
         return f"{by_cause} {pieces}".strip()
@@ -44,15 +71,27 @@ def _by_cause(cause: CauseKind | None, kind: str) -> str:
     return _BY_CAUSE.get(cause, "") if cause is not None else ""
 
 
+def advise_scheduling(backend: str | None, scheduler_step: str | None) -> str:
+    """Return what to try about independent work that is not scheduled between start and done."""
+    if backend == "tpu":
+        return _ON_TPU
+    if backend != "gpu":
+        return _ANY
+    if scheduler_step:
+        return f"The latency-hiding scheduler ran (step {scheduler_step}): check {_GPU_LIMITS}."
+    verb = "Check that the latency-hiding scheduler runs"
+    if scheduler_step is not None:
+        verb = "Turn on the latency-hiding scheduler, which did not run"
+    return f"{verb} ({_GPU_OPTION}), and check {_GPU_LIMITS}."
+
+
 _ANY = "Let the scheduler place the independent work between start and done."
-_SCHEDULING = {
-    "gpu": (
-        "Turn on the latency-hiding scheduler (--xla_gpu_enable_latency_hiding_scheduler=true), "
-        "and check --xla_gpu_disable_async_collectives and "
-        "--xla_gpu_experimental_parallel_collective_overlap_limit."
-    ),
-    "tpu": (
-        "Check that this kind may run asynchronously (--xla_tpu_enable_async_collective_fusion, "
-        "--xla_enable_async_all_gather, --xla_tpu_enable_async_all_to_all)."
-    ),
-}
+_GPU_OPTION = "--xla_gpu_enable_latency_hiding_scheduler=true"
+_GPU_LIMITS = (
+    "--xla_gpu_disable_async_collectives and "
+    "--xla_gpu_experimental_parallel_collective_overlap_limit"
+)
+_ON_TPU = (
+    "Check that this kind may run asynchronously (--xla_tpu_enable_async_collective_fusion, "
+    "--xla_enable_async_all_gather, --xla_tpu_enable_async_all_to_all)."
+)

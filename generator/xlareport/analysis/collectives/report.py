@@ -10,7 +10,7 @@ from xlareport.analysis.collectives.figures import (
     measure_collectives,
 )
 from xlareport.analysis.collectives.origins import Origins
-from xlareport.analysis.collectives.remedies import find_remedy
+from xlareport.analysis.collectives.remedies import find_remedy, find_scheduler_step
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport, TrailEvent
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.cost.interconnect_time import links_of
@@ -74,6 +74,7 @@ class _RowMaker:
         passes = Passes(given.module.snapshots, given.boundaries)
         trails = CollectiveTrails(given.snapshots, final) if given.snapshots else None
         self._passes, self._trails = passes, trails
+        self._scheduler_step = find_scheduler_step(given.module.snapshots)
         self._origins = Origins(given.module, trails, given.snapshots, passes, devices)
         self._order = {
             (computation.name, instruction.name): (number, place)
@@ -106,7 +107,9 @@ class _RowMaker:
             members=members if len(members) > 1 else (),
             op_name=op_name_of(body, self._hlo) or op_name_of(outer, self._hlo),
             source=where.short if where else "",
-            remedy=find_remedy(origin.cause, overlap, collective.kind, self._given.backend),
+            remedy=find_remedy(
+                origin.cause, overlap, collective.kind, self._given.backend, self._scheduler_step
+            ),
         )
 
     def _has_passes(self) -> bool:

@@ -75,6 +75,8 @@ class Case:
     memory: MemoryFigures | None = None
     rematerializations: Sequence[Rematerialization] = ()
     """Values that the SPMD partitioner gathers whole and cuts in another way."""
+    scheduler_step: str | None = None
+    """The number of the latency-hiding scheduler's step: see `find_scheduler_step`."""
     is_optimised: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
 
@@ -82,6 +84,12 @@ class Case:
     def collectives(self) -> tuple[CollectiveFigures, ...]:
         """The collectives of the optimized snapshot in figures."""
         return measure_collectives(self.module, self.cost, self.device)
+
+    @property
+    def backend(self) -> str:
+        """The backend of the device: `cpu`, `gpu` or `tpu`."""
+        family = self.device.nominal_for or self.device.key.partition("-")[0]
+        return family if family in ("cpu", "tpu") else "gpu"
 
     @cached_property
     def seconds(self) -> float:

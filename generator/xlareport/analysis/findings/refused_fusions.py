@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import find_consumers
@@ -10,9 +11,21 @@ from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Wher
 from xlareport.hlo.model import Computation
 from xlareport.runtime import units
 
-LEAST_SHARE = 0.05
-"""Of the module's least time, all that were refused for one reason together."""
+LEAST_SHARE = 0.03
+"""Of the module's least time, what all that were refused for one reason could save together."""
 _LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """A producer that was not fused."""
+
+    place: Where
+    users: tuple[str, ...]
+    seconds: float
+    """Its whole time."""
+    saved: float
+    """The time to write its result and to read it again in each user: what fusing saves at most."""
 
 
 def refused_fusions(case: Case) -> Iterator[Finding]:
@@ -21,42 +34,49 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     Only the last word of the pass counts, and only where there is a user to be fused into: a
     collective is none.
     """
-    refused: dict[str, list[tuple[float, Where, tuple[str, ...]]]] = defaultdict(list)
+    refused: dict[str, list[_Refused]] = defaultdict(list)
     collectives = {figures.collective.key for figures in case.collectives}
     for computation, instruction, cost in case.scheduled():
         place = (computation.name, instruction.name)
         reason = _last_word(case.decisions.get(place))
         users = tuple(_fusible_users(collectives, computation, instruction.name)) if reason else ()
         if users:
-            refused[reason].append((case.least(cost), place, users))
-    for reason, item in sorted(refused.items()):
-        seconds = sum(time for time, _, _ in item)
-        if case.is_noticeable(seconds, LEAST_SHARE):
-            yield _finding(case, reason, sorted(item, key=lambda item: (-item[0], item[1])))
+            seconds = case.least(cost)
+            moved = (instruction.shape.byte_size or 0) * (1 + len(users)) * cost.counted
+            saved = min(seconds, case.time_of_bytes(moved))
+            refused[reason].append(_Refused(place, users, seconds, saved))
+    for reason, producers in sorted(refused.items()):
+        if case.is_noticeable(sum(producer.saved for producer in producers), LEAST_SHARE):
+            producers.sort(key=lambda producer: (-producer.saved, producer.place))
+            yield _finding(case, reason, producers)
 
 
-def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str, ...]]]) -> Finding:
-    seconds = sum(time for time, _, _ in value)
-    _, (_, first), users = value[0]
+def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
+    seconds, saved = (
+        sum(producer.seconds for producer in producers),
+        sum(producer.saved for producer in producers),
+    )
+    first = producers[0]
     return Finding(
         rule="refused-fusions",
         title=f"Producer not fused into its consumer: {reason}",
-        places=tuple(place for _, place, _ in value[:MOST_PLACES]),
-        occurrences=len(value),
+        places=tuple(producer.place for producer in producers[:MOST_PLACES]),
+        occurrences=len(producers),
         evidence=(
-            f"{units.plural(len(value), 'instruction')}, "
+            f"{units.plural(len(producers), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
-            "fusion pass. That is their whole time; fusing them saves a part of it, the bytes of "
-            f"their results and launches. Consumers of `{first}`: {join_names(users)}."
+            f"fusion pass. Fusing them saves at most {units.seconds(saved)}, the time to write "
+            "their results and to read them in each consumer, and the launches. "
+            f"Consumers of `{first.place[1]}`: {join_names(first.users)}."
         ),
         suggestion=(
-            "Check the consumers: a library call, a collective or a Triton kernel fuses only "
+            "Check the consumers: a library call or a Triton kernel fuses only "
             "what was assigned to it earlier. Elementwise work between two matmuls can be fused "
             "into either."
         ),
         grade="matched",
-        weight=seconds,
-        seconds=seconds,
+        weight=saved,
+        seconds=saved,
     )
 
 

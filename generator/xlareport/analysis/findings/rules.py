@@ -7,6 +7,7 @@ from typing import TypeVar
 from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.double_upcasts import double_upcasts
+from xlareport.analysis.findings.exposed_collectives import exposed_collectives
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, Where, join_names
 from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
@@ -49,6 +50,7 @@ OF_THE_PROGRAM: tuple[Rule, ...] = (
 OF_THE_RESULT: tuple[Rule, ...] = (
     convert_pairs,
     copied_updates,
+    exposed_collectives,
     float_upcasts,
     gathered_once,
     host_transfers,

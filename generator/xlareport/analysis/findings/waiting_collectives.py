@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
@@ -28,21 +29,35 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
     order of instructions means nothing on a CPU, which runs what is ready, nor in a module that is
     not scheduled.
     """
-    if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
-        return
     waiting: dict[tuple[str, bool], list[CollectiveFigures]] = {}
-    for collective in case.collectives:
-        is_large = (collective.wire_bytes or 0) >= LEAST_BYTES and collective.counted
-        if is_large and not collective.overlap.between and _could_overlap(case, collective):
-            is_synchronous = collective.overlap.between is None
-            waiting.setdefault((collective.collective.kind, is_synchronous), []).append(collective)
+    for collective in list_waiting(case):
+        is_synchronous = collective.overlap.between is None
+        waiting.setdefault((collective.collective.kind, is_synchronous), []).append(collective)
     for (kind, is_synchronous), exposed in sorted(waiting.items()):
         exposed.sort(key=lambda figures: (-_sent(figures), figures.collective.instruction))
         shown = exposed[:_MOST_LOOKED_AT]
         alike = [
             collective for collective in case.collectives if collective.collective.kind == kind
         ]
-        yield _finding(shown, alike, is_synchronous=is_synchronous)
+        yield _finding(case, shown, alike, is_synchronous=is_synchronous)
+
+
+def has_order(case: Case) -> bool:
+    """Return whether the order of the instructions is the order in time."""
+    is_scheduled = case.module.attributes.get("is_scheduled") == "true"
+    return is_scheduled and case.device.nominal_for != "cpu"
+
+
+def list_waiting(case: Case) -> list[CollectiveFigures]:
+    """Return large collectives that run alone though other work could run meanwhile."""
+    return [
+        collective
+        for collective in (case.collectives if has_order(case) else ())
+        if (collective.wire_bytes or 0) >= LEAST_BYTES
+        and collective.counted
+        and not collective.overlap.between
+        and _could_overlap(case, collective)
+    ]
 
 
 def _could_overlap(case: Case, figures: CollectiveFigures) -> bool:
@@ -63,7 +78,11 @@ def _computing(case: Case, figures: CollectiveFigures) -> list[str]:
 
 
 def _finding(
-    exposed: list[CollectiveFigures], alike: list[CollectiveFigures], *, is_synchronous: bool
+    case: Case,
+    exposed: list[CollectiveFigures],
+    alike: list[CollectiveFigures],
+    *,
+    is_synchronous: bool,
 ) -> Finding:
     kind = exposed[0].collective.kind
     sent = sum(map(_sent, exposed))
@@ -81,10 +100,7 @@ def _finding(
             f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}."
         ),
-        suggestion=(
-            "Check whether the latency-hiding scheduler is enabled for this backend, and what "
-            "prevents it from scheduling that compute between start and done."
-        ),
+        suggestion=advise_scheduling(case.backend, case.scheduler_step),
         grade="matched",
         weight=seconds,
         seconds=seconds,

@@ -1,0 +1,83 @@
+"""Collectives whose exposed time is a noticeable part of a run, whatever keeps them exposed."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.collectives.remedies import advise_scheduling
+from xlareport.analysis.collectives.schedule import WaitReason
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.analysis.findings.waiting_collectives import has_order, list_waiting
+from xlareport.runtime import units
+
+LEAST_SHARE = 0.03
+"""Of the module's least time, all of one kind that are exposed for one reason together."""
+_REASONS = {
+    WaitReason.DEPENDENCE: "compute depends on it",
+    WaitReason.NO_WORK: "no compute to overlap it",
+    WaitReason.IS_SYNC: "synchronous",
+    WaitReason.SCHEDULER: "scheduled apart from independent compute",
+}
+_REMEDIES = {
+    WaitReason.DEPENDENCE: (
+        "Send less, by a narrower type or another sharding, or cut the collective and what needs "
+        "it into pieces, so that one is sent while another is computed. The Collectives tab has "
+        "the cause of each."
+    ),
+    WaitReason.NO_WORK: (
+        "Send less, or less often, or in the same computation as other work. The Collectives tab "
+        "has the cause of each."
+    ),
+}
+
+
+def exposed_collectives(case: Case) -> Iterator[Finding]:
+    """Report the exposed time of collectives that `waiting_collectives` does not, by kind."""
+    if not has_order(case):
+        return
+    reported = {figures.collective.key for figures in list_waiting(case)}
+    groups: dict[tuple[str, WaitReason], list[CollectiveFigures]] = defaultdict(list)
+    for figures in case.collectives:
+        reason = figures.overlap.reason
+        if (
+            reason is not None
+            and figures.exposed_seconds
+            and figures.collective.key not in reported
+        ):
+            groups[figures.collective.kind, reason].append(figures)
+    for (_, reason), exposed in sorted(groups.items()):
+        exposed.sort(key=lambda figures: (-figures.exposed_seconds, figures.collective.key))
+        if case.is_noticeable(sum(figures.exposed_seconds for figures in exposed), LEAST_SHARE):
+            yield _finding(case, exposed, reason)
+
+
+def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -> Finding:
+    first, kind = exposed[0], exposed[0].collective.kind
+    alike = sum(figures.collective.kind == kind for figures in case.collectives)
+    count = units.plural(len(exposed), kind)
+    if len(exposed) < alike:
+        count = f"{len(exposed)} of {units.plural(alike, kind)}"
+    seconds = sum(figures.exposed_seconds for figures in exposed)
+    longest = f"`{first.collective.instruction}`"
+    if len(exposed) > 1:
+        longest = f"The longest is {longest}, {units.seconds(first.exposed_seconds)}"
+    return Finding(
+        rule="exposed-collectives",
+        title=f"Exposed (non-overlapped) {kind}: {_REASONS[reason]}",
+        places=tuple(figures.collective.key for figures in exposed)[:MOST_PLACES],
+        occurrences=len(exposed),
+        evidence=(
+            f"{count}: {units.seconds(seconds)} exposed per module execution, "
+            f"{units.share(case.share(seconds))} of its roofline time. "
+            f"{longest}: {_as_clause(first.overlap.reason_detail)}"
+        ),
+        suggestion=_REMEDIES.get(reason) or advise_scheduling(case.backend, case.scheduler_step),
+        grade="matched",
+        weight=seconds,
+        seconds=seconds,
+    )
+
+
+def _as_clause(sentence: str) -> str:
+    """Return a sentence as it stands behind a colon."""
+    return sentence[:1].lower() + sentence[1:]
