@@ -4,8 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from xlareport.analysis.history.instruction import sources_of
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.result import GROUPS, Matching
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 
@@ -20,12 +21,31 @@ def holding_failures(matching: Matching) -> Iterator[str]:
 
     What a fusion holds is read from its computations here, those that it calls further included.
     Each of it needs a source that is listed, and is counted; each listed source stands for one of
-    it; and no opcode is on one side alone.
+    it; and no opcode is on one side alone. A fusion that goes on tells of what it took in.
     """
     for pairing in matching.pairings:
         new_holder = pairing.relation in (Relation.FUSED, Relation.OUTLINED)
         if new_holder and pairing.grade is Grade.EXACT:
             yield from (f"{pairing.after[0]} {words}" for words in _failures(matching, pairing))
+        elif pairing.before and pairing.after and pairing.relation not in GROUPS:
+            yield from (f"{pairing.after[0]} {words}" for words in _not_taken_in(matching, pairing))
+
+
+def _not_taken_in(matching: Matching, pairing: Pairing) -> Iterator[str]:
+    """Yield what a fusion that goes on holds now, from elsewhere, and its history does not tell."""
+    new, old = matching.after.find(*pairing.after[0]), matching.before.find(*pairing.before[0])
+    if new is None or old is None or new.opcode != "fusion" or old.opcode != "fusion":
+        return
+    inside = {place for place, _ in _held(matching.before, old, frozenset())}
+    held = (place for place, _ in _held(matching.after, new, frozenset()))
+    sources = {source for place in held for source in _sources(matching, place)}
+    works = {source for source in sources if _works(matching.before.find(*source))}
+    told = {*sources_of(matching, pairing.after[0])}
+    yield from _named("goes on and does not tell of", works - inside - told)
+
+
+def _works(line: Instruction | None) -> bool:
+    return line is not None and bool(line.operands) and _counts(line)
 
 
 def _failures(matching: Matching, pairing: Pairing) -> Iterator[str]:

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from xlareport.analysis.matching.search import start
+from xlareport.analysis.matching.search_start import start
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]

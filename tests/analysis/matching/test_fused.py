@@ -2,7 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.history.instruction import SnapshotSequence, ancestors
+from xlareport.analysis.history.events import Event
+from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, history
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.hlo.model import HloModule
@@ -99,3 +100,71 @@ def test_a_former_fusion_inside_another_is_named_with_what_it_held(read: Read) -
     pairing = made_of(read(former), read(after))
     assert {place.instruction for place in pairing.before} >= {"loop_fusion", "tan", "wide.1"}
     assert pairing.reason == "fuses 5 instructions"
+
+
+OUTPUT = """
+%fused.1 (p.1: f32[8]) -> f32[8] {
+  %p.1 = f32[8]{0} parameter(0)
+  %abs.1 = f32[8]{0} abs(%p.1)
+  ROOT %sine.1 = f32[8]{0} sine(%abs.1)
+}
+
+%fused.2 (p.2: f32[8]) -> f32[8] {
+  %p.2 = f32[8]{0} parameter(0)
+  %tan.2 = f32[8]{0} tan(%p.2)
+  ROOT %cosine.2 = f32[8]{0} cosine(%tan.2)
+}
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %fusion = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused.1
+  %fusion.2 = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused.2
+  %log = f32[8]{0} log(%a)
+  ROOT %out = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%fusion, %fusion.2, %log)
+}
+"""
+OUTPUTS = """
+%fused.1 (p.1: f32[8]) -> (f32[8], f32[8], f32[8]) {
+  %p.1 = f32[8]{0} parameter(0)
+  %abs.1 = f32[8]{0} abs(%p.1)
+  %sine.1 = f32[8]{0} sine(%abs.1)
+  %tan.2 = f32[8]{0} tan(%p.1)
+  %cosine.2 = f32[8]{0} cosine(%tan.2)
+  %log.1 = f32[8]{0} log(%p.1)
+  ROOT %all = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%sine.1, %cosine.2, %log.1)
+}
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %fusion = (f32[8]{0}, f32[8]{0}, f32[8]{0}) fusion(%a), kind=kLoop, calls=%fused.1
+  %get.0 = f32[8]{0} get-tuple-element(%fusion), index=0
+  %get.1 = f32[8]{0} get-tuple-element(%fusion), index=1
+  %get.2 = f32[8]{0} get-tuple-element(%fusion), index=2
+  ROOT %out = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%get.0, %get.1, %get.2)
+}
+"""
+TAKEN_IN = {("main", "fusion.2"), ("fused.2", "tan.2"), ("fused.2", "cosine.2"), ("main", "log")}
+
+
+def test_a_fusion_that_goes_on_tells_of_what_it_takes_in(read: Read) -> None:
+    pairing = match(read(OUTPUT), read(OUTPUTS)).pairing_after(FUSION)
+    assert pairing is not None
+    assert pairing.before == (FUSION,)
+    assert set(pairing.taken_in) == TAKEN_IN
+    assert pairing.taken_in[0] == Place("main", "fusion.2")
+
+
+def test_what_a_fusion_takes_in_is_in_its_history(read: Read) -> None:
+    snapshots = SnapshotSequence([read(OUTPUT), read(OUTPUTS)])
+    assert set(ancestors(snapshots, 1, [FUSION])) == {FUSION, *TAKEN_IN}
+    (event,) = (event for event in history(snapshots, 1, FUSION) if event.event is Event.CHANGED)
+    assert event.reason.endswith("; takes in %fusion.2, %log")
+    assert set(event.sources) == {FUSION, *TAKEN_IN}
+
+
+def test_a_fusion_that_only_changes_takes_nothing_in(read: Read) -> None:
+    changed = OUTPUT.replace("sine(%abs.1)", "sine(%new.1)").replace(
+        "  ROOT %sine.1", "  %new.1 = f32[8]{0} negate(%abs.1)\n  ROOT %sine.1"
+    )
+    matching = match(read(OUTPUT), read(changed))
+    assert not any(pairing.taken_in for pairing in matching.pairings)

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.pieces import piece_of, slices_of
-from xlareport.analysis.matching.search import start
+from xlareport.analysis.matching.search_start import start
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import HloModule
 

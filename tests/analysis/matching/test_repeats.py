@@ -4,7 +4,7 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.repeats import most_repeated, without_repeats
-from xlareport.analysis.matching.search import start
+from xlareport.analysis.matching.search_start import start
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 

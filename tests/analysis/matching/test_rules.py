@@ -3,7 +3,7 @@ from collections.abc import Callable
 from xlareport.analysis.matching import rules
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.matching.search import start
+from xlareport.analysis.matching.search_start import start
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]

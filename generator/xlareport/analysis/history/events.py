@@ -6,11 +6,12 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.hlo.model import HloModule
-from xlareport.knowledge.grades import Grade
+from xlareport.knowledge.grades import Grade, weakest
 
 
 class Event(StrEnum):
@@ -101,15 +102,33 @@ def events_between(
         event, message = _EVENTS[pairing.relation], pairing.known_of(before, after).reason
         sources, targets, grade = pairing.before, pairing.after, pairing.weakest_grade
     else:
-        result = _difference(matching, before, after)
+        result = _difference(matching, before, after) or _taken_in(pairing)
         if result is None:
             return
         event, message = result
         sources, targets = (before,), (after,)
         grade = pairing.known_of(before, after).grade
+    if pairing.taken_in and after == pairing.after[0]:
+        places = outermost(matching.before, pairing.taken_in)
+        names = [f"%{place.instruction}" for place in places]
+        message = "; ".join(filter(None, (message, f"takes in {_list(names)}")))
+        sources, grade = (*sources, *pairing.taken_in), weakest((grade, pairing.taken_grade))
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
     yield HistoryEvent(stage, event, after, sources, targets, grade, message)
+
+
+def _taken_in(pairing: Pairing) -> tuple[Event, str] | None:
+    """Return the event of a fusion of which nothing else has changed."""
+    return (Event.CHANGED, "") if pairing.taken_in else None
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
+
+
+_MOST_NAMES = 4
 
 
 def _is_same_opcode(matching: Matching, before: Place, after: Place) -> bool:

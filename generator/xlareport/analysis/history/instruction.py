@@ -243,7 +243,8 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     if pairing is not None:
         held = pairing.before if pairing.relation in _HOLDING else ()
         computing = (source for source in held if not _is_literal(matching.before, source))
-        return tuple(computing) or pairing.before
+        taken_in = pairing.taken_in if place == pairing.after[0] else ()
+        return tuple(computing) or (*pairing.before, *taken_in)
     same = matching.partner_before(place)
     return () if same is None else (same,)
 

@@ -15,7 +15,7 @@ from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.knowledge.grades import Grade
+from xlareport.knowledge.grades import Grade, weakest
 
 
 def pairings(search: Search) -> list[Pairing]:
@@ -284,6 +284,23 @@ class _Account:
             verb = "fuses" if pairing.relation is Relation.FUSED else "calls"
             pairing.before, pairing.grade = source.places, source.grade
             pairing.reason = f"{verb} {source.words}"
+        self._note_taken_in(sources)
+
+    def _note_taken_in(self, sources: FusionSources) -> None:
+        """Record what fusions that go on hold since then, of those whose computations differ."""
+        absorbed: dict[Place, list[Place]] = {}
+        for pairing in self._pairings:
+            if pairing.relation is Relation.ABSORBED:
+                absorbed.setdefault(pairing.after[0], []).append(pairing.before[0])
+        differing = self._search.computations.after
+        for link in self._search.links:
+            line, place = link.after.instruction, place_of(link.after)
+            fusion = line.opcode == "fusion" and any(name in differing for _, name in line.called)
+            known = self._partner_of.get(place) if fusion else None
+            if known is not None and known.after[0] == place and not known.taken_in:
+                former = tuple(absorbed.get(place, ()))
+                known.taken_in, grade = sources.taken_in(place, known.before[0], former)
+                known.taken_grade = weakest((known.grade, grade))
 
     def _same_before(self, place: Place) -> tuple[Place, ...] | None:
         """Return where an unchanged place after stood; None where the place has changed."""

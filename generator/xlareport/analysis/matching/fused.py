@@ -1,9 +1,9 @@
 """What new fusions and calls are made of: where each instruction that they hold was."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.matching.facts import TRANSPARENT
+from xlareport.analysis.matching.facts import TRANSPARENT, facts_of
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import GROUPS
 from xlareport.hlo.model import HloModule, Instruction
@@ -86,6 +86,42 @@ class FusionSources:
             grade=weakest(grades) if grades else Grade.MATCHED,
         )
 
+    def taken_in(
+        self, holder: Place, former: Place, absorbed: tuple[Place, ...]
+    ) -> tuple[tuple[Place, ...], Grade]:
+        """Return what a fusion holds that its former self did not, and how sure that is.
+
+        `absorbed` are the fusions that it holds now, which come first. Constants are left out.
+        """
+        new, old = self._after.find(*holder), self._before.find(*former)
+        held = None if new is None else self._held(new)
+        inside = {former.computation} if old is None else self._inside(old)
+        places, grades = dict.fromkeys(absorbed), [Grade.EXACT]
+        for place, _ in held or ():
+            sources, grade = self._sources(place)
+            others = [source for source in sources if self._is_taken(source, former, inside)]
+            places |= dict.fromkeys(others)
+            grades += [grade] * bool(others)
+        return tuple(places), weakest(grades)
+
+    def _is_taken(self, source: Place, former: Place, inside: Collection[str]) -> bool:
+        """Whether a place before is work that none of some computations held."""
+        line = self._before.find(*source)
+        literal = line is None or not line.operands
+        return not literal and source != former and source.computation not in inside
+
+    def _inside(self, holder: Instruction) -> Collection[str]:
+        """Return the computations that a line before calls, at all depths."""
+        names = dict.fromkeys(name for _, name in holder.called)
+        waiting = [*names]
+        while waiting:
+            computation = self._before.by_name.get(waiting.pop())
+            calls = () if computation is None else facts_of(computation).calls
+            inner = [call.callee for call in calls if call.callee not in names]
+            names |= dict.fromkeys(inner)
+            waiting += inner
+        return names.keys()
+
     def _sources(self, place: Place) -> tuple[tuple[Place, ...], Grade]:
         same = self._same_before(place)
         if same is not None:
@@ -124,3 +160,10 @@ class FusionSources:
         """Whether a place before is a fusion or call."""
         line = self._before.find(*place)
         return line is not None and line.opcode in TRANSPARENT
+
+
+def outermost(module: HloModule, places: Sequence[Place]) -> tuple[Place, ...]:
+    """Return the places that are in no fusion among them: each represents what it held."""
+    lines = (module.find(*place) for place in places)
+    inside = {name for line in lines if line and line.opcode == "fusion" for _, name in line.called}
+    return tuple(place for place in places if place.computation not in inside)

@@ -23,7 +23,7 @@ from xlareport.analysis.matching import (
     swaps,
 )
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.matching.search import start
+from xlareport.analysis.matching.search_start import start
 from xlareport.hlo.model import HloModule
 from xlareport.runtime.garbage_collection import no_collections
 

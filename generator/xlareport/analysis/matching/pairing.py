@@ -88,6 +88,10 @@ class Pairing:
     """Words for the reader: `the same expression`."""
     relation: Relation = Relation.SAME
     cause: ChangeCause | None = None
+    taken_in: tuple[Place, ...] = ()
+    """What a fusion that goes on holds since then; other fusions before what they held."""
+    taken_grade: Grade = Grade.EXACT
+    """How sure the least sure of that is."""
     doubts: dict[tuple[Place, Place], Doubt] | None = field(default=None, repr=False)
     """Of pairs of a place before and one after that are less sure than the first."""
 

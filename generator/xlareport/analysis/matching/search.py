@@ -1,25 +1,22 @@
 """The state of a search for pairs: two sides, the pairs found, and what is still open."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xlareport.analysis.matching.computations import Correspondence, correspond, pair_contents
+from xlareport.analysis.matching.computations import Correspondence
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.elements import kept_elements
 from xlareport.analysis.matching.families import REWRITES
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import (
-    CallSites,
-    Graph,
     Node,
-    most_nodes,
     swaps_parameters,
 )
 from xlareport.analysis.matching.leftovers import is_dead_copy
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.side import Side
-from xlareport.analysis.matching.values import Tokens, Values, kinds_of
+from xlareport.analysis.matching.values import Tokens, kinds_of
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.grades import Grade
 
@@ -326,86 +323,3 @@ def _itself(side: Side, kept: Node) -> Node | None:
     frame = side.frames.get(kept.frame.number)
     line = None if frame is None else frame.computation.by_name.get(kept.instruction.name)
     return None if frame is None or line is None else frame.node(line)
-
-
-def start(before: HloModule, after: HloModule) -> Search:
-    """Pair the computations and build both sides' graphs of what differs."""
-    forms, tokens = Forms(), Tokens()
-    sites = CallSites(before), CallSites(after)
-    contents = Contents(before, forms, tokens), Contents(after, forms, tokens)
-    correspondence = correspond(before, after, sites, contents)
-    pair_contents(correspondence, sites, contents)
-    lines = {
-        old: correspondence.kept(old, new)
-        for old, new in correspondence.pairs.items()
-        if correspondence.steady(old)
-    }
-    numbers = _numbers(before, after, correspondence)
-    budget = most_nodes(correspondence.most_lines)
-    sides = []
-    open_again = {old: same - correspondence.left_over(old) for old, same in lines.items()}
-    for here, module, differing, kept in (
-        (0, before, correspondence.before, open_again),
-        (
-            1,
-            after,
-            correspondence.after,
-            {correspondence.pairs[old]: same for old, same in lines.items()},
-        ),
-    ):
-        graph = Graph(module, differing, correspondence.opened, sites[here], budget)
-        graph.build(numbers[here], kept)
-        callees = _callees(correspondence, contents, here)
-        sides.append(Side(graph, Values(graph, forms, tokens, callees)))
-    literals = dict.fromkeys(literal for side in sides for literal in side.values.literals())
-    for side in sides:
-        side.values.note_kept(literals)
-    divided = _are_divided(before, after, forms)
-    search = Search(sides[0], sides[1], forms, tokens, correspondence, contents, divided)
-    search.unsettled += _kept_pairs(search)
-    return search
-
-
-def _are_divided(before: HloModule, after: HloModule, forms: Forms) -> bool:
-    """Whether arguments have other shapes: divided, wide layers have those of narrow ones."""
-    old = () if before.entry is None else before.entry.parameters
-    new = () if after.entry is None else after.entry.parameters
-    pairs = zip(old, new, strict=False)
-    return len(old) == len(new) and any(
-        forms.shape(line.shape) != forms.shape(other.shape) for line, other in pairs
-    )
-
-
-def _kept_pairs(search: Search) -> list[tuple[Node, Node]]:
-    """Return the kept lines on the border of what differs, with themselves on the other side."""
-    kept = [node for node in search.before.users if node.kept]
-    pairs = ((node, search.itself_after(node)) for node in kept)
-    return [(node, other) for node, other in pairs if other is not None]
-
-
-def _numbers(
-    before: HloModule, after: HloModule, correspondence: Correspondence
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Give every computation a number: paired and shared ones the same, others their own."""
-    old = {computation.name: number for number, computation in enumerate(before.computations)}
-    new: dict[str, int] = {}
-    for number, computation in enumerate(after.computations, start=len(old)):
-        partner = correspondence.partners.get(
-            computation.name, "" if computation.name in correspondence.after else computation.name
-        )
-        new[computation.name] = old.get(partner, number)
-    return old, new
-
-
-def _callees(
-    correspondence: Correspondence, contents: tuple[Contents, Contents], here: int
-) -> Callable[[str], int]:
-    """Tokens of called computations; paired ones have one token, whatever changed inside them."""
-    if here == 0:
-        return contents[0].of
-
-    def token(name: str) -> int:
-        partner = correspondence.partners.get(name)
-        return contents[1].of(name) if partner is None else contents[0].of(partner)
-
-    return token

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
@@ -226,7 +227,10 @@ class _Reader:
 
     def _members(self, kind: Kind, pairing: Pairing) -> tuple[Place, ...]:
         if kind in _FROM_SEVERAL:
-            module, members = self._matching.before, _outermost(self._matching, pairing.before)
+            module, members = (
+                self._matching.before,
+                outermost(self._matching.before, pairing.before),
+            )
         elif kind in _INTO_SEVERAL:
             module, members = self._matching.after, pairing.after
         else:
@@ -275,13 +279,6 @@ def _loop_in(module: HloModule, computation: str, caller: Instruction | None) ->
         return None
     home = module.by_name.get(computation)
     return caller.name if home and home.by_name.get(caller.name) is caller else None
-
-
-def _outermost(matching: Matching, places: tuple[Place, ...]) -> tuple[Place, ...]:
-    """Return the places that are in no fusion among them: each represents what it held."""
-    lines = (matching.before.find(*place) for place in places)
-    inside = {name for line in lines if line and line.opcode == "fusion" for _, name in line.called}
-    return tuple(place for place in places if place.computation not in inside)
 
 
 def _operation(line: Instruction) -> str:
