@@ -102,25 +102,31 @@ def events_between(
         event, message = _EVENTS[pairing.relation], pairing.known_of(before, after).reason
         sources, targets, grade = pairing.before, pairing.after, pairing.weakest_grade
     else:
-        result = _difference(matching, before, after) or _taken_in(pairing)
+        result = _difference(matching, before, after)
+        if result is None and pairing.taken_in:
+            result = Event.CHANGED, ""
         if result is None:
             return
         event, message = result
         sources, targets = (before,), (after,)
         grade = pairing.known_of(before, after).grade
-    if pairing.taken_in and after == pairing.after[0]:
-        places = outermost(matching.before, pairing.taken_in)
-        names = [f"%{place.instruction}" for place in places]
-        message = "; ".join(filter(None, (message, f"takes in {_list(names)}")))
-        sources, grade = (*sources, *pairing.taken_in), weakest((grade, pairing.taken_grade))
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    yield HistoryEvent(stage, event, after, sources, targets, grade, message)
+    told = HistoryEvent(stage, event, after, sources, targets, grade, message)
+    yield _with_taken_in(matching, pairing, told) if after == pairing.after[0] else told
 
 
-def _taken_in(pairing: Pairing) -> tuple[Event, str] | None:
-    """Return the event of a fusion of which nothing else has changed."""
-    return (Event.CHANGED, "") if pairing.taken_in else None
+def _with_taken_in(matching: Matching, pairing: Pairing, told: HistoryEvent) -> HistoryEvent:
+    """Return the event of a fusion with what it took in beside its former self."""
+    if not pairing.taken_in:
+        return told
+    taken_in = [f"%{place.instruction}" for place in outermost(matching.before, pairing.taken_in)]
+    return told._replace(
+        event=Event.CHANGED if told.event is Event.RENAMED else told.event,
+        sources=(*told.sources, *pairing.taken_in),
+        confidence=weakest((told.confidence, pairing.taken_grade)),
+        reason="; ".join(filter(None, (told.reason, f"takes in {_list(taken_in)}"))),
+    )
 
 
 def _list(names: list[str]) -> str:
