@@ -112,20 +112,20 @@ def events_between(
         grade = pairing.known_of(before, after).grade
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    told = HistoryEvent(stage, event, after, sources, targets, grade, message)
-    yield _with_taken_in(matching, pairing, told) if after == pairing.after[0] else told
+    known = HistoryEvent(stage, event, after, sources, targets, grade, message)
+    yield _with_taken_in(matching, pairing, known) if after == pairing.after[0] else known
 
 
-def _with_taken_in(matching: Matching, pairing: Pairing, told: HistoryEvent) -> HistoryEvent:
+def _with_taken_in(matching: Matching, pairing: Pairing, known: HistoryEvent) -> HistoryEvent:
     """Return the event of a fusion with what it took in beside its former self."""
     if not pairing.taken_in:
-        return told
+        return known
     taken_in = [f"%{place.instruction}" for place in outermost(matching.before, pairing.taken_in)]
-    return told._replace(
-        event=Event.CHANGED if told.event is Event.RENAMED else told.event,
-        sources=(*told.sources, *pairing.taken_in),
-        confidence=weakest((told.confidence, pairing.taken_grade)),
-        reason="; ".join(filter(None, (told.reason, f"takes in {_list(taken_in)}"))),
+    return known._replace(
+        event=Event.CHANGED if known.event is Event.RENAMED else known.event,
+        sources=(*known.sources, *pairing.taken_in),
+        confidence=weakest((known.confidence, pairing.taken_grade)),
+        reason="; ".join(filter(None, (known.reason, f"takes in {_list(taken_in)}"))),
     )
 
 
