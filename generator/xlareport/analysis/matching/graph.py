@@ -144,6 +144,14 @@ class Graph:
         ]
         self.frames = queue
 
+    def release(self) -> None:
+        """Part frames and nodes, which refer to one another."""
+        for frame in (*self.frames, *self._homes.values()):
+            for node in frame.nodes.values():
+                node.partner = None
+            frame.nodes.clear()
+            frame.callees.clear()
+
     def _outer_callers(self) -> list[Frame]:
         """Shared computations that call a differing one that is seen through."""
         frames: dict[str, Frame] = {}

@@ -101,4 +101,5 @@ def match(before: HloModule, after: HloModule) -> Matching:
             rule(search)
         search.finish()
         pairings = tuple(account.pairings(search))
+        search.release()
     return Matching(before, after, search.computations.pairs, pairings)

@@ -238,6 +238,11 @@ class Search:
             self.by_token_in_frame.setdefault((link.before.token, number), link)
         _pair_opened(self)
 
+    def release(self) -> None:
+        """Part the nodes, which refer to one another: the memory of a search is free at its end."""
+        for side in (self.before, self.after):
+            side.graph.release()
+
     def _doubt_what_guesses_make_equal(self) -> None:
         """Grade as matched what is only the same expression if a guess about its operands holds."""
         if not any(link.grade is Grade.GUESSED for link in self.links):
