@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 from xlareport.analysis.history.change_index import ChangeIndex
@@ -73,19 +74,24 @@ class SnapshotSequence:
 
     def link_before(self, point: TrailPoint) -> TrailLink:
         """Return what led to a place at a step; many trails share it, so it is found out once."""
-        if point not in self._before:
-            self._before[point] = self._shared(_link_before(self, *point))
-        return self._before[point]
+        link = self._before.get(point)
+        if link is None:
+            link = self._before[point] = self._shared(_link_before(self, *point))
+        return link
 
     def link_after(self, point: TrailPoint) -> TrailLink:
         """Return what became of a place at a step, found out once."""
-        if point not in self._after:
-            self._after[point] = self._shared(_link_after(self, *point))
-        return self._after[point]
+        link = self._after.get(point)
+        if link is None:
+            link = self._after[point] = self._shared(_link_after(self, *point))
+        return link
 
     def _shared(self, link: TrailLink) -> TrailLink:
-        events = tuple(self._events.setdefault(event, event) for event in link.events)
-        return link._replace(events=events)
+        return link._replace(events=tuple(map(self.share, link.events)))
+
+    def share(self, event: HistoryEvent) -> HistoryEvent:
+        """Return the one event of this sequence that equals an event: equal ones are identical."""
+        return self._events.setdefault(event, event)
 
 
 def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> TrailLink:
@@ -138,7 +144,7 @@ def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[Hist
         return ()
     known = snapshots.histories
     if (stage, place) not in known:
-        back = sorted(_back(snapshots, stage, place), key=lambda event: event.stage)
+        back = sorted(_back(snapshots, stage, place), key=attrgetter("stage"))
         known[stage, place] = (*back, *_forward(snapshots, stage, place))
     return known[stage, place]
 
@@ -186,7 +192,7 @@ def beginnings(
         sources = sources_of(matching, place)
         inside = tuple(_new_inside(matching, place))
         for begun in inside if inside or sources else (place,):
-            yield addition(number, begun, matching.pairing_after(begun))
+            yield snapshots.share(addition(number, begun, matching.pairing_after(begun)))
         for source in sources:
             further = (snapshots.change_index.step_to(source, number - 1), source)
             if further not in seen:

@@ -97,10 +97,12 @@ class _Camera:
             if touched.leaves(computation, matching):
                 lives[computation.name] = kept
             else:
-                lives[computation.name] = self._named(
+                named = lives[computation.name] = self._named(
                     computation, kept, touched.origins.get(computation.name, {})
                 )
-                self._record_versions(number, rolls, computation, lives[computation.name])
+                old = matching.before.by_name.get(former[computation.name]) if matching else None
+                steady = _Steady(old.by_name if old else {}, _moved(kept, named))
+                self._record_versions(number, rolls, (computation, named), steady)
         gone = {id(roll) for roll in self._rolls.values()} - {id(roll) for roll in rolls.values()}
         self._end(number, gone)
         self._lives, self._rolls = lives, rolls
@@ -138,23 +140,24 @@ class _Camera:
         self,
         number: int,
         rolls: Mapping[str, ComputationTimeline],
-        computation: Computation,
-        lives: Lives,
+        named: tuple[Computation, Lives],
+        steady: "_Steady",
     ) -> None:
         """Begin and end the forms of a computation that differs."""
+        computation, lives = named
         roll = rolls[computation.name]
         before = self._open[id(roll)]
         now: dict[int, NodeVersion] = {}
         for instruction in computation.instructions:
             life = lives[instruction.name]
-            form = _form(number, instruction, lives, rolls)
             former = before.get(life)
-            if former is not None and _alike(former, form):
-                form = former
-            else:
-                form.end = self._count
-                roll.forms.append(form)
-            now[life] = form
+            if former is None or not steady.reads_alike(instruction):
+                form = _form(number, instruction, lives, rolls)
+                if former is None or not _alike(former, form):
+                    former = form
+                    form.end = self._count
+                    roll.forms.append(form)
+            now[life] = former
         for life, form in before.items():
             if now.get(life) is not form:
                 form.end = number
@@ -168,6 +171,31 @@ class _Camera:
                 roll.end = number
                 for form in self._open[id(roll)].values():
                     form.end = number
+
+
+def _moved(kept: Lives, named: Lives) -> frozenset[str]:
+    """Return the names in a computation that have another life than before, or only one of both."""
+    return frozenset(name for name, _ in kept.items() ^ named.items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Steady:
+    """What in a computation that differs is as it was in the snapshot before."""
+
+    before: Mapping[str, Instruction]
+    """The instructions that it had, by name."""
+    moved: frozenset[str]
+    """Names of another life than before."""
+
+    def reads_alike(self, instruction: Instruction) -> bool:
+        """Whether a line is the same, with operands of the same lives, and refers to no more."""
+        return (
+            self.before.get(instruction.name) is instruction
+            and instruction.name not in self.moved
+            and self.moved.isdisjoint(instruction.operand_names)
+            and not instruction.called
+            and "control-predecessors" not in instruction.attributes_text
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
+from operator import attrgetter
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -66,7 +67,7 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     added = () if is_known else _beginnings(snapshots, subject)
     return Trace(
         subject=subject,
-        events=_by_stage(_events(snapshots, subject, ends.now)),
+        events=order_by_stage(_events(snapshots, subject, ends.now)),
         origins=() if added else origins,
         now=standings(snapshots.modules[last], ends.now),
         beginnings=added,
@@ -91,27 +92,29 @@ def _ends(snapshots: SnapshotSequence, subject: Subject) -> Ends:
 
 def _events(
     snapshots: SnapshotSequence, subject: Subject, now: Iterable[Place]
-) -> Iterator[HistoryEvent]:
+) -> Iterator[Sequence[HistoryEvent]]:
     """Yield the history of each place, then that of heirs which no history has come to yet."""
     reached: set[Place] = set()
     for place in subject.places:
         history_events = history(snapshots, subject.stage, place)
         reached.add(history_events[-1].instruction)
-        yield from history_events
+        yield history_events
     last = len(snapshots.modules) - 1
     for place in now:
         if place not in reached:
             since = history(snapshots, last, place)
-            yield from (
-                history_event
-                for history_event in since
-                if history_event.stage > subject.stage or subject.stage == 0
-            )
+            yield since if subject.stage == 0 else _later(since, subject.stage)
 
 
-def _by_stage(events: Iterable[HistoryEvent]) -> tuple[HistoryEvent, ...]:
-    distinct = {id(event): event for event in events}  # equal ones of one sequence are identical
-    return tuple(sorted(distinct.values(), key=lambda event: event.stage))
+def _later(events: Iterable[HistoryEvent], stage: int) -> list[HistoryEvent]:
+    return [event for event in events if event.stage > stage]
+
+
+def order_by_stage(histories: Iterable[Sequence[HistoryEvent]]) -> tuple[HistoryEvent, ...]:
+    """Return the distinct events of histories; equal ones of one sequence are identical."""
+    events = [*chain.from_iterable(histories)]
+    distinct = dict(zip(map(id, events), events, strict=True))
+    return tuple(sorted(distinct.values(), key=attrgetter("stage")))
 
 
 _STANDINGS: WeakKeyDictionary[HloModule, dict[Place, Standing]] = WeakKeyDictionary()

@@ -3,9 +3,9 @@
 Both ways: of what stands in the last snapshot back to the framework's ops, of the ops forward.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
@@ -14,8 +14,16 @@ from xlareport.analysis.history.events import Event, HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
 from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.history.trace import Ends, Standing, Trace, standings, trace_subject
+from xlareport.analysis.history.trace import (
+    Ends,
+    Standing,
+    Trace,
+    order_by_stage,
+    standings,
+    trace_subject,
+)
 from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.history.columns import chunk_columns, index_columns
 from xlareport.storage.payloads import Payload, make_payload
@@ -100,21 +108,26 @@ def _between(
 ) -> Iterator[Subject]:
     """Yield what stories name and no subject had: what came and went on the way."""
     seen: set[Place] = set()
+    homes_in = lru_cache(maxsize=2)(_homes)  # what is after a step is before the next
     for stage, words in mentioned:
-        for name in words:
-            result = None if names.knows(name) else _named(snapshots, stage, name)
-            if result is not None and result[1] not in seen:
-                seen.add(result[1])
-                yield Subject(str(result[1]), result[0], (result[1],))
+        unknown = [name for name in words if not names.knows(name)]
+        if not unknown:
+            continue
+        homes = [(at, homes_in(snapshots.modules[at])) for at in (stage, stage - 1)]
+        for name in unknown:
+            number, home = next(((at, some[name]) for at, some in homes if name in some), (0, ""))
+            place = Place(home, name)
+            if home and place not in seen:
+                seen.add(place)
+                yield Subject(str(place), number, (place,))
 
 
-def _named(snapshots: SnapshotSequence, stage: int, name: str) -> tuple[int, Place] | None:
-    """Return where an instruction of a name is after a step, else where it stood before."""
-    for number in (stage, stage - 1):
-        for computation in snapshots.modules[number].computations:
-            if name in computation.by_name:
-                return number, Place(computation.name, name)
-    return None
+def _homes(module: HloModule) -> Mapping[str, str]:
+    """Return, by name, the first computation with an instruction of that name."""
+    homes: dict[str, str] = {}
+    for computation in reversed(module.computations):
+        homes.update(dict.fromkeys(computation.by_name, computation.name))
+    return homes
 
 
 def _follow_between(snapshots: SnapshotSequence, subject: Subject) -> _Followed:
@@ -150,12 +163,19 @@ class _Names:
         self._parts: dict[str, list[int]] = {}
 
     def add(self, number: int, trace: Trace) -> None:
-        places = [*trace.subject.places, *(event.instruction for event in trace.events)]
-        sources = [(event.event in _GOES_ON, event.sources) for event in trace.events]
-        places += [former for goes_on, some in sources if goes_on for former in some[:1]]
-        for name in dict.fromkeys(place.instruction for place in places):
+        own: dict[str, None] = dict.fromkeys(place.instruction for place in trace.subject.places)
+        former: dict[str, None] = {}
+        parts: dict[str, None] = {}
+        for event in trace.events:
+            own[event.instruction.instruction] = None
+            if event.sources:
+                if event.event in _GOES_ON:
+                    former[event.sources[0].instruction] = None
+                for place in event.sources:
+                    parts[place.instruction] = None
+        for name in own | former:
             self._own.setdefault(name, []).append(number)
-        for name in dict.fromkeys(place.instruction for _, some in sources for place in some):
+        for name in parts:
             self._parts.setdefault(name, []).append(number)
 
     def knows(self, name: str) -> bool:
@@ -197,16 +217,18 @@ class _Events:
 
     def __init__(self) -> None:
         self.rows: list[list[Any]] = []
-        self._numbers: dict[HistoryEvent, int] = {}
+        self._numbers: dict[int, int] = {}
+        """By the identity of an event: equal ones of one sequence are identical."""
 
     def numbers(self, events: Iterable[HistoryEvent]) -> list[int]:
         """Return the numbers of events; -n says that the next n ones are new."""
         numbers: list[int] = []
         for event in events:
-            if event in self._numbers:
-                numbers.append(self._numbers[event])
+            number = self._numbers.get(id(event))
+            if number is not None:
+                numbers.append(number)
                 continue
-            self._numbers[event] = len(self.rows)
+            self._numbers[id(event)] = len(self.rows)
             self.rows.append(_event(event))
             if numbers and numbers[-1] < 0:
                 numbers[-1] -= 1
@@ -217,11 +239,12 @@ class _Events:
 
 def _subject(followed: _Followed, table: _Standings, events: _Events) -> dict[str, Any]:
     result = followed.trace
-    happened = dict.fromkeys((*result.beginnings, *result.events))
-    ordered = sorted(happened, key=lambda event: event.stage)
+    happened = result.events
+    if result.beginnings:
+        happened = order_by_stage((result.beginnings, happened))
     return {
         "instructions": followed.instructions,
-        "events": events.numbers(event for event in ordered if event.event not in _ENDS),
+        "events": events.numbers([event for event in happened if event.event not in _ENDS]),
         "origins": _listed(result.origins, table),
         "now": _listed(result.now, table),
     }
