@@ -145,7 +145,7 @@ export interface Step {
 /** The steps of a pipeline: positions, both inclusive. */
 export interface PipelineRange {
   pipeline: string;
-  round: number | null;
+  run: number | null;
   first: number;
   last: number;
 }

@@ -45,14 +45,14 @@ function sections({ steps, tree }) {
 /** @param {Section} section */
 function heading({ range, depth, again, steps }) {
   if (!range) return null;
-  const round = range.round && range.round > 1 ? `, round ${range.round}` : "";
+  const run = range.run && range.run > 1 ? `, run ${range.run}` : "";
   const inside = steps.every(({ after, before }) => (after === null) !== (before === null));
   return element(
     "h2.xr-pipeline",
     { style: `--xr-depth: ${Math.min(depth, 4)}` },
     range.pipeline,
-    (round || again || inside) &&
-      element("span.xr-muted", null, round, inside ? ", inside the pass" : "", again ? ", continued" : ""),
+    (run || again || inside) &&
+      element("span.xr-muted", null, run, inside ? ", inside the pass" : "", again ? ", continued" : ""),
   );
 }
 

@@ -52,8 +52,8 @@ class LoopRecord:
 
     computation: str
     instruction: str
-    rounds: int | None
-    """None where it is not known: the figures count one round."""
+    trip_count: int | None
+    """None where it is not known: the figures count one iteration."""
     grade: str
     reason: str
 
@@ -216,7 +216,7 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         flops_of_all_devices=_times(totals.flops, totals.devices),
         bytes_of_all_devices=_times(totals.bytes_accessed, totals.devices),
         at_least=totals.is_partial,
-        unknown_loops=sum(loop.rounds.count is None for loop in cost_report.loops),
+        unknown_loops=sum(loop.trip_count.count is None for loop in cost_report.loops),
         recomputed_flops=cost_report.recomputed_flops,
         precisions=sum_by_precision(cost_report.products),
         products=tuple(_product(row) for row in cost_report.products[:_MOST_PRODUCTS]),
@@ -262,8 +262,8 @@ def _heavy(row: HeavyRow) -> HeavyInstructionRecord:
 
 
 def _loop(row: LoopRow) -> LoopRecord:
-    rounds = row.rounds
-    return LoopRecord(row.computation, row.instruction, rounds.count, rounds.grade, rounds.reason)
+    trips = row.trip_count
+    return LoopRecord(row.computation, row.instruction, trips.count, trips.grade, trips.reason)
 
 
 def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:

@@ -62,7 +62,7 @@ def test_a_loop_of_unknown_length_is_exposed_and_makes_figures_at_least_so_much(
     assert found.unknown_ops == 2
     assert found.transcendentals == 8, "one round is counted"
     (row,) = list_loops(made, cost, CPU)
-    assert (row.instruction, row.rounds.count, row.executions) == ("loop", None, 1)
+    assert (row.instruction, row.trip_count.count, row.executions) == ("loop", None, 1)
     assert row.seconds
     (unknown,) = list_uncounted(made, cost)
     assert (unknown.instruction, unknown.opcode) == ("q", "custom-call")
@@ -81,8 +81,8 @@ def test_a_known_loop_counts_its_rounds(unpacked: Callable[[str], Path]) -> None
     assert made is not None
     cost = count_cost(made)
     rows = list(list_loops(made, cost, devices()["tpu-v5e"]))
-    assert [one.rounds.count for one in rows] == [11, 11]
-    assert all(one.rounds.grade == "exact" and one.seconds for one in rows)
+    assert [one.trip_count.count for one in rows] == [11, 11]
+    assert all(one.trip_count.grade == "exact" and one.seconds for one in rows)
     assert not sum_totals(cost).is_partial
 
 

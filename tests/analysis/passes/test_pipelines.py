@@ -25,7 +25,7 @@ def told(parts: Sequence[Part]) -> list[object]:
             case StageEntry():
                 found.append((part.first, part.last) if part.last > part.first else part.first)
             case Pipeline():
-                found.append([part.name, *(told(one.parts) for one in part.rounds)])
+                found.append([part.name, *(told(one.parts) for one in part.runs)])
     return found
 
 

@@ -83,10 +83,10 @@ def test_compute_runs_beside_a_collective(tmp_path: Path) -> None:
     assert waited["ts"] + waited["dur"] == pytest.approx(start["ts"] + start["dur"])
 
 
-def test_rounds_of_a_loop_lie_inside_of_it(tmp_path: Path) -> None:
+def test_iterations_of_a_loop_lie_inside_of_it(tmp_path: Path) -> None:
     _, events = trace_of(tmp_path)
-    assert {f"round {number} of 5" for number in range(1, 6)} <= events.keys()
-    loop, last = events["loop"], events["round 5 of 5"]
+    assert {f"iteration {number} of 5" for number in range(1, 6)} <= events.keys()
+    loop, last = events["loop"], events["iteration 5 of 5"]
     assert last["ts"] + last["dur"] == pytest.approx(loop["ts"] + loop["dur"])
 
 
@@ -98,12 +98,14 @@ def test_estimates_are_said_to_be_estimates(tmp_path: Path) -> None:
     assert "collectives (NCCL)" in names
 
 
-def test_very_many_rounds_are_one_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_iterations_are_one_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(traces, "_MOST_EVENTS", 60)
     content = text().replace("%end = s32[] constant(5)", "%end = s32[] constant(5000)")
     trace, events = trace_of(tmp_path, content)
-    assert "rounds 4 to 5000" in events
-    assert "rounds 4 to 5000 of loop" in trace["otherData"]["notDrawn"]
+    assert "iterations 4 to 5000" in events
+    assert "iterations 4 to 5000 of loop" in trace["otherData"]["notDrawn"]
 
 
 def test_what_does_not_fit_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

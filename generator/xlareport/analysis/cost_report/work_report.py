@@ -54,7 +54,7 @@ class LoopRow:
 
     computation: str
     instruction: str
-    rounds: TripCount
+    trip_count: TripCount
     executions: int | None
     """How often the loop itself is started; None where that is not known."""
     seconds: float | None
@@ -136,12 +136,12 @@ def list_loops(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[
     place = places_of(module)
     inside = _Inside(module, cost, device)
     counts = sorted(cost.trip_counts.items(), key=lambda pair: pair[1].count is not None)
-    for number, (key, rounds) in enumerate(counts):
+    for number, (key, trips) in enumerate(counts):
         loop = module.by_name[key[0]].by_name[key[1]]
         known, where = cost.instructions.get(key), place(loop)
         yield LoopRow(
             *key,
-            rounds=rounds,
+            trip_count=trips,
             executions=known.executions if known else None,
             seconds=sum(inside.seconds(name) for _, name in loop.called)
             if number < _MOST_TIMED

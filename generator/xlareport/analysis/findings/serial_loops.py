@@ -1,4 +1,4 @@
-"""Loops of very many short rounds: each waits for the one before, and little is done in it."""
+"""Loops of very many short iterations: each waits for the one before, and little is done in it."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ _OF_THE_USER = frozenset({"while", "scan", "fori_loop"})
 
 
 def serial_loops(case: Case) -> Iterator[Finding]:
-    """Report loops that hold no other, whose rounds are many and shorter than a launch."""
+    """Report loops that hold no other, whose iterations are many and shorter than a launch."""
     for computation, instruction, cost in case.scheduled():
         trips = case.cost.trip_counts.get((computation.name, instruction.name))
         if instruction.opcode != "while" or trips is None or not cost.counted:
@@ -27,11 +27,11 @@ def serial_loops(case: Case) -> Iterator[Finding]:
             or _holds_loop(case.module, instruction)
         ):
             continue
-        rounds = trips.count * cost.counted
-        seconds, launches = _seconds(case, instruction), rounds * _launch(case)
+        iterations = trips.count * cost.counted
+        seconds, launches = _seconds(case, instruction), iterations * _launch(case)
         if seconds < launches and launches >= LEAST_SHARE * (case.seconds + launches):
             place = (computation.name, instruction.name)
-            yield _finding(case, place, instruction, rounds, seconds / rounds)
+            yield _finding(case, place, instruction, iterations, seconds / iterations)
 
 
 def _launch(case: Case) -> float:
@@ -40,7 +40,7 @@ def _launch(case: Case) -> float:
 
 
 def _finding(
-    case: Case, place: Where, loop: Instruction, rounds: int, iteration_seconds: float
+    case: Case, place: Where, loop: Instruction, iterations: int, iteration_seconds: float
 ) -> Finding:
     scope = loop.metadata.op_name
     is_asked_for = not scope or _last(scope) in _OF_THE_USER
@@ -50,14 +50,14 @@ def _finding(
         title="Serial loop of short iterations",
         places=(place,),
         evidence=(
-            f"`{loop.name}` runs {rounds:,} iterations per module execution, one after another. "
-            f"Roofline time of an iteration: {units.seconds(iteration_seconds)}, less than its "
-            f"launch overhead.{stands_for}"
+            f"`{loop.name}` runs {iterations:,} iterations per module execution, one after "
+            f"another. Roofline time of an iteration: {units.seconds(iteration_seconds)}, less "
+            f"than its launch overhead.{stands_for}"
         ),
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,
         grade="matched",
-        weight=rounds * _launch(case),
-        seconds=rounds * _launch(case),
+        weight=iterations * _launch(case),
+        seconds=iterations * _launch(case),
     )
 
 
@@ -85,7 +85,7 @@ def _holds_loop(module: HloModule, loop: Instruction) -> bool:
 
 
 def _seconds(case: Case, loop: Instruction) -> float:
-    """Return the least time of all rounds, by the roofline."""
+    """Return the least time of all iterations, by the roofline."""
     costs = (
         case.cost.instructions.get((name, inner.name))
         for name in called_computations(case.module, [loop])

@@ -58,14 +58,14 @@ def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
     estimate = 0.0 if most.measured else measure_work(summary, most.assumed, most.relations)
     share = _share(estimate, most.work)
     words = _of_most("does", f"the most work {_of_all(most)}", share)
-    rounds = (
-        f"unknown trip counts assumed to be {most.assumed.rounds:,}"
+    trips = (
+        f"unknown trip counts assumed to be {most.assumed.trip_count:,}"
         if summary.open_work
         else _COUNTED
     )
     calls = f", {_calls(summary.calls.hidden)} estimated from the data that they take"
     hidden = calls if summary.calls.hidden else ""
-    remark = f"operations and bytes, {rounds}{hidden}"
+    remark = f"operations and bytes, {trips}{hidden}"
     return Evidence(words, 30, _SOFT(share), remark, compared=True)
 
 
@@ -85,9 +85,9 @@ def _calls(number: int) -> str:
 
 def _by_open_loop(summary: ModuleSummary, most: Most) -> Evidence:
     words = "has a while loop without a fixed trip count, as a solver or a simulation has"
-    whole = summary.open_work * most.assumed.rounds
+    whole = summary.open_work * most.assumed.trip_count
     share = _share(whole, max(whole, measure_work(summary, most.assumed, most.relations)))
-    return Evidence(words, 6, share * most.relations.worth[summary.files.key])
+    return Evidence(words, 6, share * most.relations.weights[summary.files.key])
 
 
 def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
@@ -193,8 +193,8 @@ def _by_sources(summary: ModuleSummary, most: Most) -> Evidence:
     return Evidence(words, 8, min(1.0, many / 2))
 
 
-def _by_pupils(summary: ModuleSummary, most: Most) -> Evidence:
-    many = len(most.relations.pupils.get(summary.files.key, ()))
+def _by_state_readers(summary: ModuleSummary, most: Most) -> Evidence:
+    many = len(most.relations.state_readers.get(summary.files.key, ()))
     verb = "reads" if many == 1 else "read"
     words = f"returns a state that {units.plural(many, 'other module')} only {verb}"
     return Evidence(words, 12, min(1.0, float(many)))
@@ -241,7 +241,7 @@ PIECES: tuple[Callable[[ModuleSummary, Most], Evidence], ...] = (
     _by_executions,
     _by_trace,
     _by_sources,
-    _by_pupils,
+    _by_state_readers,
     _by_weights,
     _by_changes,
     _by_text,

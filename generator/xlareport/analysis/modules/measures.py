@@ -22,8 +22,8 @@ _LAUNCHING = frozenset({"gpu", "tpu"})
 _HELPED = {"random numbers": 0.0, "cast or transfer": 0.25, "eager op": 0.25}
 """Which part of its work and memory counts for a helper."""
 
-_LOOKING = 0.4
-"""Which part counts for what only looks at a state: it may do more at once, and runs less often."""
+_READING = 0.4
+"""Which part counts for what only reads a state: it may do more at once, and runs less often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Relations:
     """The process that compiled each module, by its key."""
     sources: Mapping[str, int]
     """From how many modules before it a module takes results, by its key."""
-    pupils: Mapping[str, frozenset[str]]
+    state_readers: Mapping[str, frozenset[str]]
     """Modules that take a module's state and do not return it, by the key of that one."""
-    worth: Mapping[str, float]
+    weights: Mapping[str, float]
     """Which part of a module's work and memory counts, by its key."""
 
     @classmethod
@@ -46,20 +46,20 @@ class Relations:
     ) -> "Relations":
         """Find them, links and states by guessing; without `processes` folders and numbers tell."""
         known = assign_processes(summaries) if processes is None else processes
-        watched = find_state_readers(summaries)
+        state_readers = find_state_readers(summaries)
         every = link_modules(summaries, known)
         result = {(link.source, link.target) for link in every if link.source != link.target}
         sources = Counter(target for _, target in result)
-        lookers = frozenset().union(*watched.values())
-        worth = {summary.files.key: _worth(summary, lookers) for summary in summaries}
-        return cls(tuple(summaries), known, sources, watched, worth)
+        readers = frozenset().union(*state_readers.values())
+        weights = {summary.files.key: _weight(summary, readers) for summary in summaries}
+        return cls(tuple(summaries), known, sources, state_readers, weights)
 
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
     """What is taken for what the dump does not tell."""
 
-    rounds: int = 100
+    trip_count: int = 100
     """How often a loop of unknown length runs."""
     hidden: float = 0.1
     """Which part of the most that it may compute a custom call does whose work is not known."""
@@ -115,19 +115,19 @@ def measure_work(summary: ModuleSummary, assumed: Assumptions, relations: Relati
     """Return the work in bytes' worth; what only makes random bits is left out of it."""
     final, calls = summary.final, summary.calls
     known = (final.bytes_accessed or 0) + _BYTES_PER_FLOP * (final.flops or 0)
-    more = (assumed.rounds - 1) * summary.open_work
+    more = (assumed.trip_count - 1) * summary.open_work
     hidden = calls.hidden_bytes + _BYTES_PER_FLOP * assumed.hidden * calls.hidden_flops
     waiting = _BYTES_PER_STEP * calls.steps + _BYTES_PER_LAUNCH * summary.launches
     steps = waiting if summary.origin.backend in _LAUNCHING else 0.0
-    worth = relations.worth[summary.files.key]
-    return (known + more + hidden + steps) * (1 - _random_share(summary)) * worth
+    weight = relations.weights[summary.files.key]
+    return (known + more + hidden + steps) * (1 - _random_share(summary)) * weight
 
 
-def _worth(summary: ModuleSummary, lookers: frozenset[str]) -> float:
+def _weight(summary: ModuleSummary, readers: frozenset[str]) -> float:
     role = classify_helper(summary)
     if role is not None:
         return _HELPED[role.name]
-    return _LOOKING if summary.files.key in lookers else 1.0
+    return _READING if summary.files.key in readers else 1.0
 
 
 def _random_share(summary: ModuleSummary) -> float:
@@ -139,10 +139,10 @@ def _random_share(summary: ModuleSummary) -> float:
 def measure_matrices(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
     """Return the flops of matrix products, convolutions and libraries, as far as they count."""
     hidden = assumed.hidden * summary.calls.hidden_flops
-    return (summary.matrix_flops + hidden) * relations.worth[summary.files.key]
+    return (summary.matrix_flops + hidden) * relations.weights[summary.files.key]
 
 
 def measure_memory(summary: ModuleSummary, relations: Relations) -> float:
     """Return the bytes that are allocated, else those of arguments and results, as they count."""
     arguments = summary.signature.argument_bytes + summary.signature.result_bytes
-    return (summary.final.allocated_bytes or arguments) * relations.worth[summary.files.key]
+    return (summary.final.allocated_bytes or arguments) * relations.weights[summary.files.key]

@@ -18,9 +18,9 @@ from xlareport.analysis.modules.state import updates_state
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge.main_record import main_record
 
-_OFTEN = Assumptions(rounds=10_000)
+_OFTEN = Assumptions(trip_count=10_000)
 _LOOPS = {
-    "loops of unknown length ran less often than assumed": Assumptions(rounds=1),
+    "loops of unknown length ran less often than assumed": Assumptions(trip_count=1),
     "loops of unknown length ran more often than assumed": _OFTEN,
 }
 _CALLS = {
@@ -102,7 +102,7 @@ def rank_modules(summaries: Sequence[ModuleSummary], relations: Relations | None
     `relations` may be those of further modules as well; without them those of the modules are used.
 
     A loop that runs until its data say so is what a program is made of where nothing trains: with
-    its module ahead at many rounds, that goes first. The guess is a tie all the same.
+    its module ahead at many iterations, that goes first. The guess is a tie all the same.
     """
     relations = relations or Relations.of(summaries)
     ranked = _ranked(summaries, Assumptions(), relations)

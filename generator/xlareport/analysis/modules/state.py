@@ -51,12 +51,12 @@ def find_state_readers(summaries: Sequence[ModuleSummary]) -> Mapping[str, froze
     firsts = [(members[0], members) for members in alike.values()]
     steps = [(first, members) for first, members in firsts if updates_state(first)]
     others = [(first, members) for first, members in firsts if not updates_state(first)]
-    pupils: dict[str, frozenset[str]] = {}
+    readers: dict[str, frozenset[str]] = {}
     for step, same in steps:
         watching = [members for summary, members in others if count_state_arguments(summary, step)]
         keys = frozenset(member.files.key for members in watching for member in members)
-        pupils |= {summary.files.key: keys for summary in same}
-    return pupils
+        readers |= {summary.files.key: keys for summary in same}
+    return readers
 
 
 _Signature = tuple[tuple[str, ...], tuple[str, ...], bool]

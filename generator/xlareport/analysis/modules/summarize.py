@@ -123,7 +123,7 @@ def _flops_of(opcodes: frozenset[str], module: HloModule, cost: ModuleCost) -> i
 
 
 def _open_work(cost: ModuleCost) -> float:
-    """Sum what runs in loops whose rounds are not known; fusions count as a whole."""
+    """Sum what runs in loops of unknown trip count; fusions count as a whole."""
     costs = (
         instruction
         for instruction in cost.instructions.values()

@@ -127,7 +127,7 @@ class ModuleSummary:
     tpu_flags: TpuFlags | None = None
     """Flags of the TPU compiler beside their defaults; None where the dump does not have them."""
     open_work: float = 0.0
-    """Work in bytes' worth of what runs in loops whose rounds are not known, counted once."""
+    """Work in bytes' worth of what runs in loops of unknown trip count, counted once."""
     launches: int = 0
     """Fusions and other instructions that run by themselves in one run, loops multiplied."""
     calls: CustomCallWork = CustomCallWork()

@@ -1,7 +1,7 @@
-"""The passes as a tree: pipelines with their rounds and what is nested; unchanged files folded.
+"""The passes as a tree: pipelines with their runs and what is nested; unchanged files folded.
 
 File names tell the pipeline of every snapshot. A pipeline that begins while another has passes left
-to run is nested in it; one that begins anew right after its end is a further round.
+to run is nested in it; one that begins anew right after its end is a further run.
 """
 
 from bisect import bisect_right
@@ -24,7 +24,7 @@ class StageEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class PipelineRun:
     """One run of a pipeline: its snapshots and the pipelines inside, in order."""
 
     parts: tuple["Pipeline | StageEntry", ...]
@@ -47,25 +47,25 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A pipeline with its rounds: more than one where it ran several times in a row."""
+    """A pipeline with its runs: more than one where it ran several times in a row."""
 
     name: str
-    rounds: tuple[Round, ...]
+    runs: tuple[PipelineRun, ...]
 
     @property
     def first(self) -> int:
         """The index of the first snapshot within."""
-        return self.rounds[0].first
+        return self.runs[0].first
 
     @property
     def last(self) -> int:
         """The index of the last snapshot within."""
-        return self.rounds[-1].last
+        return self.runs[-1].last
 
     @property
     def unchanged(self) -> bool:
         """Whether nothing within changed anything."""
-        return all(this_round.unchanged for this_round in self.rounds)
+        return all(run.unchanged for run in self.runs)
 
 
 Part = Pipeline | StageEntry
@@ -136,7 +136,7 @@ class _Builder:
 
 
 def _finished(parts: Sequence[_Run | int], identical: Sequence[bool]) -> Iterator[Part]:
-    """Fold unchanged stages that follow one another, and runs of one pipeline into rounds."""
+    """Fold unchanged stages that follow one another, and successive runs of a pipeline."""
     place = 0
     while place < len(parts):
         end = place + 1
@@ -144,9 +144,12 @@ def _finished(parts: Sequence[_Run | int], identical: Sequence[bool]) -> Iterato
         if isinstance(first, _Run):
             while end < len(parts) and _same_pipeline(first, parts[end]):
                 end += 1
-            runs = [part for part in parts[place:end] if isinstance(part, _Run)]
-            rounds = (Round(tuple(_finished(run.parts, identical))) for run in runs)
-            yield Pipeline(first.pipeline, tuple(rounds))
+            runs = tuple(
+                PipelineRun(tuple(_finished(part.parts, identical)))
+                for part in parts[place:end]
+                if isinstance(part, _Run)
+            )
+            yield Pipeline(first.pipeline, runs)
         else:
             while end < len(parts) and identical[first] and _is_unchanged(parts[end], identical):
                 end += 1

@@ -37,7 +37,7 @@ class SkeletonItem:
     shape: str = ""
     """Of the result, without layouts."""
     seconds: float | None = None
-    """The least time of one execution, with all rounds of a loop; None where it is not known."""
+    """Roofline time of one execution, with all iterations of a loop; None where it is not known."""
     children: tuple["SkeletonItem", ...] = ()
     trip_count: int | None = None
     """Of a loop; None where it is not known, and of what is no loop."""

@@ -20,7 +20,7 @@ _BESIDE = 4
 _FIRST_THREAD = 5
 """The lanes of execution threads, such as the sparse cores of a TPU."""
 _MOST_EVENTS = 100_000
-_FIRST_ROUNDS = 3
+_FIRST_ITERATIONS = 3
 """Rounds of a loop that are drawn where all would be too many."""
 _NANOSECONDS = 1e9
 
@@ -78,6 +78,8 @@ class _Timeline:
     """When each other lane has ended what it was given."""
     _ends: dict[tuple[str, str], float] = field(default_factory=dict)
     """When what was begun asynchronously ends, by its computation and name."""
+    _is_full: bool = False
+    """Whether some item was left out because there are too many."""
 
     def run(self, items: Sequence[SkeletonItem]) -> None:
         """Run items one after the other."""
@@ -126,29 +128,32 @@ class _Timeline:
         self.events.insert(place, self.events.pop())
 
     def _loop(self, item: SkeletonItem) -> None:
-        """Run the rounds of a loop; of very many the first few, and the others as one event."""
-        rounds = 1 if item.trip_count is None else item.trip_count
+        """Run the iterations of a loop; of very many the first few, and the others as one event."""
+        iterations = 1 if item.trip_count is None else item.trip_count
         size = sum(1 for _ in every_item(item.children))
         fitting = (_MOST_EVENTS - len(self.events)) // max(1, size)
-        drawn = rounds if rounds <= fitting else min(rounds, _FIRST_ROUNDS)
+        drawn = iterations if iterations <= fitting else min(iterations, _FIRST_ITERATIONS)
         for number in range(drawn):
             place, begin = len(self.events), self._now
             self.run(item.children)
-            self._round(f"round {number + 1} of {rounds}", place, begin)
-        if drawn < rounds:
-            per_trip = (item.seconds or 0.0) / rounds
-            begin, self._now = self._now, self._now + per_trip * (rounds - drawn)
-            self._round(f"rounds {drawn + 1} to {rounds}", len(self.events), begin)
-            self.left_out.append(f"rounds {drawn + 1} to {rounds} of {item.name}, one event")
+            self._iteration(f"iteration {number + 1} of {iterations}", place, begin)
+        if drawn < iterations:
+            per_trip = (item.seconds or 0.0) / iterations
+            begin, self._now = self._now, self._now + per_trip * (iterations - drawn)
+            self._iteration(f"iterations {drawn + 1} to {iterations}", len(self.events), begin)
+            self.left_out.append(
+                f"iterations {drawn + 1} to {iterations} of {item.name}, one event"
+            )
 
     def _skip(self, item: SkeletonItem) -> None:
         if not item.is_async and item.kind != "done":
             self._now += item.seconds or 0.0
-        if not self.left_out or not self.left_out[-1].startswith("items after"):
+        if not self._is_full:
+            self._is_full = True
             self.left_out.append(f"items after {item.name}: more than {_MOST_EVENTS:,} events")
 
-    def _round(self, name: str, place: int, begin: float) -> None:
-        event = _complete(name, "round", _LANES["compute"], begin, self._now)
+    def _iteration(self, name: str, place: int, begin: float) -> None:
+        event = _complete(name, "iteration", _LANES["compute"], begin, self._now)
         self.events.insert(place, event | {"args": {}})
 
     def _add(self, item: SkeletonItem, lane: int, begin: float, end: float) -> None:

@@ -1,7 +1,7 @@
 """Dynamic cycles of a pipelined fusion in closed form: one counted loop with one guard.
 
-The loop runs some rounds more than there is work, to fill and drain its pipeline; the guard skips
-the body in these. All addresses are cycles of the schedule.
+The loop runs more trips than there is work for, to fill and drain its pipeline; the guard skips the
+body in these. All addresses are cycles of the schedule.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,10 +43,10 @@ def recognize_loop(actions: Mapping[int, Sequence[Action]]) -> CountedLoop | Non
 
 
 def counted_cycles(
-    loop: CountedLoop, total: int, rounds: int, iterations: int, delay_slots: int
+    loop: CountedLoop, total: int, trips: int, iterations: int, delay_slots: int
 ) -> int:
-    """Return the cycles of `rounds` through the loop, `iterations` of them with the body."""
-    skipped = rounds - iterations
+    """Return the cycles of `trips` through the loop, `iterations` of them with the body."""
+    skipped = trips - iterations
     behind = loop.branch + 1 + delay_slots
     skip = (loop.guard + 1 + delay_slots - loop.begin) + (behind - loop.target)
     return loop.begin + iterations * (behind - loop.begin) + skipped * skip + total - behind

@@ -39,9 +39,9 @@ def dynamic_cycles(
     result = run_program(actions, bundles, delay_slots)
     if isinstance(result, Execution):
         return DynamicCycles(result.cycles, _FOLLOWED, result.counts)
-    form, rounds = recognize_loop(actions), bounds[0].limit if len(bounds) == 1 else None
-    if form and rounds is not None and iterations is not None and rounds >= iterations:
-        cycles = counted_cycles(form, bundles, rounds, iterations, delay_slots)
+    form, trips = recognize_loop(actions), bounds[0].limit if len(bounds) == 1 else None
+    if form and trips is not None and iterations is not None and trips >= iterations:
+        cycles = counted_cycles(form, bundles, trips, iterations, delay_slots)
         return DynamicCycles(cycles, _FORM)
     return DynamicCycles(None, _not_known(result))
 

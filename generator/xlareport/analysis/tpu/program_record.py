@@ -33,7 +33,7 @@ class TpuLoop:
     start: int | None
     step: int | None
     limit: int | None
-    """Not how often the body does work: a pipelined loop makes some extra rounds."""
+    """Not how often the body does work: a pipelined loop runs some extra iterations."""
     runs: int | None
     """How often its first bundle runs in one run of the program; None where not known."""
     dma_waits: int = 0

@@ -222,7 +222,7 @@ def _plain(figure: int | None) -> str:
 def _loops_words(loops: Sequence[LoopRow]) -> str:
     if not loops:
         return "No while loops."
-    unknown = sum(loop.rounds.count is None for loop in loops)
+    unknown = sum(loop.trip_count.count is None for loop in loops)
     have = units.plural(len(loops), "while loop")
     if not unknown:
         return (

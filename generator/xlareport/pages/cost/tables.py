@@ -99,8 +99,8 @@ def _loops(cost: CostReport) -> Table:
     rows: list[list[Cell]] = [
         [
             loop.instruction,
-            loop.rounds.count,
-            loop.rounds.reason,
+            loop.trip_count.count,
+            loop.trip_count.reason,
             loop.executions,
             None if loop.seconds is None else loop.seconds * 1e6,
             loop.seconds / cost.seconds if cost.seconds and loop.seconds is not None else None,

@@ -82,14 +82,14 @@ def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
     """Yield every run of every pipeline with the snapshots that it spans, outer ones first."""
     for part in parts:
         if isinstance(part, Pipeline):
-            for number, round_ in enumerate(part.rounds, 1):
+            for number, run in enumerate(part.runs, 1):
                 yield {
                     "pipeline": part.name,
-                    "round": number if len(part.rounds) > 1 else None,
-                    "first": round_.first,
-                    "last": round_.last,
+                    "run": number if len(part.runs) > 1 else None,
+                    "first": run.first,
+                    "last": run.last,
                 }
-                yield from _ranges(round_.parts)
+                yield from _ranges(run.parts)
 
 
 def _step(snapshot: SnapshotSummary) -> dict[str, Any]:
