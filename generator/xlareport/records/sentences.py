@@ -70,6 +70,8 @@ def why(life: Lifetime | None) -> str:
             return "entry parameter"
         case End.RESULT:
             return "output"
+    if life.uses is not None and life.operand is None:
+        return f"held until %{life.last_use}, which uses what shares its memory"
     operand = f" (operand {life.operand})" if life.operand is not None else ""
     of = f", {units.plural(life.uses, 'use')}" if life.uses and life.uses > 1 else ""
     return f"last use: %{life.last_use}{operand}{of}"

@@ -46,6 +46,20 @@ def test_without_lives_only_what_is_held_throughout_is_known() -> None:
     assert measured.curve == (64,)
 
 
+def test_an_output_is_named_by_what_is_in_it_at_the_end(unpacked: Callable[[str], Path]) -> None:
+    """Larger values may use its memory before."""
+    dump = unpacked("jax-cpu-train")
+    (assigned,) = dump.glob("*jit_train_step.cpu_after_optimizations-buffer-assignment.txt")
+    (lives,) = dump.glob("*jit_train_step.cpu_after_optimizations-live-range.txt")
+    assignment, _ = read_buffer_assignment(assigned.read_bytes(), assigned.name)
+    live, _ = read_live_range(lives.read_bytes(), lives.name)
+    measured = measure_occupancy(assignment, live)
+    assert measured is not None
+    outputs = [slot for slot in measured.slots if slot.allocation.kind == "output"]
+    assert outputs
+    assert all(measured.ranges[slot.key].end == slot.end for slot in outputs)
+
+
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "tpu-v5e-oom", "tpu-v5e-remat"])
 def test_the_curve_equals_a_count_from_the_texts(
     unpacked: Callable[[str], Path], dump: str

@@ -1,8 +1,11 @@
 from dataclasses import replace
 
 from xlareport.analysis.cost.memory import collect_memory_figures
+from xlareport.analysis.cost.phases import BACKWARD, FORWARD
+from xlareport.analysis.cost.rematerialization import FRAMEWORK, Rematerialized
 from xlareport.analysis.cost.saving import Saving
-from xlareport.analysis.cost_report.memory_report import DonationRow, MemoryReport
+from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost_report.memory_report import DonationRow, MemoryReport, ValueRow
 from xlareport.pages.memory.actions import list_actions
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
@@ -14,6 +17,33 @@ def test_the_most_bytes_come_first() -> None:
     first, second = list_actions(replace(EMPTY, donations=(COULD,), saving=saving))
     assert first.startswith("3.0 MiB: donate 1 argument (2) with donate_argnums")
     assert second == "2.0 MiB of the peak: shrink or rematerialize `%fusion.1`."
+
+
+def row(name: str, opcode: str) -> ValueRow:
+    return ValueRow(name, (), 1 << 20, "", opcode, "temp", 0, 0, None, None, "", "")
+
+
+def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
+    rows = row("fusion.1", "fusion"), row("ag.done", "all-gather-done"), row("while.2", "while")
+    buffers = tuple(((value.instruction, ()), value.size) for value in rows)
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers)
+    (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
+    assert sentence == (
+        "3.0 MiB of the peak: shrink or rematerialize `%fusion.1`; shrink `%ag.done` "
+        "(rematerialized, they are sent again); shrink `%while.2` (loops carry or fill them)."
+    )
+
+
+def test_stacked_gradients_are_not_what_a_checkpoint_saves() -> None:
+    saved = StackedBuffer("e", "w", 0, "s", "", 1 << 20, 1, 1, "", FORWARD)
+    gradient = replace(saved, index=1, bytes=5 << 20, phase=BACKWARD)
+    memory = replace(EMPTY, stacked=(saved, gradient))
+    (sentence,) = list_actions(memory)
+    assert sentence.startswith("1.0 MiB at most: 1 buffer that forward loops stack")
+    assert "jax.checkpoint recomputes them" in sentence
+    done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
+    (sentence,) = list_actions(replace(memory, rematerialized=(done,)))
+    assert "the program has jax.checkpoint already" in sentence
 
 
 def test_nothing_to_do_says_nothing() -> None:

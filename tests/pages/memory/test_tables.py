@@ -13,6 +13,7 @@ from xlareport.pages.memory.tables import why
         (Lifetime(0, 9, 9, End.ARGUMENT, "", None, None), "entry parameter"),
         (Lifetime(0, 9, 9, End.RESULT, "", None, None), "output"),
         (Lifetime(0, 3, 9, End.USE, "dot.1", None, None), "last use: %dot.1"),
+        (Lifetime(0, 3, 9, End.USE, "dot.1", None, 2), "held until %dot.1, which uses what shares"),
         (Lifetime(0, 3, 9, End.USE, "dot.1", 2, 4), "%dot.1 (operand 2), 4 uses"),
     ],
 )

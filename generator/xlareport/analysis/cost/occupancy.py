@@ -37,7 +37,7 @@ class Slot:
     @property
     def key(self) -> BufferKey:
         """Return the instruction and the place in its tuple."""
-        return self.value.instruction, self.value.index
+        return _key(self.value)
 
     @property
     def is_held(self) -> bool:
@@ -97,17 +97,18 @@ class Occupancy:
         throughout.
         """
         used = (slot for slot in self.slots if slot.start <= position <= slot.end)
-        living = (replace(slot, value=self._value_at(slot, position)) for slot in used)
+        living = (replace(slot, value=self.value_at(slot, position)) for slot in used)
         return tuple(sorted(living, key=lambda slot: (-slot.size, slot.key)))
 
-    def _value_at(self, slot: Slot, position: int) -> BufferValue:
+    def value_at(self, slot: Slot, position: int) -> BufferValue:
+        """Return a value that lives in a slot at a position; if none does, that of the slot."""
         if _lives(self.ranges.get(slot.key), position):
             return slot.value
         there = (
             value
             for value in slot.allocation.values
             if (slot.is_held or (value.offset, value.size) == (slot.offset, slot.size))
-            and _lives(self.ranges.get((value.instruction, value.index)), position)
+            and _lives(self.ranges.get(_key(value)), position)
         )
         return min(there, key=lambda value: (-value.size, value.id), default=slot.value)
 
@@ -149,6 +150,10 @@ def measure_most(allocation: Allocation, live: LiveRanges) -> int:
     return max((size for _, size in used), default=0)
 
 
+def _key(value: BufferValue) -> BufferKey:
+    return value.instruction, value.index
+
+
 def _lives(live_range: LiveRange | None, position: int) -> bool:
     return live_range is not None and live_range.start <= position <= live_range.end
 
@@ -176,11 +181,13 @@ def _slots(
     """
     if allocation.kind in HELD:
         values = sorted(allocation.values, key=lambda value: (-value.size, value.id))
+        if allocation.kind == "output":  # others only use its memory before
+            values.sort(key=lambda value: not _lives(ranges.get(_key(value)), end))
         yield from (Slot(allocation, value, 0, allocation.size, 0, end) for value in values[:1])
         return
     places: dict[tuple[int, int], list[tuple[int, int, BufferValue]]] = defaultdict(list)
     for value in allocation.values:
-        lives = ranges.get((value.instruction, value.index))
+        lives = ranges.get(_key(value))
         start, last = (lives.start, lives.end) if lives else (0, end)
         places[value.offset, value.size].append((start, last, value))
     for (offset, size), lives_there in places.items():

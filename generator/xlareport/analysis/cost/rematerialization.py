@@ -9,6 +9,8 @@ from xlareport.analysis.cost.phases import is_forward
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.hlo.model import HloModule, Instruction
 
+FRAMEWORK = "the framework"
+"""Who asked for what jax.checkpoint runs again."""
 _BY_XLA = re.compile(r"\.remat(?:\d{0,9}|_(?:un)?compressed)(?=\.|\Z)")
 _BY_FRAMEWORK = "rematted_computation"
 """What jax.checkpoint writes into the scope of what it computes again."""
@@ -138,4 +140,4 @@ def _beyond_first(done: _Origins, first_before: Counter[_Work]) -> Counter[_Work
 def _by(instruction: Instruction) -> str:
     if _BY_XLA.search(instruction.name):
         return "XLA"
-    return "the framework" if _BY_FRAMEWORK in instruction.metadata.op_name else ""
+    return FRAMEWORK if _BY_FRAMEWORK in instruction.metadata.op_name else ""

@@ -37,13 +37,15 @@ def find_savings(occupancy: Occupancy, share: float) -> Saving:
     candidates = [slot for slot in occupancy.slots if not slot.is_held]
     chosen: list[tuple[BufferKey, int]] = []
     while curve and max(curve) > wanted and len(chosen) < _MOST_BUFFERS:
-        largest = _largest_at(curve.index(max(curve)), candidates)
+        position = curve.index(max(curve))
+        largest = _largest_at(position, candidates)
         if largest is None:
             break
         candidates.remove(largest)
-        chosen.append((largest.key, largest.size))
-        for position in range(largest.start, largest.end + 1):
-            curve[position] -= largest.size
+        value = occupancy.value_at(largest, position)
+        chosen.append(((value.instruction, value.index), largest.size))
+        for used in range(largest.start, largest.end + 1):
+            curve[used] -= largest.size
     return Saving(occupancy.peak, wanted, max(curve, default=0), tuple(chosen))
 
 

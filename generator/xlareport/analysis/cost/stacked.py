@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.loops import TripCount
+from xlareport.analysis.cost.phases import BACKWARD, FORWARD, is_forward, is_gradient
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 
@@ -35,6 +36,8 @@ class StackedBuffer:
     """What one iteration writes."""
     trip_count: int | None
     scope: str
+    phase: str = ""
+    """`forward` for what is differentiated, `backward` for its gradient; empty where not said."""
 
 
 def find_stacked_buffers(
@@ -68,7 +71,18 @@ def _of_loop(
                 iteration_bytes=_part(update.shape, element) if update else None,
                 trip_count=count,
                 scope=store.metadata.op_name,
+                phase=_phase(store, loop, module),
             )
+
+
+def _phase(store: Instruction, loop: Instruction, module: HloModule) -> str:
+    """Return the phase of what writes a slice, else that of its loop."""
+    for instruction in (store, loop):
+        if is_gradient(instruction, module):
+            return BACKWARD
+        if is_forward(instruction, module):
+            return FORWARD
+    return ""
 
 
 def _part(update: Shape, buffer: Shape) -> int | None:

@@ -1,7 +1,11 @@
 """What would reduce a module's memory, in sentences, the most bytes first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from xlareport.analysis.cost.phases import FORWARD
+from xlareport.analysis.cost.rematerialization import FRAMEWORK
+from xlareport.analysis.cost.saving import Saving
+from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.runtime import units
 
@@ -9,10 +13,19 @@ _NAMED = 3
 _LEAST_LOST = 0.03
 """Of the peak: less fragmentation is no matter."""
 
-_STACKED = (
-    "stacked by loops, such as the activations that a scan saves for the backward pass; "
-    "jax.checkpoint recomputes them."
+_STACKED = {
+    FORWARD: (
+        "that forward loops stack, such as the activations that a scan saves for the backward "
+        "pass; jax.checkpoint recomputes them."
+    ),
+    "": "that loops stack, such as the outputs of a scan.",
+}
+_CHECKPOINTED = (
+    "that forward loops stack; the program has jax.checkpoint already: these are what it saves "
+    "for the backward pass. A checkpoint around several layers saves fewer."
 )
+_CARRIED = frozenset({"while", "broadcast", "copy", "tuple", "get-tuple-element", "constant"})
+"""What is the state of a loop, or zeros that a loop fills: nothing to rematerialize."""
 
 
 def list_actions(memory: MemoryReport) -> list[str]:
@@ -37,20 +50,44 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         )
     saving = memory.saving
     if saving is not None and saving.buffers and saving.is_enough:
-        makers = list(dict.fromkeys(name for (name, _), _ in saving.buffers))
-        names = ", ".join(f"`%{name}`" for name in makers[:_NAMED])
-        rest = len(makers) - _NAMED
-        yield (
-            saving.peak - saving.reached,
-            (
-                f"{units.byte_size(saving.peak - saving.reached)} of the peak: shrink or "
-                f"rematerialize {names}{f' and {rest} more' if rest > 0 else ''}."
-            ),
-        )
-    stacked = sum(buffer.bytes or 0 for buffer in memory.stacked)
-    if stacked:
-        buffers = units.plural(len(memory.stacked), "buffer")
-        yield stacked, f"{units.byte_size(stacked)} at most: {buffers} {_STACKED}"
+        size = saving.peak - saving.reached
+        yield size, f"{units.byte_size(size)} of the peak: {'; '.join(_shrinks(memory, saving))}."
+    yield from _stacked(memory)
     lost = sum(fill.lost for fill in memory.fills)
     if lost > _LEAST_LOST * (memory.occupied_peak_bytes or 0):
         yield lost, f"{units.byte_size(lost)} at most: fragmentation of shared allocations."
+
+
+def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
+    """Yield what to do about the buffers, those that can be computed again first."""
+    opcodes = {row.instruction: row.opcode for row in memory.saving_values}
+    names = list(dict.fromkeys(name for (name, _), _ in saving.buffers))
+    groups: dict[str, list[str]] = {"computed": [], "sent": [], "carried": []}
+    for name in names:
+        opcode = opcodes.get(name, "")
+        is_sent = opcode.removesuffix("-start").removesuffix("-done") in KINDS
+        groups["sent" if is_sent else "carried" if opcode in _CARRIED else "computed"].append(name)
+    if groups["computed"]:
+        yield f"shrink or rematerialize {_names(groups['computed'])}"
+    if groups["sent"]:
+        yield f"shrink {_names(groups['sent'])} (rematerialized, they are sent again)"
+    if groups["carried"]:
+        yield f"shrink {_names(groups['carried'])} (loops carry or fill them)"
+
+
+def _names(names: Sequence[str]) -> str:
+    rest = len(names) - _NAMED
+    shown = ", ".join(f"`%{name}`" for name in names[:_NAMED])
+    return f"{shown}{f' and {rest} more' if rest > 0 else ''}"
+
+
+def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
+    """Yield what loops stack, gradients apart: these are what the program asks for."""
+    is_checkpointed = any(row.by == FRAMEWORK for row in memory.rematerialized)
+    for phase, words in _STACKED.items():
+        alike = [buffer for buffer in memory.stacked if buffer.phase == phase]
+        size = sum(buffer.bytes or 0 for buffer in alike)
+        if size:
+            what = _CHECKPOINTED if phase and is_checkpointed else words
+            buffers = units.plural(len(alike), "buffer")
+            yield size, f"{units.byte_size(size)} at most: {buffers} {what}"
