@@ -152,6 +152,16 @@ def test_a_dump_without_the_end_of_the_compilation_is_not_checked(budget: str) -
     assert "The head holds no optimized module of jit_step" in reason
 
 
+def test_a_cached_program_is_named_where_its_memory_is_not_known() -> None:
+    lost = compared("jit_step", {"occupied_peak_bytes": (7, None)}, main=True)
+    (reason,) = gaps(view(replace(lost, only_optimized=("head",))), "peak_bytes[main] > +5%")
+
+    assert reason == (
+        "occupied_peak_bytes of jit_step is not known on both sides. The head holds nothing but "
+        "the optimized module, as where a compilation cache answered."
+    )
+
+
 @pytest.mark.parametrize(
     "changes", [{"bare": True}, {"counts": ()}, {"counts": (("add", 1, None),)}]
 )

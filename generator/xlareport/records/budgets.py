@@ -193,8 +193,18 @@ def _gap(budget: Budget, compared: ComparedRecord) -> str:
         return "" if known else f"The operations of {compared.name} are not known on both sides."
     if _quantity(budget, compared) is None:
         side = "both sides" if budget.grown else "the head"
-        return f"{budget.figures[0]} of {compared.name} is not known on {side}."
+        return f"{budget.figures[0]} of {compared.name} is not known on {side}.{_cached(compared)}"
     return ""
+
+
+def _cached(compared: ComparedRecord) -> str:
+    """Return what a dump of a cached program looks like, where this may be one."""
+    if not compared.only_optimized:
+        return ""
+    return (
+        f" The {compared.only_optimized[0]} holds nothing but the optimized module, as where a "
+        "compilation cache answered."
+    )
 
 
 def _was_known(budget: Budget, compared: ComparedRecord) -> bool:

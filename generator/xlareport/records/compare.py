@@ -99,6 +99,8 @@ class ComparedRecord:
     """Operations with their asynchronous forms in the optimized modules; None where not known."""
     not_optimized: tuple[str, ...] = ()
     """The sides, `base` and `head`, of which the dump holds no optimized module."""
+    only_optimized: tuple[str, ...] = ()
+    """The side of which the dump holds the optimized module alone, where the other has more."""
 
     @property
     def has_page(self) -> bool:
@@ -234,6 +236,7 @@ def _compared(
         precisions=tuple(_precisions(comparison)),
         counts=tuple(_counts(comparison)),
         not_optimized=tuple(_not_optimized(comparison)),
+        only_optimized=tuple(_only_optimized(comparison)),
     )
 
 
@@ -284,6 +287,13 @@ def _counted(side: Sketched | None) -> Mapping[str, int] | None:
 def _not_optimized(comparison: Comparison) -> Iterator[str]:
     for name, side in (("base", comparison.base), ("head", comparison.head)):
         if side is not None and side.final is not None and not side.is_optimized:
+            yield name
+
+
+def _only_optimized(comparison: Comparison) -> Iterator[str]:
+    base, head = comparison.base, comparison.head
+    for name, side, other in (("base", base, head), ("head", head, base)):
+        if side and other and side.is_optimized and len(side.stages) == 1 < len(other.stages):
             yield name
 
 
