@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from tests.analysis.skeleton.program import HEAD, parsed, text
 
 from xlareport.analysis.skeleton.items import SkeletonItem, every_item
@@ -56,6 +57,20 @@ def test_a_collective_names_its_end_and_what_runs_meanwhile(tmp_path: Path) -> N
     )
     assert start.beside_seconds == 2 * (items["beside.1"].seconds or 0.0)
     assert items["done"].done == "start"
+
+
+def test_a_synchronous_collective_takes_its_time_and_waits_for_nothing(tmp_path: Path) -> None:
+    config = 'backend_config={"collective_backend_config":{"is_sync":true}}'
+    content = text().replace("all-reduce-start(%x),", f"all-reduce-start(%x), {config},")
+    skeleton = module_skeleton(parsed(tmp_path, content))
+    assert content != text()
+    items = {item.name: item for _, item in every_item(skeleton.items)}
+    assert "done" not in items
+    assert not items["start"].is_async
+    before = module_skeleton(parsed(tmp_path, text()))
+    assert skeleton.seconds == pytest.approx(before.seconds + (items["start"].seconds or 0.0))
+    assert "Roofline time of all instructions" in skeleton_text(before)
+    assert "Roofline time of all instructions" not in skeleton_text(skeleton)
 
 
 def test_of_a_conditional_the_longest_branch_counts(tmp_path: Path) -> None:

@@ -76,6 +76,8 @@ class Skeleton:
     items: tuple[SkeletonItem, ...]
     left_out: int = 0
     """Instructions that run nothing, in all computations: parameters, tuples, bitcasts."""
+    roofline_seconds: float | None = None
+    """The least time of all instructions, as the cost report has it; None where not known."""
     unknown: int = 0
     """Items whose time is not known."""
     problems: tuple[str, ...] = ()

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from xlareport.analysis.collectives.figures import measure_collectives
-from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
+from xlareport.analysis.cost.roofline import estimate_time, estimate_total_time
 from xlareport.analysis.cost.work import InstructionKey, ModuleCost
 from xlareport.analysis.skeleton.command_buffers import in_command_buffers
 from xlareport.analysis.skeleton.items import (
@@ -49,6 +49,8 @@ class _Estimates:
     device: Device
     collectives: Mapping[InstructionKey, float | None]
     """The modeled time of what begins a collective; None where it is not known."""
+    synchronous: frozenset[InstructionKey]
+    """What begins a collective that runs to its end before anything else does."""
 
     def seconds(self, computation: Computation, instruction: Instruction) -> float | None:
         """Return the least time of one execution, of a collective the modeled one, if known."""
@@ -67,8 +69,16 @@ def read_skeleton(
     final = module.final
     if final is None:
         raise ValueError("read_skeleton is for modules with a snapshot")
-    times = _collective_times(final.hlo, cost, device)
-    outline = _Outline(_Estimates(final.hlo, cost, device, times), module.code)
+    collectives = measure_collectives(final.hlo, cost, device)
+    synchronous = (figures.collective for figures in collectives if figures.collective.is_sync)
+    estimates = _Estimates(
+        final.hlo,
+        cost,
+        device,
+        _collective_times(collectives),
+        frozenset(collective.key for collective in synchronous),
+    )
+    outline = _Outline(estimates, module.code)
     items = outline.of_entry()
     every = [item for _, item in every_item(items)]
     return Skeleton(
@@ -81,18 +91,19 @@ def read_skeleton(
         device_grade=grade,
         items=items,
         left_out=outline.left_out,
+        roofline_seconds=estimate_total_time(cost, device),
         unknown=sum(item.seconds is None and item.kind != "done" for item in every),
         problems=tuple(outline.problems),
     )
 
 
 def _collective_times(
-    module: HloModule, cost: ModuleCost, device: Device
+    collectives: Sequence[CollectiveFigures],
 ) -> Mapping[InstructionKey, float | None]:
     """Return the modeled time of collectives that one instruction carries out, or begins."""
     return {
         figures.collective.key: figures.time.seconds
-        for figures in measure_collectives(module, cost, device)
+        for figures in collectives
         if figures.collective.form != _AMONG_KERNELS
     }
 
@@ -136,8 +147,20 @@ class _Outline:
                 )
                 break
             items.append(item)
-        self._items_of[computation.name] = tuple(_with_ends(items, computation))
+        ends = _starts(items, computation)
+        kept = [item for place, item in enumerate(items) if not self._ends_sync(items, ends, place)]
+        self.left_out += len(items) - len(kept)
+        self._items_of[computation.name] = tuple(_with_ends(kept, computation))
         self._sizes[computation.name] = size
+
+    def _ends_sync(
+        self, items: Sequence[SkeletonItem], ends: Mapping[int, int], place: int
+    ) -> bool:
+        """Return whether an item ends a synchronous collective: it waits for nothing."""
+        start = ends.get(place)
+        return start is not None and (
+            (items[start].computation, items[start].name) in self.estimates.synchronous
+        )
 
     def _item(self, computation: Computation, instruction: Instruction) -> SkeletonItem:
         module = self.estimates.module

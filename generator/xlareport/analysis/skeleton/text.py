@@ -36,12 +36,22 @@ def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
     yield (
         f"Times are estimates (roofline on {skeleton.device}{grade}), not measured: "
         f"{units.seconds(skeleton.seconds)} in sequence, asynchronous operations aside."
+        f"{_roofline(skeleton)}"
     )
     if skeleton.unknown:
         yield f"The time of {units.plural(skeleton.unknown, 'item')} is not known."
     for note in sorted(_buffer_notes(skeleton)):
         yield f"Command buffers: {note}."
     yield from skeleton.problems
+
+
+def _roofline(skeleton: Skeleton) -> str:
+    """Return the sum of all instructions where some are asynchronous, as the Cost tab has it."""
+    if skeleton.roofline_seconds is None or not any(
+        item.is_async for _, item in every_item(skeleton.items)
+    ):
+        return ""
+    return f" Roofline time of all instructions: {units.seconds(skeleton.roofline_seconds)}."
 
 
 def _buffer_notes(skeleton: Skeleton) -> set[str]:
