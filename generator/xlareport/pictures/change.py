@@ -184,7 +184,9 @@ def change_pictures(
     sides = ((old, cache(str)), (new, _naming(before, pairs, partner)))
     choice = choose(find_change_regions(sides))
     places = [(name_of(region), line, region.ids) for line, region in choice.places()]
-    shown = [item | _around(sides, item) for item in (choice.chosen, *(ids for *_, ids in places))]
+    named = [_by_name(side) for side in sides]
+    chosen = (choice.chosen, *(ids for *_, ids in places))
+    shown = [item | _around(sides, named, item) for item in chosen]
     (first, second), *others = _pairs(sides, shown)
     last = replace(second, notes=(*choice.notes(), *second.notes), left_out=choice.lines())
     return StepDrawings(
@@ -252,15 +254,27 @@ def _same(before: HloModule, place: Place) -> Place | None:
     return place if computation and place.instruction in computation.by_name else None
 
 
-def _around(sides: Sides, chosen: dict[str, None]) -> dict[str, None]:
+def _by_name(part: tuple[PictureSide, Naming]) -> Mapping[str, Sequence[tuple[int, Place]]]:
+    """Return the changed places of a side by their names, with where each stands among them."""
+    side, naming = part
+    named: dict[str, list[tuple[int, Place]]] = {}
+    for number, place in enumerate(side.states):
+        named.setdefault(naming(place), []).append((number, place))
+    return named
+
+
+def _around(
+    sides: Sides,
+    named: Sequence[Mapping[str, Sequence[tuple[int, Place]]]],
+    chosen: dict[str, None],
+) -> dict[str, None]:
     """Return what is next to what was chosen, before or after."""
     result: dict[str, None] = {}
-    for side, naming in sides:
-        for place in side.states:
-            if naming(place) in chosen:
-                others = (naming(neighbour) for neighbour in side.neighbours(place))
-                new = (name for name in others if name not in chosen and name not in result)
-                result.update(dict.fromkeys(islice(new, _MOST_AROUND_ONE)))
+    for (side, naming), places in zip(sides, named, strict=True):
+        for _, place in sorted(chain.from_iterable(places.get(name, ()) for name in chosen)):
+            others = (naming(neighbour) for neighbour in side.neighbours(place))
+            new = (name for name in others if name not in chosen and name not in result)
+            result.update(dict.fromkeys(islice(new, _MOST_AROUND_ONE)))
     return dict(islice(result.items(), _MOST_AROUND))
 
 

@@ -82,8 +82,9 @@ def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
     beside: dict[str, dict[str, None]] = {}
     for side, naming in sides:
         for place in side.states:
+            name = naming(place)
             for other in side.neighbours(place):
-                beside.setdefault(naming(other), {})[naming(place)] = None
+                beside.setdefault(naming(other), {})[name] = None
     links: dict[str, list[str]] = {}
     for owner, names in _by_owner(owners).items():
         if owner:
@@ -108,7 +109,8 @@ def _owners(sides: Iterable[tuple[PictureSide, Naming]]) -> dict[str, str]:
     owners: dict[str, str] = {}
     for side, naming in sides:
         for place in side.states:
-            owners[naming(place)] = side.home(place) or owners.get(naming(place), "")
+            name = naming(place)
+            owners[name] = side.home(place) or owners.get(name, "")
     return owners
 
 

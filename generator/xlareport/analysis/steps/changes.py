@@ -98,7 +98,7 @@ def changes(matching: Matching) -> Iterator[Change]:
             yield change
     for left in left_unread(matching):
         if (Kind.LEFT, left.before[0]) not in named:
-            yield reader.change((Kind.LEFT,), left.before[0], left.after[0], left, ())
+            yield reader.change((Kind.LEFT,), left.before[0], left.after[0], left)
     yield from _reordered(matching)
 
 
@@ -143,20 +143,20 @@ class _Reader:
         self, pairing: Pairing, before: Place | None, after: Place | None
     ) -> Change:
         first = before in pairing.before[:1] and after in pairing.after[:1]
-        kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
-        change = self.change((kind,), before, after, pairing, ())
+        former = kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
+        balance = self._ledger.balance(pairing.relation, before, after)
+        change = self.change((kind,), before, after, pairing, balance=balance)
         if kind is Kind.REMOVED and before and self._folding.folds(before):
             kind = Kind.FOLDED
         elif kind is Kind.CLONED and before is not None and before == after:
             kind = Kind.LEFT if self._is_called(before.computation) else Kind.PART
         elif kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]:
             kind = Kind.REBUILT
-        balance = self._ledger.balance(pairing.relation, before, after)
         if kind is Kind.FOLDED and before is not None:
             change = replace(change, grade=Grade.MATCHED)
             if is_literal(self._matching.before, before):
                 kind, change = Kind.DEAD, replace(change, reason=FOLDED_USERS)
-        return replace(change, kind=kind, kinds=(kind,), balance=balance)
+        return change if kind is former else replace(change, kind=kind, kinds=(kind,))
 
     def _is_called(self, computation: str) -> bool:
         """Return whether a computation after is the entry, or called."""
@@ -167,14 +167,14 @@ class _Reader:
     def _first_pair(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]
         balance = self._ledger.balance(pairing.relation, before, after)
-        change = next(self._compared(pairing), None)
+        change = next(self._compared(pairing, balance), None)
         if change is None and balance:
             kind = Kind.CLONED if balance > 0 else Kind.MERGED
-            change = self.change((kind,), before, after, pairing, ())
+            change = self.change((kind,), before, after, pairing, balance=balance)
         if change is not None:
-            yield replace(change, balance=balance)
+            yield change
 
-    def _compared(self, pairing: Pairing) -> Iterator[Change]:
+    def _compared(self, pairing: Pairing, balance: int) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]
         old, new = self._matching.before.find(*before), self._matching.after.find(*after)
         if old is None or new is None or (old is new and before.computation == after.computation):
@@ -184,7 +184,7 @@ class _Reader:
             kind = _kind(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
             folded = new.opcode == "constant" and is_constant(self._matching.before, before)
             kind = Kind.FOLDED if folded else kind
-            yield self.change((kind,), before, after, pairing, (message,))
+            yield self.change((kind,), before, after, pairing, (message,), balance=balance)
             return
         result = compare(old, new, self._matching.computations)
         home = self._matching.computations.get(before.computation, before.computation)
@@ -192,7 +192,7 @@ class _Reader:
             result |= self._destination(before, after, new.opcode)
             stands = before in pairing.after or self._matching.after.find(*before) is old
             if Kind.MOVED in result and stands:
-                yield self.change((Kind.CLONED,), before, after, pairing, ())
+                yield self.change((Kind.CLONED,), before, after, pairing, balance=balance)
                 return
         else:
             result |= compare_operands(self._matching, (before, old), (after, new))
@@ -202,7 +202,7 @@ class _Reader:
         if result:
             kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)
-            yield self.change(kinds, before, after, pairing, details)
+            yield self.change(kinds, before, after, pairing, details, balance=balance)
 
     def _destination(self, before: Place, after: Place, opcode: str) -> dict[Kind, str]:
         """Return where an instruction is now: moved out of a loop, or into one."""
@@ -243,7 +243,9 @@ class _Reader:
         before: Place | None,
         after: Place | None,
         pairing: Pairing,
-        details: tuple[str, ...],
+        details: tuple[str, ...] = (),
+        *,
+        balance: int = 0,
     ) -> Change:
         old = None if before is None else self._matching.before.find(*before)
         new = None if after is None else self._matching.after.find(*after)
@@ -269,6 +271,7 @@ class _Reader:
             details=details,
             numbering=kinds[0] is Kind.RENAMED and _same_but_number(before, after),
             members=self._members(kinds[0], pairing),
+            balance=balance,
             target=_target(new) if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE else "",
         )
 

@@ -20,9 +20,9 @@ CONTEXT = 2
 _NAME = re.compile(r"[\w.\-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DiffLine:
-    """One line of a difference."""
+    """One line of a difference; never changed once made, and not frozen, as there are millions."""
 
     sign: str
     """`+` only after, `-` only before, `~` changed, space unchanged.
@@ -176,13 +176,16 @@ def _pair(
     if old.text == new.text:
         return DiffLine(" ", old.text)
     names = _continued(matching, before[0], old, after[0])
-    if _renamed(old.text, names) == new.text:
+    if names and _renamed(old.text, names) == new.text:
         return DiffLine(" ", old.text, new.text, renumbered=True)
     return DiffLine("~", old.text, new.text)
 
 
 def _continued(matching: Matching, here: str, line: Instruction, there: str) -> Mapping[str, str]:
-    """Return what the names in a line are called after: its own, its operands', its callees'."""
+    """Return what the names in a line are called after where that is another name.
+
+    They are its own, its operands' and its callees'.
+    """
     result = {}
     for name in (line.name, *line.operand_names):
         partner = matching.partner_after(Place(here, name))
@@ -190,7 +193,7 @@ def _continued(matching: Matching, here: str, line: Instruction, there: str) -> 
             result[name] = partner.instruction
     for _, callee in line.called:
         result[callee] = matching.computations.get(callee, callee)
-    return result
+    return {name: now for name, now in result.items() if name != now}
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
