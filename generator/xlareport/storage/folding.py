@@ -5,7 +5,7 @@ further; a pattern is found however far back it stands.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
 from operator import sub
@@ -46,40 +46,42 @@ class Folded:
 def fold_strings(strings: Sequence[str]) -> Folded:
     """Fold strings; any string comes back as it was."""
     folded = Folded()
-    known: dict[str | tuple[str], tuple[int, list[list[str]]]] = {}
-    taken_apart: dict[str, tuple[int, list[list[str]], list[str]]] = {}
+    known: dict[str | tuple[str], tuple[int, list[list[int]]]] = {}
+    taken_apart: dict[str, tuple[int, list[list[int]], list[int]]] = {}
+    uses = folded.uses
     for string in strings:
         parts = taken_apart.get(string)
         if parts is None:
             key, numbers = _taken_apart(string)
-            if key not in known:
-                known[key] = len(known), []
-            parts = taken_apart[string] = (*known[key], numbers)
+            pattern = known.get(key)
+            if pattern is None:
+                pattern = known[key] = len(known), []
+            parts = taken_apart[string] = (*pattern, numbers)
         number, rows, numbers = parts
         rows.append(numbers)
-        folded.uses.append(number)
+        uses.append(number)
     for key, (_, rows) in known.items():
         folded.patterns.append(key if isinstance(key, str) else [*key])
         folded.numbers += _distances(rows)
     return folded
 
 
-def _distances(rows: Sequence[Sequence[str]]) -> Iterator[int]:
+def _distances(rows: Sequence[Sequence[int]]) -> Iterable[int]:
     """Return the numbers slot by slot, each as distance from that of the row before."""
     if len(rows) == 1:  # as most patterns have
-        return map(int, rows[0])
-    columns = (list(map(int, slot)) for slot in zip(*rows, strict=True))
-    return chain.from_iterable(map(sub, column, [0, *column[:-1]]) for column in columns)
+        return rows[0]
+    columns = zip(*rows, strict=True)
+    return chain.from_iterable(map(sub, column, (0, *column)) for column in columns)
 
 
-def _taken_apart(string: str) -> tuple[str | tuple[str], list[str]]:
+def _taken_apart(string: str) -> tuple[str | tuple[str], list[int]]:
     """Return the pattern and the numbers of a string; in a tuple, what represents itself."""
     if SLOT in string:
         return (string,), []
     parts = _NUMBER.split(string, _MOST_SLOTS)
     if len(parts) > 2 * _MOST_SLOTS:
         return string, []
-    return SLOT.join(parts[::2]), parts[1::2]
+    return SLOT.join(parts[::2]), [*map(int, parts[1::2])]
 
 
 def unfold_strings(folded: Folded, room: int) -> list[str]:

@@ -134,7 +134,10 @@ class CodeDigests:
             else:
                 value = self._heads.get(instruction) or self._head(instruction)
                 for name in instruction.operands:
-                    value = (value * _FACTOR + _operand(name, values)) % _PRIME
+                    operand = values.get(name)
+                    if operand is None:
+                        operand = _operand(name, values)
+                    value = (value * _FACTOR + operand) % _PRIME
                 for _, name in instruction.called:
                     callee = known.get(name, (_UNKNOWN,))[0]
                     value = (value * _FACTOR + int.from_bytes(callee)) % _PRIME
