@@ -64,7 +64,8 @@ class Values:
         """Kept nodes by value, and by value and frame, the first where there are several."""
         self.renames = False
         """Whether the last evaluation gave a known expression the token of a kept line."""
-        self._any_kept = any(frame.kept for frame in graph.frames)
+        self._kept_opcodes = frozenset(_kept_opcodes(graph))
+        """A line of another opcode has no twin that is kept."""
         self._equal_constants: dict[_ValueInFrame, list[Node]] = {}
         """Kept constants that equal one before them in their frame."""
         self._equal_uses: Counter[_ValueInFrame] = Counter()
@@ -208,7 +209,8 @@ class Values:
             self._tokens.name(key, node.token)
             self._linked_with.setdefault(node.token, node)
             return node.token
-        if self._any_kept and node.inputs and not self._is_kept_near(self._tokens.find(key), node):
+        may_have_twins = node.inputs and node.instruction.opcode in self._kept_opcodes
+        if may_have_twins and not self._is_kept_near(self._tokens.find(key), node):
             self._note_twins(node)
         token = self._tokens.of(key)
         near = self._kept_with.get((token, node.frame))
@@ -348,6 +350,15 @@ def _is_constant(node: Node) -> bool:
     if not node.inputs:
         return line.opcode != "parameter" and not line.operands
     return all(operand.constant for operand in node.inputs)
+
+
+def _kept_opcodes(graph: Graph) -> Iterator[str]:
+    """Yield the opcodes of the kept lines of all frames."""
+    for frame in graph.frames:
+        if frame.kept:
+            yield from [
+                line.opcode for line in frame.computation.instructions if line in frame.kept
+            ]
 
 
 def _use_count(node: Node) -> int:
