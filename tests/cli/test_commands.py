@@ -116,7 +116,7 @@ def test_output_goes_to_this_machine_only(tmp_path: Path) -> None:
     done = run("build", tmp_path, "--out", "gs://bucket/report", cwd=tmp_path)
 
     assert done.returncode == 2
-    assert "output is written to a folder of this machine" in " ".join(done.stderr.split())
+    assert "output is written to this machine" in " ".join(done.stderr.split())
     assert not (tmp_path / "gs:").exists()
 
 

@@ -3,7 +3,8 @@
 import click
 import pytest
 
-from xlareport.cli.options import script_name, size
+from xlareport.cli import xlareport
+from xlareport.cli.options import OutPath, script_name, size
 
 
 @pytest.mark.parametrize(
@@ -23,3 +24,19 @@ def test_sizes_are_those_of_every_other_place() -> None:
     assert size("500mb") == 500 * 10**6
     with pytest.raises(click.BadParameter, match="is no size"):
         size("many")
+
+
+def test_no_command_writes_to_an_address() -> None:
+    written = {"--out", "--output", "--trace", "--junit", "--markdown", "--history", "--root"}
+    context = click.Context(xlareport)
+    commands = {
+        name: xlareport.get_command(context, name) for name in xlareport.list_commands(context)
+    }
+    kinds = {
+        f"{name} {option.name}": isinstance(option.type, OutPath)
+        for name, command in commands.items()
+        for option in (command.params if command else ())
+        if not written.isdisjoint(option.opts)
+    }
+    assert len(kinds) > 8
+    assert [name for name, refuses in kinds.items() if not refuses] == []

@@ -104,7 +104,7 @@ class _BuildCommand(click.Command):
 @click.option(
     "--history",
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OUT_FOLDER,
     help="Add this night's figures to DIR/history.jsonl and show the nightly trend.",
 )
 @click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlareport.cli.options import OUT_FOLDER, limited
+from xlareport.cli.options import OUT_FILE, OUT_FOLDER, limited
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -45,11 +45,11 @@ _CAUSES = 6
 )
 @click.option("--profile-head", metavar="DIR", multiple=True, help="Profile of HEAD.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML.")
+@click.option("--junit", "junit_file", type=OUT_FILE, help="Write JUnit XML.")
 @click.option(
     "--markdown",
     "markdown_file",
-    type=click.Path(path_type=Path),
+    type=OUT_FILE,
     help="Write a short Markdown summary for a comment or a job.",
 )
 @click.option("--strict", is_flag=True, help="A budget that cannot be checked counts as broken.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import limited
+from xlareport.cli.options import OUT_FILE, limited
 from xlareport.cli.terminal import progress_bar, say
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUT_FILE,
     help="The file; MODULE.json if none. Node data goes into files beside it.",
 )
 @click.option("--profile", "profiles", multiple=True, metavar="DIR", help="As for build.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import limited
+from xlareport.cli.options import OUT_PATH, limited
 from xlareport.cli.terminal import printable, progress_bar, say
 from xlareport.replay.process import default_python
 from xlareport.runtime import units
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="DUMP_OR_SITE")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=OUT_PATH,
     help="A new or empty folder for the texts; with a piece, its file (else it is printed).",
 )
 @click.option(

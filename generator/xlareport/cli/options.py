@@ -15,25 +15,24 @@ from xlareport.runtime.units import parse_byte_size
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://", re.IGNORECASE)
 
 
-class OutFolder(click.Path):
-    """A folder of this machine that is written; an address of a store is refused."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path, file_okay=False)
+class OutPath(click.Path):
+    """A file or folder of this machine that is written; an address of a store is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; raises click.BadParameter for an address."""
         if isinstance(value, str) and _URL.match(value):
             self.fail(
-                f"{value} is an address, and output is written to a folder of this machine. Write "
-                "to a folder and copy its site/, for instance with `gsutil -m rsync -r` or "
-                "`aws s3 sync`.",
+                f"{value} is an address, and output is written to this machine. Write to a folder "
+                "and copy it (its site/ where it is a report), for instance with "
+                "`gsutil -m rsync -r` or `aws s3 sync`.",
                 *(param, ctx),
             )
         return super().convert(value, param, ctx)
 
 
-OUT_FOLDER = OutFolder()
+OUT_PATH = OutPath(path_type=Path)
+OUT_FOLDER = OutPath(path_type=Path, file_okay=False)
+OUT_FILE = OutPath(path_type=Path, dir_okay=False)
 
 
 def size(text: str) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from xlareport.cli.options import OUT_FILE
 from xlareport.cli.terminal import printable, progress_bar, say
 from xlareport.runtime import units
 from xlareport.site.fitting import LIMIT
@@ -23,7 +24,7 @@ _SIZE = 1_000_000
     "-o",
     "target",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUT_FILE,
     help="The file to write; by default xla-report.zip, or xla-report.html.",
 )
 @click.option(
@@ -75,6 +76,8 @@ def command(
     if packed.left_out:
         result = [f"{what} ({units.plural(count, 'file')})" for what, count in packed.left_out]
         say(f"Left out: {', '.join(result)}.", err=True)
+    if not single:
+        say("Mail filters may block a zip with scripts: --single-file writes HTML.", err=True)
 
 
 def _print_redacted(done: "Shared") -> None:

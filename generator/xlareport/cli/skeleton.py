@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from xlareport.cli.options import limited
+from xlareport.cli.options import OUT_FILE, limited
 from xlareport.cli.terminal import progress_bar, say
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -23,7 +23,7 @@ _WIDEST = 160
 @click.option("--json", "as_json", is_flag=True, help="Every item as JSON.")
 @click.option(
     "--trace",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUT_FILE,
     metavar="OUT.json",
     help="Write a trace for Perfetto or chrome://tracing.",
 )
