@@ -214,3 +214,61 @@ OTHER  %left = f32[SIZE]{0} multiply(%x, %one)
     found = match(read(before), read(after))
     assert found.partner_after(Place("main", "one")) == Place("main", "one")
     assert found.partner_after(Place("main", "two")) == Place("main", "one")
+
+
+def _told_removed(read: Read, before: str, after: str, name: str) -> str:
+    pairing = match(read(before), read(after)).pairing_before(Place("main", name))
+    assert pairing is not None
+    assert pairing.relation is Relation.REMOVED
+    return pairing.reason
+
+
+_CARRIED = """
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %sine = f32[8]{0} sine(%a)
+  %lost = f32[8]{0} tan(%a)
+  %cosine = f32[8]{0} cosine(%a)
+  ROOT %out = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%sine, %lost, %cosine)
+}
+"""
+
+
+def test_the_next_element_of_a_shorter_tuple_is_not_used_instead(read: Read) -> None:
+    shorter = _CARRIED.replace("(f32[8], f32[8], f32[8])", "(f32[8], f32[8])").replace(
+        "(f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%sine, %lost, %cosine)",
+        "(f32[8]{0}, f32[8]{0}) tuple(%sine, %cosine)",
+    )
+    shorter = shorter.replace("  %lost = f32[8]{0} tan(%a)\n", "")
+    assert _told_removed(read, _CARRIED, shorter, "lost") == "%out no longer uses it"
+
+
+_ELEMENT_READ = """
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %slice.8 = f32[8]{0} reverse(%a), dimensions={0}
+  %held = (f32[8]{0}, f32[8]{0}) tuple(%slice.8, %b)
+  %element = f32[8]{0} get-tuple-element(%held), index=0
+  ROOT %sum = f32[8]{0} add(%element, %b)
+}
+"""
+
+
+def test_what_reads_the_value_of_an_element_itself_is_named_with_it(read: Read) -> None:
+    lines = _ELEMENT_READ.splitlines()
+    after = "\n".join(line for line in lines if "%held" not in line).replace("%element", "%slice.8")
+    assert _told_removed(read, _ELEMENT_READ, after, "element") == "%sum uses %slice.8 instead"
+
+
+def test_a_user_whose_name_another_has_now_is_not_said_to_be_there(read: Read) -> None:
+    before = _CARRIED.replace("%lost = f32[8]{0} tan(%a)", "%x = f32[8]{0} tan(%a)\n  LOST")
+    before = before.replace("LOST", "%lost = f32[4,2]{1,0} reshape(%x)").replace(
+        "f32[8], f32[8], f32[8]", "f32[8], f32[4,2], f32[8]"
+    )
+    before = before.replace(
+        "f32[8]{0}, f32[8]{0}, f32[8]{0}", "f32[8]{0}, f32[4,2]{1,0}, f32[8]{0}"
+    )
+    after = _CARRIED.replace("tan(%a)", "reverse(%sine), dimensions={0}")
+    reason = _told_removed(read, before, after, "x")
+    assert reason == "its user %lost, whose name another has now, was removed"

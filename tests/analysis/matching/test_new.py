@@ -109,3 +109,25 @@ ENTRY %main (a: f32[8]) -> (f32[2,4], f32[8]) {
     said = found.pairing_after(at("reshape.2"))
     assert said is not None
     assert said.relation is Relation.ADDED
+
+
+def test_what_a_call_is_given_is_used_by_the_call(read: Read) -> None:
+    called = """
+%called (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %tan = f32[8]{0} tan(%p)
+  ROOT %sine = f32[8]{0} sine(%tan)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %call = f32[8]{0} call(%a), to_apply=%called
+}
+"""
+    after = called.replace("  ROOT %call", "  %abs = f32[8]{0} abs(%a)\n  ROOT %call").replace(
+        "call(%a)", "call(%abs)"
+    )
+    after = after.replace("called", "inlinable").replace("%tan", "%tan.2").replace("%p", "%p.2")
+    pairing = match(read(called), read(after)).pairing_after(at("abs"))
+    assert pairing is not None
+    assert "%call" in pairing.reason

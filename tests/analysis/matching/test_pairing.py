@@ -14,10 +14,10 @@ def test_a_further_copy_keeps_its_own_grade() -> None:
     pairing = copies(Grade.GUESSED)
     assert pairing.known_of(BEFORE, FIRST) == Doubt(Grade.MATCHED, "by name")
     assert pairing.known_of(BEFORE, FURTHER) == Doubt(Grade.GUESSED, "in order")
-    assert pairing.weakest_grade is Grade.GUESSED
+    assert pairing.weakest.grade is Grade.GUESSED
 
 
 def test_a_further_copy_is_no_surer_than_the_first() -> None:
     pairing = copies(Grade.EXACT)
     assert pairing.known_of(BEFORE, FURTHER) == Doubt(Grade.MATCHED, "by name")
-    assert pairing.weakest_grade is Grade.MATCHED
+    assert pairing.weakest.grade is Grade.MATCHED

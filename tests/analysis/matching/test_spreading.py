@@ -97,3 +97,42 @@ ENTRY %main (x: f32[8,4], y: f32[4,8]) -> f32[8,8] {
     claim = match(read(before), read(after)).pairing_before(Place("main", "transpose"))
     assert claim is not None
     assert Place("main", "done") not in claim.after
+
+
+POWER = """
+HloModule m
+
+ENTRY %main (a: f32[8], b: f32[8], c: f32[8,1]) -> f32[8,3] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %c = f32[8,1]{1,0} parameter(2)
+  %one = f32[] constant(1)
+  %broadcast.19 = f32[8]{0} broadcast(%one), dimensions={}
+  %two = f32[] constant(2)
+  %pow.6 = f32[8,1]{1,0} broadcast(%two), dimensions={}
+  LINES
+  ROOT %broadcast.20 = f32[8,3]{1,0} broadcast(%OPERAND), dimensions={0}
+}
+"""
+DIVIDED = POWER.replace("OPERAND", "divide").replace(
+    "LINES",
+    """%in = f32[8,1]{1,0} reshape(%a), metadata={op_name="in"}
+  %pow.7 = f32[8,1]{1,0} power(%in, %pow.6), metadata={op_name="pow"}
+  %div.13 = f32[8]{0} reshape(%pow.7), metadata={op_name="div"}
+  %divide = f32[8]{0} divide(%broadcast.19, %div.13), metadata={op_name="div"}""",
+)
+MOVED = POWER.replace("OPERAND", "reshape.32").replace(
+    "LINES",
+    """%in.2 = f32[8]{0} reshape(%pow.6), metadata={op_name="pow"}
+  %pow.8 = f32[8]{0} power(%a, %in.2), metadata={op_name="pow"}
+  %reshape.28 = f32[8,1]{1,0} reshape(%pow.8), metadata={op_name="pow"}
+  %reshape.31 = f32[8,1]{1,0} reshape(%broadcast.19), metadata={op_name="div"}
+  %divide.1 = f32[8,1]{1,0} divide(%reshape.31, %reshape.28), metadata={op_name="div"}
+  %reshape.32 = f32[8]{0} reshape(%divide.1), metadata={op_name="div"}""",
+)
+
+
+def test_an_operation_is_not_what_is_read_instead_where_its_like_is_left(read: Read) -> None:
+    matching = match(read(DIVIDED), read(MOVED))
+    for old, new in (("pow.7", "pow.8"), ("divide", "divide.1")):
+        assert matching.partner_after(Place("main", old)) == Place("main", new)

@@ -62,3 +62,43 @@ def test_moves_of_other_values_are_left_alone(read: Read) -> None:
     pairing = match(read(_BEFORE), read(other)).pairing_before(_at("reshape.1"))
     assert pairing is not None
     assert pairing.relation is not Relation.SWAPPED
+
+
+_PAIRED_BY_PLACE = """
+HloModule m
+
+ENTRY %main (a: u32[1], b: s32[]) -> s32[] {
+  %a = u32[1]{0} parameter(0)
+  %b = s32[] parameter(1)
+  %clamp.2 = u32[1]{0} clamp(%a, %a, %a)
+  LINES
+  %multiply.122 = s32[] multiply(%OPERAND, %b)
+  %multiply.124 = s32[] multiply(%OPERAND, %OPERAND)
+  ROOT %out = s32[] add(%multiply.122, %multiply.124)
+}
+"""
+_CONVERTED = _PAIRED_BY_PLACE.replace(
+    "LINES",
+    '%reshape.442 = u32[] reshape(%clamp.2), metadata={op_name="mul"}\n'
+    '  %convert = s32[] convert(%reshape.442), metadata={op_name="mul"}',
+).replace("OPERAND", "convert")
+_RESHAPED = _PAIRED_BY_PLACE.replace(
+    "LINES",
+    '%convert.2 = s32[1]{0} convert(%clamp.2), metadata={op_name="mul"}\n'
+    '  %reshape.446 = s32[] reshape(%convert.2), metadata={op_name="mul"}',
+).replace("OPERAND", "reshape.446")
+
+
+def test_a_reshape_that_passes_a_convert_changes_no_type(read: Read) -> None:
+    pairing = match(read(_CONVERTED), read(_RESHAPED)).pairing_before(_at("reshape.442"))
+    assert pairing is not None
+    assert pairing.after == (_at("reshape.446"),)
+    assert pairing.relation is Relation.SWAPPED
+
+
+def test_a_reshape_that_stays_where_it_is_passes_nothing(read: Read) -> None:
+    before = _CONVERTED.replace("clamp(%a, %a, %a)", "negate(%a)")
+    after = _CONVERTED.replace("reshape.442", "reshape.7").replace("clamp(%a, %a, %a)", "not(%a)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(_at("reshape.442")) == _at("reshape.7")
+    assert not any(known.relation is Relation.SWAPPED for known in matching.pairings)

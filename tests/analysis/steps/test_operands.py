@@ -62,4 +62,19 @@ def test_operands_are_counted(read: Read) -> None:
     [change] = [
         one for one in step(read(before), read(after)).changes if Kind.OPERANDS in one.kinds
     ]
-    assert change.details[-1].endswith("1 operand instead of 3")
+    assert change.details[-1].endswith("1 operand instead of 3, without %sine, without %add")
+
+
+def test_operands_that_only_moved_up_are_not_told(read: Read) -> None:
+    head = BEFORE.partition("  ROOT")[0]
+    call = '  ROOT %out = f32[8]{0} custom-call(%READ), custom_call_target="f"\n}\n'
+    before = head + call.replace("READ", "a, %sine, %add, %b")
+    for after, words in (
+        ("sine, %add, %b", "uses 3 operands instead of 4, without %a"),
+        ("a, %e, %sine, %add, %b", "uses 5 operands instead of 4, also %e"),
+    ):
+        module = read(head + call.replace("READ", after))
+        [change] = [
+            change for change in step(read(before), module).changes if Kind.OPERANDS in change.kinds
+        ]
+        assert change.details[-1] == words

@@ -144,7 +144,7 @@ class PartitioningStep:
         if partner is None or held is None or partner.instruction not in held.by_name:
             return None
         pairing = self.matching.pairing_after(place)
-        grade = pairing.weakest_grade if pairing else Grade.EXACT
+        grade = pairing.weakest.grade if pairing else Grade.EXACT
         return Counterpart(held, held.by_name[partner.instruction], grade)
 
 

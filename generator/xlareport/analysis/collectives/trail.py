@@ -191,7 +191,7 @@ class _Search:
                 for source in sources_of(self._matching, place):
                     if source in at:
                         sources.setdefault(at[source].key, at[source])
-                        grades.add(pairing.weakest_grade if pairing else Grade.EXACT)
+                        grades.add(pairing.weakest.grade if pairing else Grade.EXACT)
             if sources:
                 grade = self._confirmed(after, list(sources.values()), weakest(grades))
                 self._link(after, list(sources.values()), grade)

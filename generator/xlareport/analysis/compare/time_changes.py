@@ -344,7 +344,7 @@ class _Join:
     def _grade(self, base: tuple[str, ...], head: tuple[str, ...]) -> Grade:
         pairings = [pairing for pairing in map(self._pairing, head) if pairing is not None]
         apart = len(base) > 1 or len(head) > 1
-        grades = [pairing.weakest_grade for pairing in pairings] + (
+        grades = [pairing.weakest.grade for pairing in pairings] + (
             [Grade.MATCHED] if apart else []
         )
         if (

@@ -99,8 +99,8 @@ def events_between(
         pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     if pairing.relation in _EVENTS and not anew:
-        event, message = _EVENTS[pairing.relation], pairing.known_of(before, after).reason
-        sources, targets, grade = pairing.before, pairing.after, pairing.weakest_grade
+        event, (grade, message) = _EVENTS[pairing.relation], pairing.weakest
+        sources, targets = pairing.before, pairing.after
     else:
         result = _difference(matching, before, after)
         if result is None and pairing.taken_in:

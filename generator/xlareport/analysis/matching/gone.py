@@ -11,8 +11,13 @@ from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, sam
 from xlareport.analysis.matching.pairing import ChangeCause
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
+from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade
 
+_CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
+"""Opcodes that pass values on, to what they call or as elements of a tuple."""
+_TUPLES = frozenset({"get-tuple-element", "tuple"})
+_ELEMENT = "get-tuple-element"
 _FARTHEST = 100
 """Removed users of removed users that are followed to one that lives on."""
 
@@ -163,16 +168,31 @@ class Gone:
 
     def _without_users(self, node: Node) -> Iterator[str]:
         readers = node.frame.computation.users.get(node.instruction.name, ())
+        yield from self._read_as_element(node, readers)
         if len(readers) == 1:
             yield f"it only gave a value to %{readers[0].name}"
-        if readers:
+        if readers and all(reader.opcode in _CARRIERS for reader in readers):
             yield f"its {len(readers)} users only passed its value on"
+        if readers:
+            yield f"its {len(readers)} users no longer use it"
         name = node.frame.computation.name
         root = self._root_after(name)
         if is_root(node) and root is not None:
             yield f"%{root} is the root of its computation instead"
         if name not in self._search.after.graph.module.by_name:
             yield from self._without_callers(name)
+
+    def _read_as_element(self, node: Node, readers: Iterable[Instruction]) -> Iterator[str]:
+        """Yield what readers of an element of a tuple, which the graph sees through, read now."""
+        for line in readers if node.instruction.opcode == _ELEMENT else ():
+            reader = node.frame.nodes.get(line.name)
+            other = None if reader is None else reader.partner
+            now = None if other is None else other.instruction
+            if line.opcode in _TUPLES or now is None or len(now.operands) != len(line.operands):
+                continue
+            name = [*now.operand_names][[*line.operand_names].index(node.instruction.name)]
+            if name != node.instruction.name:
+                yield f"%{now.name} uses %{name} instead"
 
     def _without_callers(self, computation: str) -> Iterator[str]:
         """Yield why no call of a removed computation is left: another remains, or is removed."""
@@ -194,18 +214,30 @@ class Gone:
         known = [use for use in users if use[0].partner is not None]
         yield from self._reads_of(node, known, near=True)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
-            yield f"its user %{users[0][0].instruction.name} was removed"
+            yield f"its user {self._former(users[0][0])} was removed"
         yield from self._reads_of(node, self._living_users(users), near=False)
+
+    def _former(self, user: Node) -> str:
+        """Return the name of what is gone, and that another has it now, if so."""
+        name = user.instruction.name
+        home = user.frame.computation.name
+        computation = self._search.computations.pairs.get(home, home)
+        after = self._search.after.graph.module.by_name.get(computation)
+        taken = after is not None and name in after.by_name
+        return f"%{name}, whose name another has now," if taken else f"%{name}"
 
     def _reads_of(
         self, node: Node, uses: Iterable[tuple[Node, int]], *, near: bool
     ) -> Iterator[str]:
         """Yield what users that continue read now."""
         for user, position in uses:
-            now = None
-            if user.partner is not None:
-                now = read_at(self._search.after, user.partner, position)
-            if user.partner is not None and now is not None:
+            if user.partner is None:
+                continue
+            if _has_other_operands(user, user.partner):
+                yield f"%{user.partner.instruction.name} no longer uses it"
+                continue
+            now = read_at(self._search.after, user.partner, position)
+            if now is not None:
                 yield _reads_now(node, user.partner, position, now, near=near)
 
     def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
@@ -219,6 +251,12 @@ class Gone:
                 yield user, position
             elif not user.kept:
                 waiting.extend(self._search.before.users.get(user, ()))
+
+
+def _has_other_operands(reader: Node, partner: Node) -> bool:
+    """Whether a reader has more or fewer operands now, so that their places tell nothing."""
+    old, new = reader.instruction, partner.instruction
+    return old.opcode == new.opcode and len(old.operands) != len(new.operands)
 
 
 def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:

@@ -73,6 +73,7 @@ _RULES = (
     spreading.successors,
     rules.same_value,
     spreading.successors,
+    swaps.swapped,
     rules.same_operation,
     spreading.successors,
     swaps.swapped,
@@ -100,6 +101,7 @@ def match(before: HloModule, after: HloModule) -> Matching:
         for rule in _PARTS:
             rule(search)
         search.finish()
+        swaps.moved_past(search)
         pairings = tuple(account.pairings(search))
         search.release()
     return Matching(before, after, search.computations.pairs, pairings)

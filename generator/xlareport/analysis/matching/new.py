@@ -199,7 +199,7 @@ class New:
 
     def _put_in(self, node: Node, user: Node, position: int) -> str:
         """Return how a node came between a known user and what that read before."""
-        name = user.instruction.name
+        name = _reader_beside(node, user).instruction.name
         read = None
         if user.partner is not None:
             read = read_at(self._search.before, user.partner, position)
@@ -207,6 +207,16 @@ class New:
         if read is not None and read.partner is not None and read.partner in sources:
             return f"inserted between %{read.partner.instruction.name} and %{name}"
         return f"used by %{name}"
+
+
+def _reader_beside(node: Node, user: Node) -> Node:
+    """Return what reads a node in its own computation: a call, for what that calls."""
+    reader = user
+    while reader.frame is not node.frame:
+        if reader.frame.caller is None:
+            return user
+        reader = reader.frame.caller
+    return reader
 
 
 def _head(name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from xlareport.knowledge.grades import Grade, doubt, weakest
+from xlareport.knowledge.grades import Grade, doubt
 
 
 class Relation(StrEnum):
@@ -108,6 +108,7 @@ class Pairing:
         return self.doubts.get((before, after), own)
 
     @property
-    def weakest_grade(self) -> Grade:
-        """Return the grade of the least sure pair."""
-        return weakest((self.grade, *(known.grade for known in (self.doubts or {}).values())))
+    def weakest(self) -> Doubt:
+        """Return what is said of the least sure pair."""
+        every = (Doubt(self.grade, self.reason), *(self.doubts or {}).values())
+        return max(every, key=lambda known: doubt(known.grade))

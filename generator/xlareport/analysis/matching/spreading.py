@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, Operand
+from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.manual import is_array_call, sharding
 from xlareport.analysis.matching.nodes import Names, is_free, origin, same_form, same_shape
 from xlareport.analysis.matching.search import Search
@@ -32,6 +33,7 @@ class _Spread:
         self._names = Names(search.before), Names(search.after)
         self._crosses = any(map(is_array_call, search.before.open()))
         """Whether calls at the edges of `shard_map` may have become copies."""
+        self._open_after: dict[Hashable, list[Node]] | None = None
         self._queue = deque(pair for pair in search.unsettled if self._is_unsettled(pair))
         search.unsettled = list(self._queue)
 
@@ -48,9 +50,24 @@ class _Spread:
         search.unsettled = [pair for pair in search.unsettled if self._is_unsettled(pair)]
         for before, after in list(search.unsettled):
             for node, other in self._exchanged(before, after):
-                if is_free(node) and is_free(other) and _could_do_its_work(node, other):
+                if not (is_free(node) and is_free(other) and _could_do_its_work(node, other)):
+                    continue
+                if not self._continues_elsewhere(node, other):
                     self._link(node, other, f"%{before.instruction.name} reads it instead")
         return bool(self._queue)
+
+    def _continues_elsewhere(self, node: Node, other: Node) -> bool:
+        """Whether another operation is read instead, and one like what was read is left open."""
+        message = origin(node)
+        if not message or _opcode(node) in _PASSING or _opcode(node) == _opcode(other):
+            return False
+        if message == origin(other):
+            return False
+        if self._open_after is None:
+            self._open_after = group_by_key(
+                (_operation(open_node), open_node) for open_node in self._search.after.open()
+            )
+        return any(map(is_free, self._open_after.get(_operation(node), ())))
 
     def _is_unsettled(self, pair: tuple[Node, Node]) -> bool:
         """Whether both nodes of a pair have a free neighbour on the same side of them."""
@@ -243,6 +260,10 @@ _FILLS = frozenset({"broadcast", "constant", "iota"})
 _PASSING = (
     _FILLS | _MOVES | TRANSPARENT | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
 )
+
+
+def _operation(node: Node) -> Hashable:
+    return (node.frame.number, _opcode(node), origin(node))
 
 
 def _could_do_its_work(node: Node, other: Node) -> bool:

@@ -123,3 +123,43 @@ def _reading_moves(side: Side, node: Node, like: Node) -> Iterator[Node]:
     for user, _ in side.users.get(node, ()):
         if is_free(user) and user.instruction.opcode == like.instruction.opcode:
             yield user
+
+
+def moved_past(search: Search) -> None:
+    """Note, of pairs of one move that other rules made, that it changed places with another."""
+    for link in search.links:
+        if link.relation in _UNTOLD and _is_same_move(link.before, link.after):
+            passed = _passed(search, link.before, link.after)
+            if passed is not None:
+                link.relation = Relation.SWAPPED
+                link.reason = f"past %{passed.instruction.name}"
+
+
+_UNTOLD = (Relation.SAME, Relation.REPLACED)
+_SHAPING = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
+
+
+def _is_same_move(node: Node, other: Node) -> bool:
+    opcode = node.instruction.opcode
+    return opcode in _SHAPING and opcode == other.instruction.opcode and not node.constant
+
+
+def _passed(search: Search, move: Node, moved: Node) -> Node | None:
+    """Return what a move is behind now and was before, or the reverse; None where nothing is."""
+    read, reads = _first(search.before, move), _first(search.after, moved)
+    if read is None or reads is None or read.partner is reads or read.token == reads.token:
+        return None
+    if _reads(search.before, reads.partner, move):
+        return reads.partner
+    return read if _reads(search.after, read.partner, moved) else None
+
+
+def _first(side: Side, node: Node) -> Node | None:
+    """Return what alone a node reads; None of an element, and of what is a move itself."""
+    operands = side.graph.operands(node)
+    alone = len(operands) == 1 and not operands[0][1]
+    return operands[0][0] if alone and operands[0][0].instruction.opcode not in _SHAPING else None
+
+
+def _reads(side: Side, reader: Node | None, move: Node) -> bool:
+    return reader is not None and any(user is reader for user, _ in side.users.get(move, ()))

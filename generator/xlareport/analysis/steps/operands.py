@@ -39,24 +39,33 @@ def compare_operands(
     (here, old), (there, new) = before, after
     if old.operands == new.operands:
         return {}
-    pairs = [
-        (_operand(here, was), _operand(there, now))
-        for was, now in zip(old.operands, new.operands, strict=False)
-    ]
+    read = [_operand(here, text) for text in old.operands]
+    reads = [_operand(there, text) for text in new.operands]
+    if len(read) != len(reads):
+        return {Kind.OPERANDS: f"uses {_aligned(matching, read, reads)}"}
+    pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
-    fewer = len(old.operands) != len(new.operands)
-    if not other and not fewer:
-        return {}
     named = [_instead(was, now) for was, now in other[:_NAMED]]
-    if fewer:
-        count = f"{len(new.operands)} operand{'s' if len(new.operands) != 1 else ''}"
-        named.append(f"{count} instead of {len(old.operands)}")
-    return {_kind(matching, other, fewer=fewer): f"uses {', '.join(named)}"}
+    return {_kind(matching, other): f"uses {', '.join(named)}"} if other else {}
 
 
-def _kind(matching: Matching, other: list[tuple[Operand, Operand]], *, fewer: bool) -> Kind:
-    if fewer:
-        return Kind.OPERANDS
+def _aligned(matching: Matching, read: list[Operand], reads: list[Operand]) -> str:
+    """Return how operands differ in number; what goes on at another place is left out."""
+    gone, left = [*read], []
+    for now in reads:
+        was = next((was for was in gone if _goes_on(matching, was, now)), None)
+        if was is None:
+            left.append(now)
+        else:
+            gone.remove(was)
+    count = f"{len(reads)} operand{'s' if len(reads) != 1 else ''} instead of {len(read)}"
+    named = [_instead(was, now) for was, now in zip(gone, left, strict=False)][:_NAMED]
+    without = [f"without %{_name(was)}" for was in gone[len(left) :][:_NAMED]]
+    also = [f"also %{_name(now)}" for now in left[len(gone) :][:_NAMED]]
+    return ", ".join([*named, count, *without, *also])
+
+
+def _kind(matching: Matching, other: list[tuple[Operand, Operand]]) -> Kind:
     if all(_is_same_value(matching, was, now) for was, now in other):
         return Kind.REWIRED
     if all(_is_another_event(matching, was, now) for was, now in other):
@@ -74,11 +83,13 @@ def _goes_on(matching: Matching, was: Operand, now: Operand) -> bool:
 
 
 def _instead(was: Operand, now: Operand) -> str:
-    old, new = (
-        f"{operand.place.instruction}{'#' if operand.element else ''}{operand.element}"
-        for operand in (was, now)
-    )
+    old, new = _name(was), _name(now)
     return f"another %{new}" if old == new else f"%{new} instead of %{old}"
+
+
+def _name(operand: Operand) -> str:
+    element = f"#{operand.element}" if operand.element else ""
+    return f"{operand.place.instruction}{element}"
 
 
 def _is_another_event(matching: Matching, was: Operand, now: Operand) -> bool:
