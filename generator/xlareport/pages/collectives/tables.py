@@ -26,14 +26,15 @@ def _overview(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
         Column("Cause"),
-        Column("Sent per device", "bytes", "by a ring algorithm, per execution"),
-        Column("Kind", "code", of="opcode"),
         Column("Groups", "text", "drawn below"),
-        Column("Modeled µs", "float", "one execution, by link bandwidth; not measured"),
-        Column("Exposed µs", "float", "modeled time less the roofline time of what runs meanwhile"),
-        Column("Bytes", "bytes", "the full logical array: the larger of operands and result"),
         Column("Executions", "int", "per module execution"),
-        Column("Sent in all", "bytes", "per device and module execution"),
+        Column("Sent", "bytes", "by a ring algorithm, per device and module execution"),
+        Column("Modeled µs", "float", "of all executions, by link bandwidth; not measured"),
+        Column("Exposed µs", "float", "of all executions, less the time of what runs meanwhile"),
+        Column("Kind", "code", of="opcode"),
+        Column("Bytes", "bytes", "the full logical array: the larger of operands and result"),
+        Column("Sent per execution", "bytes", "by a ring algorithm, per device"),
+        Column("Modeled by", "text", "the bandwidth that the model has"),
         Column("Made by", "code", "the pass after which it first appears", of="pass"),
         Column("Not hidden because"),
         Column("op_name"),
@@ -50,14 +51,15 @@ def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -
     return [
         row.collective.instruction,
         origin.cause.value if origin.cause else None,
-        figures.wire_bytes,
-        row.collective.kind,
         labels[row.collective.key],
-        _microseconds(figures.time.seconds),
-        _microseconds(overlap.exposed_seconds),
-        figures.data_bytes,
         figures.executions,
         (figures.wire_bytes or 0) * (figures.executions or 0) if known else None,
+        _of_all(row, figures.time.seconds),
+        _of_all(row, overlap.exposed_seconds),
+        row.collective.kind,
+        figures.data_bytes,
+        figures.wire_bytes,
+        figures.time.reason,
         origin.after,
         overlap.reason.value if overlap.reason else None,
         row.op_name,
@@ -65,8 +67,10 @@ def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -
     ]
 
 
-def _microseconds(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds * 1e6, 3)
+def _of_all(row: CollectiveRow, seconds: float | None) -> float | None:
+    """Return the microseconds of all executions; None where they are not known."""
+    executions = row.figures.executions
+    return None if seconds is None or executions is None else round(seconds * executions * 1e6, 3)
 
 
 def _origins(rows: Sequence[CollectiveRow]) -> Table:
@@ -157,8 +161,8 @@ def _members(rows: Sequence[CollectiveRow]) -> Table:
 def _overlap(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
-        Column("Hidden µs", "float", "roofline time of what runs meanwhile"),
-        Column("Exposed µs", "float", "modeled time less the hidden time"),
+        Column("Hidden µs", "float", "of all executions: roofline time of what runs meanwhile"),
+        Column("Exposed µs", "float", "of all executions: modeled time less the hidden time"),
         Column("Form"),
         Column("Ends with", "code", of="instruction"),
         Column("Runs meanwhile", "code"),
@@ -174,8 +178,8 @@ def _overlap_cells(row: CollectiveRow) -> list[Cell]:
     sync = ", is_sync" if collective.is_sync else ""
     return [
         collective.instruction,
-        _microseconds(overlap.hidden_seconds),
-        _microseconds(overlap.exposed_seconds),
+        _of_all(row, overlap.hidden_seconds),
+        _of_all(row, overlap.exposed_seconds),
         f"{collective.form}{thread}{sync}",
         collective.done,
         _meanwhile(row),

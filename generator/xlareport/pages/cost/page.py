@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
@@ -161,13 +162,19 @@ def _peaks(device: Device) -> str:
     rates = ", ".join(
         f"{units.quantity(rate, 'FLOP/s')} ({kind})" for kind, rate in device.matrix_flops.items()
     )
-    links = (
-        f" and {units.quantity(device.interconnect, 'B/s')} interconnect"
-        if device.interconnect
-        else ""
-    )
     memory = units.quantity(device.bandwidth, "B/s")
-    return f"Assumes {rates}, {memory} memory bandwidth{links}."
+    return f"Assumes {rates}, {memory} memory bandwidth{_interconnect(device)}."
+
+
+def _interconnect(device: Device) -> str:
+    """Return the bandwidth between devices; in a torus a group has that of some links alone."""
+    if not device.interconnect:
+        return ""
+    whole = f" and {units.quantity(device.interconnect, 'B/s')} interconnect"
+    links = links_of(device)
+    if links is None or links.topology != "torus" or not links.link:
+        return whole
+    return f"{whole} over all links, {units.quantity(links.link, 'B/s')} each (a group uses some)"
 
 
 def _figures(cost: CostReport) -> list[Figure]:

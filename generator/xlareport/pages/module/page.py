@@ -1,13 +1,13 @@
 """A module's page: the overview, about two screens; the rest is in tabs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.signature import Signature
-from xlareport.analysis.modules.summary import HeavyInstruction, ModuleSummary, SnapshotSummary
+from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
@@ -31,6 +31,23 @@ from xlareport.runtime.errors import Problem
 _TOP_STEPS = 3
 _HEAVIEST_SHOWN = 6
 _PROBLEMS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HeaviestView:
+    """One of the heaviest instructions, over all its executions."""
+
+    name: str
+    share: float | None
+    """Of the roofline time of the module, 0 to 1."""
+    time: str
+    """The roofline time; `?` where it is not known."""
+    limit: str
+    """`compute`, `memory` or `interconnect`; empty where not known."""
+    flops: int | None
+    bytes: int | None
+    scope: str
+    """The op_name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +84,7 @@ class ModulePage(PartPage):
     has_history: bool
     """Whether any step changed something."""
     signature: SignaturePart
-    heaviest: tuple[HeavyInstruction, ...]
+    heaviest: tuple[HeaviestView, ...]
     heaviest_words: str
     no_heaviest: str
     findings: FindingsView | None
@@ -110,7 +127,7 @@ def module_page(
         passes_address=passes if module.overview and record.steps else None,
         has_history=record.changed_steps > 0,
         signature=signature_part(summary),
-        heaviest=summary.heaviest[:_HEAVIEST_SHOWN],
+        heaviest=tuple(_heaviest(record, summary)),
         heaviest_words=_HEAVIEST,
         no_heaviest=_no_heaviest(record),
         findings=module_findings(module, record, page),
@@ -135,6 +152,23 @@ _HEAVIEST = (
 def _problem(problem: Problem) -> str:
     place = f", line {problem.line:,}" if problem.line is not None else ""
     return f"{problem.path}{place}: {problem.message.partition(chr(10))[0]}"
+
+
+def _heaviest(record: ModuleRecord, summary: ModuleSummary) -> Iterator[HeaviestView]:
+    """Yield the heaviest instructions, with time and bound as the cost report has them."""
+    ranked = record.expense.heaviest if record.expense else ()
+    known = {(row.computation, row.instruction): row for row in ranked}
+    for heavy in summary.heaviest[:_HEAVIEST_SHOWN]:
+        row = known.get((heavy.computation, heavy.name))
+        yield HeaviestView(
+            name=heavy.name,
+            share=heavy.share,
+            time=units.seconds(row.seconds) if row else "?",
+            limit=row.limit if row else "",
+            flops=heavy.flops,
+            bytes=heavy.bytes,
+            scope=heavy.scope,
+        )
 
 
 def _no_heaviest(module: ModuleRecord) -> str:
