@@ -400,6 +400,16 @@ def test_what_has_no_consumer_was_not_refused(case_of: MakeCase) -> None:
     assert not refusal(case, no)
 
 
+def test_a_gather_names_its_consumer_behind_a_bitcast(case_of: MakeCase) -> None:
+    used = "  b = f32[1024,4096] bitcast(g)\n  ROOT n = f32[1024,4096] negate(b)"
+    (found,) = [
+        one
+        for one in find_findings(case_of(gather("all-gather", used)))
+        if one.rule == "gathered-once"
+    ]
+    assert "only `n` uses the result" in found.evidence
+
+
 def waiting(case: Case) -> list[Finding]:
     return [one for one in find_findings(case) if one.rule == "waiting-collectives"]
 

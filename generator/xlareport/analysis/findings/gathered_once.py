@@ -38,13 +38,16 @@ def gathered_once(case: Case) -> Iterator[Finding]:
             )
 
 
+_RENAMING = ("bitcast", "get-tuple-element")
 _COLLECTIVE = ("tuple", "while", "reduce-scatter", "all-reduce")
 
 
 def _only_user(case: Case, gather: Collective) -> str:
     computation = case.module.by_name[gather.computation]
     last = gather.done or gather.instruction
-    instructions = computation.users.get(last, ())
-    if len(instructions) != 1 or instructions[0].opcode in _COLLECTIVE:
+    users = computation.users.get(last, ())
+    while len(users) == 1 and users[0].opcode in _RENAMING:
+        users = computation.users.get(users[0].name, ())
+    if len(users) != 1 or users[0].opcode in _COLLECTIVE:
         return ""
-    return instructions[0].name
+    return users[0].name
