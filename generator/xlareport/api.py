@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from xlareport import program
-from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.analysis.cost.memory import ModuleMemory, collect_memory_figures, with_buffers
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
@@ -40,6 +39,7 @@ from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles, find_module
 from xlareport.dump.source import local_path, open_source
+from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.text import TextReader
 from xlareport.pages.modules.notebook import modules_table, show_file
@@ -354,7 +354,7 @@ class Snapshot:
 
     def same_code(self, other: "Snapshot") -> bool:
         """Return whether both differ in nothing but names, numbers and source lines."""
-        forms = CodeDigests()
+        forms = HloDigests()
         return forms.of_module(self.hlo, ordered=True) == forms.of_module(other.hlo, ordered=True)
 
     def difference(self, after: "Snapshot") -> StepChange:

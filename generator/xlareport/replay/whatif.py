@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from xlareport.analysis.compare.code_digests import CodeDigests
+from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.model import HloModule
 from xlareport.program import ParsedModule, read_snapshots
 from xlareport.replay.process import Child, ReplayError, RunError
@@ -191,7 +191,7 @@ def _control(module: ParsedModule, before: ParsedSnapshot, folder: Path, release
     again = read_one_module(folder, None, BuildOptions(jobs=1))
     snapshots = read_snapshots(again.files)
     first, last, final = snapshots[0], final_snapshot(snapshots), module.final
-    digests = CodeDigests(_WITHOUT)
+    digests = HloDigests(_WITHOUT)
     lost = tuple(
         key
         for key in _KEPT_OF_HEADER

@@ -5,19 +5,18 @@ come later: EmitFusionKernelThunk in xla/service/cpu/thunk_emitter.cc, KernelReu
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlareport.analysis.code.files import CodeLink, group_by_place
 from xlareport.analysis.code.links import CodeOrigin
+from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.graph import find_fused_computations
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction
 
 _Where = tuple[str, str]
-_WITHOUT_EFFECT = frozenset({"metadata", "sharding", "frontend_attributes", "origin"})
-"""Attributes that are in no kernel."""
-_DEEPEST = 8
-"""Computations that call one another; those of a reduction in a fusion are two deep."""
+_WITHOUT_EFFECT = frozenset({"sharding", "frontend_attributes"})
+"""Attributes that are in no kernel, beside those that are in no digest."""
 
 
 def link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[CodeLink, ...]:
@@ -25,9 +24,11 @@ def link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[Co
     linked = group_by_place(links)
     if not linked:
         return tuple(links)
-    equal: dict[Hashable, list[_Where]] = defaultdict(list)
+    digests = HloDigests(without=_WITHOUT_EFFECT)
+    known = digests.of_computations(module)
+    equal: dict[bytes, list[_Where]] = defaultdict(list)
     for place, fusion in _fusions(module):
-        equal[_fusion_key(fusion, module)].append(place)
+        equal[digests.of_call(fusion, known)].append(place)
     more: dict[_Where, list[CodeOrigin]] = defaultdict(list)
     for places in equal.values():
         owners = [place for place in places if place in linked]
@@ -60,35 +61,3 @@ def _fusions(module: HloModule) -> Iterator[tuple[_Where, Instruction]]:
             for instruction in computation.instructions:
                 if instruction.opcode == "fusion":
                     yield (computation.name, instruction.name), instruction
-
-
-def _fusion_key(fusion: Instruction, module: HloModule) -> Hashable:
-    return (fusion.shape.text, *_attributes(fusion, module, _DEEPEST))
-
-
-def _attributes(instruction: Instruction, module: HloModule, depth: int) -> tuple[Hashable, ...]:
-    """Return what the attributes say, computations by their contents."""
-    called = dict(instruction.called)
-    return tuple(
-        (name, _computation_key(module.by_name.get(called[name]), module, depth - 1))
-        if name in called
-        else (name, value)
-        for name, value in instruction.attributes.items()
-        if name not in _WITHOUT_EFFECT
-    )
-
-
-def _computation_key(computation: Computation | None, module: HloModule, depth: int) -> Hashable:
-    if computation is None or depth == 0:
-        return None
-    places = {instruction.name: at for at, instruction in enumerate(computation.instructions)}
-    return tuple(
-        (
-            instruction.opcode,
-            instruction.shape.text,
-            instruction.argument,
-            tuple(places.get(name, -1) for name in instruction.operand_names),
-            _attributes(instruction, module, depth),
-        )
-        for instruction in computation.instructions
-    )

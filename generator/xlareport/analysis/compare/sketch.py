@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest
 from xlareport.analysis.compare.facts import collect_facts
@@ -16,6 +15,7 @@ from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles
+from xlareport.hlo.digests import HloDigests
 from xlareport.knowledge.devices import device_named
 from xlareport.program import ParsedModule, read_module
 from xlareport.runtime.faults import guard
@@ -51,9 +51,9 @@ def sketch_parsed(
     module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None
 ) -> Sketched:
     """Sketch a module that was read; `cost` is that of its final snapshot."""
-    forms = CodeDigests()
+    forms = HloDigests()
     digests = tuple(_digest_snapshots(module.snapshots, forms))
-    settled = CodeDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
+    settled = HloDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
     sketch = _sketch(module, summary, digests, forms)
     return Sketched(
         *(summary, sketch, digests, settled),
@@ -81,7 +81,7 @@ def unreadable_sketch(files: ModuleFiles, reason: str) -> SketchedModule:
 
 
 def _digest_snapshots(
-    snapshots: Sequence[ParsedSnapshot], forms: CodeDigests
+    snapshots: Sequence[ParsedSnapshot], forms: HloDigests
 ) -> Iterator[SnapshotDigest]:
     former: Counter[str] | None = None
     counts, computations = Counter[str](), None
@@ -103,7 +103,7 @@ def _changes(former: Counter[str] | None, counts: Counter[str]) -> tuple[tuple[s
 
 
 def _digest_snapshot(
-    snapshot: ParsedSnapshot, forms: CodeDigests, changes: tuple[tuple[str, int], ...]
+    snapshot: ParsedSnapshot, forms: HloDigests, changes: tuple[tuple[str, int], ...]
 ) -> SnapshotDigest:
     stage = snapshot.stage
     form = forms.of_module(snapshot.hlo)
@@ -116,7 +116,7 @@ def _sketch(
     module: ParsedModule,
     summary: ModuleSummary,
     digests: tuple[SnapshotDigest, ...],
-    forms: CodeDigests,
+    forms: HloDigests,
 ) -> Sketch:
     return Sketch(
         key=module.files.key,

@@ -1,8 +1,7 @@
-"""The form of a module: what it is apart from names, numbers in names, and source lines.
+"""Digests of modules and computations without names, numbers in names and source lines.
 
-Two modules of one form differ only in how things are called and in which order independent ones
-stand. Computations that snapshots share are
-looked at once.
+Two modules of one digest differ only in names and in the order of independent instructions.
+Computations that snapshots share are read once.
 """
 
 import json
@@ -27,7 +26,7 @@ _FACTOR = 0x5851F42D4C957F2D14057B7EF767814F
 """Digests of values are numbers below a prime: a module has as many of them as instructions."""
 
 
-class CodeDigests:
+class HloDigests:
     """Digests of computations and modules; one object for all snapshots of a module."""
 
     def __init__(self, without: frozenset[str] = frozenset()) -> None:
@@ -73,12 +72,27 @@ class CodeDigests:
         )
         return _bytes(heads % _PRIME)
 
-    def _of_entry(self, module: HloModule) -> tuple[bytes, bytes]:
-        """Return the digests of the entry with all that it calls, without and with the order."""
+    def of_computations(self, module: HloModule) -> Mapping[str, tuple[bytes, bytes]]:
+        """Return the digests of each computation with all that it calls, without and with order."""
         known: dict[str, tuple[bytes, bytes]] = {}
         for computation in self._callees_first(module):
             known[computation.name] = self._of_computation(computation, known)
-        return known.get(module.entry.name, _NOT_KNOWN) if module.entry else (b"", b"")
+        return known
+
+    def of_call(self, instruction: Instruction, known: Mapping[str, tuple[bytes, bytes]]) -> bytes:
+        """Return the digest of an instruction with what it calls, in order, without its operands.
+
+        `known` are the digests of the module's computations.
+        """
+        head = self._heads.get(instruction) or self._head(instruction)
+        callees = (known.get(name, _NOT_KNOWN)[1] for _, name in instruction.called)
+        return _digest([_bytes(head), *callees])
+
+    def _of_entry(self, module: HloModule) -> tuple[bytes, bytes]:
+        """Return the digests of the entry with all that it calls, without and with the order."""
+        if module.entry is None:
+            return b"", b""
+        return self.of_computations(module).get(module.entry.name, _NOT_KNOWN)
 
     def _callees_first(self, module: HloModule) -> Iterator[Computation]:
         """Yield computations after those that they call; what calls itself comes as it is."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.compare.code_digests import CodeDigests
+from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -18,7 +18,7 @@ def read(text: str) -> HloModule:
 
 
 def form(text: str) -> bytes:
-    return CodeDigests().of_module(read(text))
+    return HloDigests().of_module(read(text))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ ENTRY %e (a: f32[], b: f32[]) -> f32[] {
 
 def test_what_is_told_to_be_ignored_does_not_count(text: str) -> None:
     other = text.replace('"kind":"__ynn_fusion"', '"kind":"another"', 1)
-    ignoring = CodeDigests(without=frozenset({"backend_config"}))
+    ignoring = HloDigests(without=frozenset({"backend_config"}))
 
     assert form(other) != form(text)
     assert ignoring.of_module(read(other)) == ignoring.of_module(read(text))
