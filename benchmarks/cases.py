@@ -18,6 +18,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import Entry, Source, open_source
+from xlareport.dump.stored_groups import NO_OWNER, NamedDump
 from xlareport.side_files import read_profiles
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -93,7 +94,8 @@ def analysed(source: Source) -> AnalyzedDump:
     watched = read_profiles(source, ())
     modules = tuple(count_runs(results, watched.modules))
     ranks, _ = rank_table(source.name, [module.summary for module in modules], grouped)
-    return AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, modules, ranks)
+    named = NamedDump(artifacts, grouped, [NO_OWNER] * len(artifacts))
+    return AnalyzedDump(source.name, named, source.problems, modules, ranks)
 
 
 def in_order_of(plain: AnalyzedDump, hidden: AnalyzedDump) -> list[ModuleSummary]:

@@ -111,7 +111,8 @@ def read_side(
     if isinstance(source, SketchedReport):
         known = source.known
         return ComparedSide(source.sketched, known.dump, known.main, known.problems, report=source)
-    artifacts, grouped = group_source(source)
+    named = group_source(source)
+    grouped = named.grouped
     sketches: dict[str, SketchedModule] = {}
     what = f"reading {Path(source.name).name}"
     progress(what, 0, len(grouped.modules))
@@ -124,14 +125,15 @@ def read_side(
         progress(what, done, len(grouped.modules))
     results = [sketches[module.key] for module in grouped.modules]
     same = find_repeated_modules(grouped.modules).same
+    files = {module.key: module for module in grouped.modules}
     analyses = tuple(
-        replace(analysis, same_as=same.get(analysis.summary.files.key))
+        replace(analysis, same_as=files.get(same.get(analysis.summary.files.key, "")))
         for analysis in count_runs((result.analysis for result in results), watched)
     )
     summaries = [analysis.summary for analysis in analyses]
     ranks, unranked = rank_table(source.name, summaries, grouped)
     problems = (*source.problems, *unranked)
-    dump = AnalyzedDump(source.name, tuple(artifacts), grouped, problems, analyses, ranks)
+    dump = AnalyzedDump(source.name, named, problems, analyses, ranks)
     report = build_report(dump, relate_modules(dump), options.marker)
     main = report.main.module if report.main else None
     return ComparedSide(

@@ -3,7 +3,8 @@
 Few results are in memory at a time, whatever the number of modules.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -15,10 +16,11 @@ from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadabl
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.ranks.work import compare_ranks
-from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, SnapshotFiles, module_here
+from xlareport.dump.modules import GroupedDump, ModuleFiles, SnapshotFiles, module_here
 from xlareport.dump.rank_modules import group_source
 from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source
+from xlareport.dump.stored_groups import NamedDump
 from xlareport.pages.module.drawing import draw_module
 from xlareport.pages.module.duplicate import duplicate_result, duplicate_texts
 from xlareport.pages.module.kept import KeptModules, keep_in
@@ -41,7 +43,7 @@ from xlareport.side_files import (
 )
 from xlareport.site.folder import Folder
 from xlareport.site.nights import keep_slugs
-from xlareport.storage.spooled_values import SpooledValues
+from xlareport.storage.spooled_values import RESIDENT, SpooledValues
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -116,12 +118,13 @@ class DumpReading:
 
     source: Source
     name: str
-    artifacts: Sequence[Artifact]
-    grouped: GroupedDump
-    tasks: Sequence[ModuleTask]
+    named: NamedDump
+    tasks: Iterable[ModuleTask]
     """The largest modules first."""
-    same: Mapping[str, ModuleFiles]
-    """By its key, of each module that repeats another one that one."""
+    number: int
+    """How many tasks there are."""
+    same: Mapping[str, str]
+    """By its key, of each module that repeats another one the key of that one."""
     twins: frozenset[str]
     """Keys of modules of ranks that repeat another one but for names, ids and notes."""
     watched: ProfiledModules
@@ -142,14 +145,21 @@ class DumpReading:
         self.analyses = StoredAnalyses(self.folder)
         self.outputs = SpooledValues(self.folder)
 
+    @property
+    def grouped(self) -> GroupedDump:
+        """The modules, in order."""
+        return self.named.grouped
+
     def results(self) -> Iterator[ModuleResult]:
         """Yield the result of each module once, as they come."""
         for task, result in self.workers.stream(
             self.work, self.tasks, _process_died, _expected_seconds
         ):
-            shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
+            shared = result
+            if len(self.analyses) < RESIDENT:  # else it is not kept in memory
+                shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
             self._keep(task.files.key, shared)
-            self.progress(_READING, len(self._places), len(self.tasks))
+            self.progress(_READING, len(self._places), self.number)
             yield shared
         for result in self._repeated():
             self._keep(result.analysis.summary.files.key, result)
@@ -157,6 +167,7 @@ class DumpReading:
         order = [self._places[module.key] for module in self.grouped.modules]
         self.analyses.reorder(order)
         self.outputs.reorder(order)
+        self._places.clear()
         self._done = True
 
     def finish(self) -> None:
@@ -175,14 +186,17 @@ class DumpReading:
 
     def _repeated(self) -> Iterator[ModuleResult]:
         """Yield the results of modules that repeat others, with copies of their own texts."""
-        repeated = [module for module in self.grouped.modules if module.key in self.same]
+
+        def repeated() -> Iterator[ModuleFiles]:
+            return (module for module in self.grouped.modules if module.key in self.same)
+
         texts = (
-            iter([()] * len(repeated))
+            iter([()] * len(self.same))
             if self.work.pictures is None
-            else self.workers.stream_in_order(duplicate_texts, repeated, duplicate_texts)
+            else self.workers.stream_in_order(duplicate_texts, repeated(), duplicate_texts)
         )
-        for module, copies in zip(repeated, texts, strict=True):
-            original = self.analyses[self._places[self.same[module.key].key]]
+        for module, copies in zip(repeated(), texts, strict=True):
+            original = self.analyses[self._places[self.same[module.key]]]
             identical = module.key not in self.twins
             yield duplicate_result(ModuleResult(original), module, copies, identical=identical)
 
@@ -225,22 +239,23 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     reading.finish()
     modules: Sequence[ModuleAnalysis] = reading.analyses
     summaries = [module.summary for module in reading.analyses.outlines]
-    originals = {key: reading.same[key].key for key in reading.twins}
+    originals = {key: reading.same[key] for key in reading.twins}
     ranks, unranked = rank_table(reading.name, summaries, reading.grouped)
-    differences, uncompared = compare_ranks(summaries, ranks, reading.workers, originals)
+    differences, uncompared = compare_ranks(
+        summaries, ranks, reading.grouped.modules, reading.workers, originals
+    )
     others, watched = reading.grouped.others, reading.watched
     graphs, problems = read_graphs(others, limits)
     reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
     modules, unreadable = add_logged_facts(modules, others, limits)
     if watched.modules:
         modules = list(assign_profiles(modules, watched.modules))
-    unjoined = list_unjoined(watched, {module.name for module in reading.grouped.modules})
+    unjoined = list_unjoined(watched, {summary.files.name for summary in summaries})
     side_files = {graph.path: "read: clusters and links come from it" for graph in graphs}
     side_files |= dict.fromkeys(watched.read, "read: measured times come from it")
     return AnalyzedDump(
         name=reading.name,
-        artifacts=tuple(reading.artifacts),
-        grouped=reading.grouped,
+        named=reading.named,
         problems=(
             *(*reading.source.problems, *problems, *watched.problems),
             *(*unjoined, *unread, *unreadable, *unranked, *uncompared),
@@ -276,46 +291,62 @@ def begin_reading(
     def run(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
         return workers.stream_in_order(work, items, work) if workers.is_remote else map(work, items)
 
-    artifacts, grouped = group_source(source, run)
-    grouped = keep_slugs(grouped, options.history)
+    named = group_source(source, run)
+    grouped = keep_slugs(named.grouped, options.history)
+    named = replace(named, grouped=grouped)
     watched = read_profiles(source, options.profiles, options.limits, progress)
     repeated = find_repeated_modules(grouped.modules, run)
-    same = repeated.same
-    own = [module for module in grouped.modules if module.key not in same]
-    replays = _replays(options.replays, grouped, same)
-    progress(_READING, 0, len(own))
+    number = len(grouped.modules) - len(repeated.same)
+    replays = _replays(options.replays, grouped, repeated.same)
+    progress(_READING, 0, number)
     folder = Folder(options.out).cache.absolute() if pages else None
     kept = keep_in(folder, options.cache_bytes) if folder else None
-    total = sum(module.bytes for module in own)
-    tasks = [
-        ModuleTask(
-            module,
-            _analysis_options(
-                options, watched.modules.get(module.name), replays.get(module.key), pages=pages
-            ),
-            1 if workers.is_remote else share_processes(module.bytes, total, workers.jobs),
-        )
-        for module in sorted(own, key=lambda module: module.bytes, reverse=True)
-    ]
+
+    def task(module: ModuleFiles, total: int) -> ModuleTask:
+        times, replay = watched.modules.get(module.name), replays.get(module.key)
+        analyzed = _analysis_options(options, times, replay, pages=pages)
+        shared = share_processes(module.bytes, total, workers.jobs)
+        return ModuleTask(module, analyzed, 1 if workers.is_remote else shared)
+
     return DumpReading(
-        *(source, options.name or source.name, artifacts, grouped, tasks, same),
-        *(repeated.twins, watched, progress, workers),
-        ModuleWork(options.pictures if pages else None, kept, pages and workers.is_remote),
-        folder,
+        source=source,
+        name=options.name or source.name,
+        named=named,
+        tasks=_largest_first(grouped.modules, repeated.same, task),
+        number=number,
+        same=repeated.same,
+        twins=repeated.twins,
+        watched=watched,
+        progress=progress,
+        workers=workers,
+        work=ModuleWork(options.pictures if pages else None, kept, pages and workers.is_remote),
+        folder=folder,
     )
 
 
+def _largest_first(
+    modules: Sequence[ModuleFiles],
+    without: Container[str],
+    task: Callable[[ModuleFiles, int], ModuleTask],
+) -> Iterator[ModuleTask]:
+    """Yield the tasks of modules, each made when it is wanted."""
+    sizes = array("q", (-1 if module.key in without else module.bytes for module in modules))
+    own = (place for place, size in enumerate(sizes) if size >= 0)
+    total = sum(size for size in sizes if size >= 0)
+    for place in array("q", sorted(own, key=sizes.__getitem__, reverse=True)):
+        yield task(modules[place], total)
+
+
 def _replays(
-    results: Sequence[ReplayResult], grouped: GroupedDump, same: Mapping[str, ModuleFiles]
+    results: Sequence[ReplayResult], grouped: GroupedDump, same: Mapping[str, str]
 ) -> dict[str, ReplayResult]:
     """Return the results by the keys of their modules; raises UnreadableInputError."""
-    known = {module.key for module in grouped.modules}
+    known = {module.key for module in grouped.modules} if results else set()
     replays: dict[str, ReplayResult] = {}
     for result in results:
         if result.module not in known:
             raise UnreadableInputError(f"--replay names {result.module}, which the dump has not.")
-        original = same.get(result.module)
-        replays[original.key if original is not None else result.module] = result
+        replays[same.get(result.module, result.module)] = result
     return replays
 
 

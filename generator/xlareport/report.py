@@ -209,7 +209,7 @@ def read_profiled_module(
 def _one_of(
     source: Source, wanted: str | None, options: BuildOptions, progress: ProgressCallback
 ) -> ParsedModule:
-    modules = group_source(source)[1].modules
+    modules = group_source(source).grouped.modules
     if wanted is None:
         wanted = _main_program(source, options, progress)
     module = read_module(find_module(modules, wanted, source.name))

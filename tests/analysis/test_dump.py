@@ -9,6 +9,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.grouping import group
+from xlareport.dump.stored_groups import NamedDump
 
 SMALL = "  ROOT %p = f32[8]{0} parameter(0)"
 LARGE = """  %p = f32[64,64]{1,0} parameter(0)
@@ -21,7 +22,7 @@ TEXTS = {
 
 def dump_of(*modules: ModuleAnalysis) -> AnalyzedDump:
     ranks, _ = rank_table("dump", [module.summary for module in modules], group([]))
-    return AnalyzedDump("dump", (), group([]), (), modules, ranks)
+    return AnalyzedDump("dump", NamedDump((), group([]), ()), (), modules, ranks)
 
 
 def analyses(summaries: list[ModuleSummary]) -> list[ModuleAnalysis]:

@@ -38,16 +38,12 @@ def module(number: int, before: str, after: str = "y", name: str = "jit_f") -> F
     }
 
 
-def keys(found: dict[str, ModuleFiles]) -> dict[str, str]:
-    return {twin: original.key for twin, original in found.items()}
-
-
 def test_the_earliest_is_the_original(
     modules: Callable[[Files], tuple[ModuleFiles, ...]],
 ) -> None:
     made = modules(module(2, "x") | module(4, "x") | module(10006, "x"))
     found = find_duplicates(made)
-    assert keys(found) == {
+    assert found == {
         "module_0004.jit_f": "module_0002.jit_f",
         "module_10006.jit_f": "module_0002.jit_f",
     }

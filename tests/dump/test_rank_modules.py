@@ -17,7 +17,7 @@ def grouped(root: Path, modules: Mapping[str, str]) -> GroupedDump:
         for ending in ENDINGS:
             (root / f"{prefix}.{ending}").write_text(text)
     with open_source(root) as source:
-        return group_source(source)[1]
+        return group_source(source).grouped
 
 
 def copies(dump: GroupedDump) -> dict[str, list[str]]:

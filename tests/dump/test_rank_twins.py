@@ -15,10 +15,9 @@ def twins(root: Path, edit: Edit, *stages: str) -> dict[str, str]:
     """Return, of three ranks of which the last is edited, which module repeats which."""
     write_ranks(root, 3, {2: dict.fromkeys(stages, edit)})
     with open_source(root) as source:
-        modules = group_source(source)[1].modules
+        modules = group_source(source).grouped.modules
         assert len(modules) == 2
-        pairs = find_rank_twins(modules).items()
-        return {key: other.key for key, other in pairs}
+        return dict(find_rank_twins(modules))
 
 
 @pytest.mark.parametrize(
@@ -59,10 +58,10 @@ def test_other_files_are_compared_with_the_names_of_their_own_texts(tmp_path: Pa
         place = tmp_path / f"rank_{rank}" / f"{KEY}.thunk_sequence.txt"
         place.write_text(f"000: kKernel {name}\n")
     with open_source(tmp_path) as source:
-        assert len(find_rank_twins(group_source(source)[1].modules)) == 1
+        assert len(find_rank_twins(group_source(source).grouped.modules)) == 1
     place.write_text("000: kKernel reduce\n")
     with open_source(tmp_path) as source:
-        assert find_rank_twins(group_source(source)[1].modules) == {}
+        assert find_rank_twins(group_source(source).grouped.modules) == {}
 
 
 def test_a_twin_has_the_analysis_of_the_other_and_its_own_difference(tmp_path: Path) -> None:

@@ -129,8 +129,8 @@ def test_long_labels_keep_the_number_that_tells_modules_apart() -> None:
 def test_ids_that_repeat_under_other_names_tell_of_several_processes() -> None:
     one = module("main", stage(3))
     other = replace(one, key="other")
-    said = [advice.words for advice in coverage_page(report(one, other), [], {}, "").advice]
+    said = [advice.words for advice in coverage_page(report(one, other), [], [], "").advice]
     assert any("several processes or runs" in words for words in said)
     later = replace(other, timestamp=7)
-    said = [advice.words for advice in coverage_page(report(one, later), [], {}, "").advice]
+    said = [advice.words for advice in coverage_page(report(one, later), [], [], "").advice]
     assert not any("several processes or runs" in words for words in said)

@@ -1,12 +1,13 @@
 """Values in memory and in a file: what comes out is what went in."""
 
+import pickle
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from xlareport.storage.spooled_values import SpooledValues
+from xlareport.storage.spooled_values import FilledValues, SpooledValues
 
 VALUES = [("a", 1), ("b" * 5_000, 2), ("", 3), ("c", None)]
 
@@ -44,3 +45,12 @@ def test_a_full_disk_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(OSError, match="No space left"):
         SpooledValues[Any](resident=0).extend(VALUES)
+
+
+def test_another_process_fills_a_file_that_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "values"
+    filled = FilledValues[Any](path).extend(VALUES)
+    values = pickle.loads(pickle.dumps(filled)).take_over()  # noqa: S301 - its own
+    assert not path.exists()
+    assert list(values) == VALUES
+    assert list(pickle.loads(pickle.dumps(FilledValues[Any](path))).take_over()) == []  # noqa: S301

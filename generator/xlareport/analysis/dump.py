@@ -1,7 +1,7 @@
 """All that holds between the modules of a dump, worked out once: ranking, links, roles, groups."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from xlareport.analysis.module import ModuleAnalysis, outline_of
@@ -26,7 +26,8 @@ from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.analysis.ranks.groups import RankGroup, group_ranks
 from xlareport.analysis.ranks.members import RankTable, list_ranks
 from xlareport.analysis.ranks.verdicts import RankDifference
-from xlareport.dump.modules import Artifact, GroupedDump
+from xlareport.dump.modules import Artifact, FileFigures, GroupedDump
+from xlareport.dump.stored_groups import NamedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
@@ -40,22 +41,27 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         super().__init__(folder, resident)
         self.outlines: list[ModuleAnalysis] = []
+        self.reads = SpooledValues[tuple[str, ...]](folder, resident)
+        """Of each the paths of its files that were read."""
         self._shared = SharedValues()
 
     def append(self, value: ModuleAnalysis) -> None:
         """Add an analysis at the end."""
         super().append(value)
+        self.reads.append(value.read)
         self.outlines.append(self._outline(value, len(self) - 1))
 
     def replace(self, place: int, value: ModuleAnalysis) -> None:
         """Put another analysis in a place."""
         super().replace(place, value)
+        self.reads.replace(place, value.read)
         self.outlines[place] = self._outline(value, place)
 
     def reorder(self, order: Iterable[int]) -> None:
         """Put the analyses into another order, given by their places until now."""
         order = list(order)
         super().reorder(order)
+        self.reads.reorder(order)
         self.outlines = [self.outlines[place] for place in order]
 
     def _outline(self, value: ModuleAnalysis, place: int) -> ModuleAnalysis:
@@ -67,8 +73,8 @@ class AnalyzedDump:
     """A dump with each of its modules analyzed."""
 
     name: str
-    artifacts: tuple[Artifact, ...]
-    grouped: GroupedDump
+    named: NamedDump
+    """The files, and the modules that they make up."""
     problems: tuple[Problem, ...]
     modules: Sequence[ModuleAnalysis]
     """In the order of `grouped.modules`."""
@@ -84,6 +90,23 @@ class AnalyzedDump:
     """Where modules differ from that of most ranks, by their keys."""
 
     @property
+    def artifacts(self) -> Sequence[Artifact]:
+        """All files, by their paths."""
+        return self.named.artifacts
+
+    @property
+    def grouped(self) -> GroupedDump:
+        """The modules by their files."""
+        return self.named.grouped
+
+    @property
+    def reads(self) -> Sequence[tuple[str, ...]]:
+        """Of each module the paths of its files that were read."""
+        if isinstance(self.modules, StoredAnalyses):
+            return self.modules.reads
+        return [module.read for module in self.modules]
+
+    @property
     def outlines(self) -> Sequence[ModuleAnalysis]:
         """The modules, in a large dump of each no more than what relations and lists need."""
         return self.modules.outlines if isinstance(self.modules, StoredAnalyses) else self.modules
@@ -94,9 +117,9 @@ class AnalyzedDump:
         return tuple(module.summary for module in self.outlines)
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each module's files by its key."""
-        return {summary.files.key: summary.files.bytes for summary in self.summaries}
+    def file_figures(self) -> Mapping[str, FileFigures]:
+        """What lists say of the files of each module, by its key."""
+        return {summary.files.key: summary.files.figures for summary in self.summaries}
 
     def settings_of(self, key: str | None) -> tuple[OptionOrigin, ...]:
         """Return the options of a module, else of the first module that has some."""
@@ -118,7 +141,7 @@ class DumpRelations:
     """What holds between the modules of a dump."""
 
     ranking: tuple[Ranked, ...]
-    """Those with the user's marker first, then the likeliest main program; without the evidence."""
+    """Those with the user's marker first, then the likeliest main program."""
     marked: Mapping[str, MarkerHit]
     """Modules that contain the user's marker, by key."""
     guess: MainGuess | None
@@ -157,7 +180,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )
     return DumpRelations(
-        ranking=tuple(replace(ranked, evidence=()) for ranked in ranking.modules),
+        ranking=ranking.modules,
         marked=marked,
         guess=guess,
         links=module_links,
@@ -186,7 +209,7 @@ def _rank(dump: AnalyzedDump, marked: Mapping[str, MarkerHit], faults: Faults) -
     unknown = Relations(
         summaries, processes, {}, {}, {summary.files.key: 1.0 for summary in summaries}
     )
-    unranked = Ranking(tuple(Ranked(summary, 0.0, ()) for summary in summaries), unknown)
+    unranked = Ranking(tuple(Ranked(summary, 0.0) for summary in summaries), unknown)
     ranking = faults.attempt(
         "The ranking of the modules",
         lambda: rank_modules(summaries, Relations.of(summaries, processes)),

@@ -108,7 +108,6 @@ def outline_of(analysis: ModuleAnalysis, shared: SharedValues) -> ModuleAnalysis
     return ModuleAnalysis(
         outline_summary(analysis.summary, shared),
         analysis.marker,
-        analysis.read,
         same_as=analysis.same_as,
         is_identical=analysis.is_identical,
     )

@@ -45,3 +45,8 @@ def known_digest(entry: Entry) -> bytes | None:
         return content_digest(entry)
     except OSError:
         return None
+
+
+def brief(value: object) -> bytes:
+    """Return what tells a value of plain texts and numbers from others, in few bytes."""
+    return blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()

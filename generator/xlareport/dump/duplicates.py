@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
-from xlareport.dump.contents import RunEach
+from xlareport.dump.contents import RunEach, brief
 from xlareport.dump.modules import ModuleFiles
 
 MANY = 200
@@ -13,26 +13,28 @@ _LARGEST = 1_000_000
 """Bytes of a module that is a helper in all likelihood."""
 
 
-def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[str, ModuleFiles]:
-    """Return, by the key of each module that repeats an earlier one, that earlier one.
+def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[str, str]:
+    """Return, by the key of each module that repeats an earlier one, that of the earlier one.
 
     Their files have the same contents, and the same names but for the number of the module. `run`
     reads files.
     """
     if len(modules) < MANY:
         return {}
-    alike: dict[object, list[ModuleFiles]] = defaultdict(list)
-    for module in modules:
+    alike: dict[bytes, list[int]] = defaultdict(list)
+    for place, module in enumerate(modules):
         if module.bytes <= _LARGEST:
-            alike[module.name, _endings(module)].append(module)
-    compared = [module for some in alike.values() if len(some) > 1 for module in some]
-    first: dict[object, ModuleFiles] = {}
-    repeated: dict[str, ModuleFiles] = {}
-    for module, digest in zip(compared, run(_digest, compared), strict=True):
+            alike[brief((module.name, _endings(module)))].append(place)
+    compared = sorted(place for some in alike.values() if len(some) > 1 for place in some)
+    first: dict[bytes, str] = {}
+    repeated: dict[str, str] = {}
+    digests = run(_digest, (modules[place] for place in compared))
+    for place, digest in zip(compared, digests, strict=True):
         if digest is None:  # reading the module says why
             continue
-        original = first.setdefault((module.name, digest), module)
-        if original is not module:
+        module = modules[place]
+        original = first.setdefault(brief((module.name, digest)), module.key)
+        if original != module.key:
             repeated[module.key] = original
     return repeated
 

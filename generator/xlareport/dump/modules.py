@@ -95,6 +95,20 @@ class SnapshotFiles(FastPickle):
 
 
 @dataclass(frozen=True, slots=True)
+class FileFigures:
+    """What lists and relations of modules need of the files of one."""
+
+    count: int
+    bytes: int
+    process_folder: str
+    """Folder and process where the path of its files tells the process; else empty."""
+    written: float | None
+    """When the first of them was written, in seconds; None where the source does not tell."""
+    snapshots: int
+    """Files with the arguments of a run."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleFiles:
     """One module: everything that was written of one compilation."""
 
@@ -119,14 +133,34 @@ class ModuleFiles:
     """Whether the dump holds no other module to which those may belong."""
     folder: str = ""
     """The folder that XLA wrote to, above the module's own."""
+    outlined: FileFigures | None = None
+    """Of an outline the figures of the files that it is without; else None."""
 
     def __repr__(self) -> str:
-        return f"<ModuleFiles {self.key}: {len(self.artifacts):,} files>"
+        return f"<ModuleFiles {self.key}: {self.figures.count:,} files>"
 
     @property
     def bytes(self) -> int:
         """Bytes of all its files together."""
-        return sum(artifact.entry.size for artifact in self.artifacts)
+        return self.figures.bytes
+
+    @property
+    def figures(self) -> FileFigures:
+        """What is known of its files together."""
+        if self.outlined is not None:
+            return self.outlined
+        times = (artifact.entry.modified for artifact in self.artifacts)
+        return FileFigures(
+            count=len(self.artifacts),
+            bytes=sum(artifact.entry.size for artifact in self.artifacts),
+            process_folder=self.artifacts[0].name.process_folder if self.artifacts else "",
+            written=min((time for time in times if time is not None), default=None),
+            snapshots=sum(artifact.name.kind == "snapshot" for artifact in self.artifacts),
+        )
+
+    def outline(self) -> "ModuleFiles":
+        """Return the module without its files: what tells it from others, and their figures."""
+        return replace(self, stages=(), artifacts=(), nameless=(), llo=(), outlined=self.figures)
 
 
 @contextmanager
@@ -172,7 +206,7 @@ class FolderCopy:
 class GroupedDump:
     """All modules of a dump, what belongs to none, and what is wrong with the names."""
 
-    modules: tuple[ModuleFiles, ...]
+    modules: Sequence[ModuleFiles]
     others: tuple[Artifact, ...]
     problems: tuple[Problem, ...]
     copies: Mapping[str, tuple[ModuleFiles, ...]] = field(default_factory=dict)

@@ -4,29 +4,75 @@ Ranks compile the same modules, often under other numbers, where one alone logs 
 """
 
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from xlareport.dump.contents import RunEach, content_digest, is_volatile
-from xlareport.dump.grouping import group, name_files
+from xlareport.dump.contents import RunEach, brief, content_digest, is_volatile
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
 from xlareport.dump.rank_folders import fold_rank_folders
 from xlareport.dump.source import Source
+from xlareport.dump.stored_groups import NamedDump, name_and_group
 
 _PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
-_Outline = tuple[str, tuple[tuple[str, int], ...]]
 
 
-def group_source(source: Source, run: RunEach = map) -> tuple[list[Artifact], GroupedDump]:
+class RankedCompilation(Protocol):
+    """What tells which process wrote a module."""
+
+    @property
+    def folder(self) -> str:
+        """Where it was dumped to."""
+
+    @property
+    def id(self) -> int | None:
+        """Its number in the process."""
+
+    @property
+    def timestamp(self) -> int | None:
+        """In the names of its files, in microseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlace:
+    """A module by its number among all, with what tells its process."""
+
+    number: int
+    folder: str
+    id: int | None
+    timestamp: int | None
+
+
+def rank_place(number: int, module: ModuleFiles) -> RankPlace:
+    """Return what is remembered of a module while others are compared with it."""
+    return RankPlace(number, module.folder, module.id, module.timestamp)
+
+
+def group_source(source: Source, run: RunEach = map) -> NamedDump:
     """Return the files of a dump that may be read, and its modules; of equal ones of ranks one.
 
     `run` reads files, as far as they have to be compared.
     """
     folded = fold_rank_folders(source.entries, run)
-    artifacts = name_files(replace(source, entries=folded.entries))
-    grouped = merge_rank_modules(group(artifacts), run)
-    return artifacts, replace(grouped, folder_copies=folded.copies)
+    named = name_and_group(replace(source, entries=folded.entries))
+    grouped = merge_rank_modules(named.grouped, run)
+    return replace(
+        named,
+        grouped=replace(grouped, folder_copies=folded.copies),
+        owners=_new_owners(named, grouped),
+    )
+
+
+def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
+    """Return the places of the modules of files where modules of other processes were taken out."""
+    if grouped.modules is named.grouped.modules:
+        return named.owners
+    places = {module.key: place for place, module in enumerate(grouped.modules)}
+    places |= {copy.key: places[key] for key, some in grouped.copies.items() for copy in some}
+    new = array("q", (places[module.key] for module in named.grouped.modules))
+    return array("q", (new[owner] if owner >= 0 else owner for owner in named.owners))
 
 
 def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
@@ -34,27 +80,27 @@ def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
 
     Files of the TPU's low-level compiler are not compared; modules that have some stay apart.
     """
-    alike: dict[_Outline, list[ModuleFiles]] = defaultdict(list)
-    for module in grouped.modules:
+    alike: dict[bytes, list[RankPlace]] = defaultdict(list)
+    for number, module in enumerate(grouped.modules):
         if module.stages and not module.llo:
-            alike[module.name, _outline(module)].append(module)
-    several = [
-        modules
-        for modules in alike.values()
-        if any(may_be_ranks(modules[0], other) for other in modules[1:])
-    ]
-    known = {module.key: module for module in grouped.modules}
-    copies = {
-        key: [known[other] for other in repeated]
-        for keys in run(_copies, several)
-        for key, repeated in keys.items()
-    }
-    gone = {module.key for repeated in copies.values() for module in repeated}
+            alike[brief((module.name, _outline(module)))].append(rank_place(number, module))
+    several = [places for places in alike.values() if _are_several(places)]
+    if not several:
+        return grouped
+    every = grouped.modules
+    copies = run(_copies, ([every[place.number] for place in places] for places in several))
+    keys = {key: repeated for some in copies for key, repeated in some.items() if repeated}
+    gone = {key for repeated in keys.values() for key in repeated}
+    known = {module.key: module for module in every if module.key in gone}
     return replace(
         grouped,
-        modules=tuple(module for module in grouped.modules if module.key not in gone),
-        copies={key: tuple(repeated) for key, repeated in copies.items() if repeated},
+        modules=tuple(module for module in every if module.key not in gone),
+        copies={key: tuple(known[copy] for copy in repeated) for key, repeated in keys.items()},
     )
+
+
+def _are_several(places: Sequence[RankPlace]) -> bool:
+    return any(may_be_ranks(places[0], other) for other in places[1:])
 
 
 def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[str]]:
@@ -80,7 +126,7 @@ def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[str]]:
     return {key: [module.key for module in repeated] for key, repeated in copies.items()}
 
 
-def may_be_ranks(module: ModuleFiles, other: ModuleFiles) -> bool:
+def may_be_ranks(module: RankedCompilation, other: RankedCompilation) -> bool:
     """Return whether two processes wrote these: a process gives a number once, in its folder."""
     if module.folder != other.folder:
         return True

@@ -7,14 +7,14 @@ are; what differs is compared later, and named.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from xlareport.dump.contents import RunEach, content_digest
+from xlareport.dump.contents import RunEach, brief, content_digest
 from xlareport.dump.duplicates import find_duplicates
 from xlareport.dump.modules import Artifact, ModuleFiles
-from xlareport.dump.rank_modules import by_ending, may_be_ranks
+from xlareport.dump.rank_modules import RankPlace, by_ending, may_be_ranks, rank_place
 
 _MOST_ORIGINALS = 8
 """Modules of one name that another one is compared with."""
@@ -40,8 +40,8 @@ _NUMBER = re.compile(rb"\b\d{1,20}\b")
 class RepeatedModules:
     """Modules that are not analyzed, since another one is the same."""
 
-    same: Mapping[str, ModuleFiles]
-    """By its key, of each module that repeats another one that one."""
+    same: Mapping[str, str]
+    """By its key, of each module that repeats another one the key of that one."""
     twins: frozenset[str]
     """Keys of those that repeat it but for names, ids and notes."""
 
@@ -49,29 +49,44 @@ class RepeatedModules:
 def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) -> RepeatedModules:
     """Return which modules repeat others; `run` reads files."""
     repeated = find_duplicates(modules, run)
-    first = [module for module in modules if module.key not in repeated]
-    twins = dict(find_rank_twins(first, run))
-    twins |= {
-        key: twins[original.key] for key, original in repeated.items() if original.key in twins
-    }
+    twins = dict(find_rank_twins(modules, run, repeated))
+    twins |= {key: twins[first] for key, first in repeated.items() if first in twins}
     return RepeatedModules({**repeated, **twins}, frozenset(twins))
 
 
 def find_rank_twins(
-    modules: Sequence[ModuleFiles], run: RunEach = map
-) -> Mapping[str, ModuleFiles]:
-    """Return, by the key of each module that repeats one of another process, that one.
+    modules: Sequence[ModuleFiles], run: RunEach = map, without: Container[str] = ()
+) -> Mapping[str, str]:
+    """Return, by the key of each module that repeats one of another process, the key of that one.
 
-    `run` reads files.
+    `run` reads files. Modules of the keys in `without` are passed over.
     """
-    alike: dict[object, list[ModuleFiles]] = defaultdict(list)
-    for module in modules:
-        if module.stages and not module.llo:
+    alike: dict[bytes, list[RankPlace]] = defaultdict(list)
+    for number, module in enumerate(modules):
+        if module.stages and not module.llo and module.key not in without:
             endings = tuple(ending for ending, _, _ in by_ending(module))
-            alike[module.name, endings].append(module)
-    groups = [some for some in alike.values() if len(some) > 1]
-    known = {module.key: module for module in modules}
-    return {key: known[original] for pairs in run(_keys, groups) for key, original in pairs}
+            alike[brief((module.name, endings))].append(rank_place(number, module))
+    groups = (
+        [modules[place.number] for place in places]
+        for places in alike.values()
+        if _are_of_several(places)
+    )
+    return {key: original for pairs in run(_keys, groups) for key, original in pairs}
+
+
+def _are_of_several(places: Sequence[RankPlace]) -> bool:
+    """Return whether two of the modules may be of two processes."""
+    return len({place.folder for place in places}) > 1 or any(
+        len({place.timestamp for place in some}) > 1 for some in _by_id(places).values()
+    )
+
+
+def _by_id(places: Iterable[RankPlace]) -> Mapping[int, Sequence[RankPlace]]:
+    known: dict[int, list[RankPlace]] = defaultdict(list)
+    for place in places:
+        if place.id is not None:
+            known[place.id].append(place)
+    return known
 
 
 def _keys(modules: Sequence[ModuleFiles]) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation
 from xlareport.pages.coverage import page as coverage
+from xlareport.pages.coverage.uses import file_uses
 from xlareport.pages.findings.section import home_findings
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon, pass_names
 from xlareport.pages.home.answers import summarize_home
@@ -152,7 +153,7 @@ def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterato
 
 
 def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
-    table = modules_page.modules_table(report, dump.sizes)
+    table = modules_page.modules_table(report, dump.file_figures)
     yield navigation.MODULES, render("modules", modules_page.modules_page(report, table), "Modules")
     yield from table_files("modules", table)
 
@@ -183,8 +184,8 @@ def _program(
 
 def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     artifacts = dump.artifacts
-    read = coverage.file_uses(dump.grouped, _read_paths(dump))
-    uses = {**read, **dump.side_files}
+    graphs = [graph.path for graph in dump.graphs]
+    uses = file_uses(dump.named, dump.reads, graphs, dump.side_files)
     passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)
     yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)
@@ -194,9 +195,3 @@ def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
 
 def _glances(dump: AnalyzedDump) -> Iterator[Overview]:
     yield from (module.overview for module in dump.modules if module.overview)
-
-
-def _read_paths(dump: AnalyzedDump) -> Iterator[str]:
-    for module in dump.outlines:
-        yield from module.read
-    yield from {graph.path for graph in dump.graphs}

@@ -23,12 +23,12 @@ from xlareport.dump.module_names import explain_module
 from xlareport.records import sentences
 from xlareport.records.collectives import collective_records
 from xlareport.records.cost import cost_record
+from xlareport.records.file_list import list_files
 from xlareport.records.findings import finding_records
 from xlareport.records.profile import profile_record
 from xlareport.records.report import (
     CandidateRecord,
     DumpRecord,
-    FileRecord,
     GeneratorRecord,
     MainProgramRecord,
     ModuleRecord,
@@ -66,7 +66,7 @@ def build_report(
         dump=_dump(dump),
         main=None,
         modules=keep(_module_records(dump, relations, faults)),
-        files=_files(dump),
+        files=list_files(dump.named, [summary.files.key for summary in dump.summaries]),
         problems=(),
         links=relations.links,
         retrace_groups=relations.recompilations,
@@ -92,11 +92,10 @@ def _module_records(
         None if group.is_helper else report_recompilation(group)
         for group in relations.recompilations
     ]
-    every = zip(dump.modules, dump.summaries, relations.roles, strict=True)
-    for module, summary, role in every:  # the summary that is in memory, for its texts
-        key = summary.files.key
+    for module, role in zip(dump.modules, relations.roles, strict=True):
+        key = module.summary.files.key
         record = replace(
-            _module(summary, role),
+            _module(module.summary, role),
             rank=places[key],
             retrace_group=groups.get(key),
             process=numbers[key],
@@ -299,19 +298,6 @@ def _stage(snapshot: SnapshotSummary) -> SnapshotRecord:
         modified=step.modified if step else None,
         files=tuple(artifact.path for artifact in stage.artifacts),
         left_out=stage.left_out,
-    )
-
-
-def _files(dump: AnalyzedDump) -> tuple[FileRecord, ...]:
-    owner = {
-        artifact.path: module.key
-        for module in dump.grouped.modules
-        for copy in (module, *dump.grouped.copies.get(module.key, ()))
-        for artifact in copy.artifacts
-    }
-    return tuple(
-        FileRecord(artifact.path, artifact.name.kind, owner.get(artifact.path))
-        for artifact in dump.artifacts
     )
 
 

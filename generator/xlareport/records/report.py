@@ -6,7 +6,7 @@ Pages show the same records, so that they cannot disagree. A figure that is not 
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.cost import CostRecord
+from xlareport.records.file_list import FileList, FileRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
@@ -226,15 +227,6 @@ class ModuleRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class FileRecord:
-    """One file of the dump; `module` is the key of the module that it belongs to."""
-
-    path: str
-    kind: str
-    module: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class ReportRecord:
     """Everything in `report.json`."""
 
@@ -243,7 +235,7 @@ class ReportRecord:
     dump: DumpRecord
     main: MainProgramRecord | None
     modules: Sequence[ModuleRecord]
-    files: tuple[FileRecord, ...]
+    files: Sequence[FileRecord]
     problems: tuple[Problem, ...]
     links: tuple[ModuleLink, ...] = ()
     retrace_groups: tuple[RecompilationGroup, ...] = ()
@@ -287,11 +279,29 @@ class StoredRecords(SpooledValues[ModuleRecord]):
         self.outlines.append(value if self.is_resident(-1) else self._outline(value))
 
     def _outline(self, value: ModuleRecord) -> ModuleRecord:
-        """Return of a record what lists of modules show, with what others have as well shared."""
+        """Return of a record what lists of modules show, with what others have as well shared.
+
+        Of its files the highest folder is left, of those of a snapshot the folder of the first.
+        """
         share = self._shared.share
         findings = tuple(share(_outline_finding(finding)) for finding in value.findings)
-        stages = tuple(replace(stage, label=share(stage.label)) for stage in value.stages)
-        return replace(value, **_LARGE, findings=share(findings), stages=stages)
+        stages = tuple(
+            replace(stage, files=self._folders(stage.files[:1]), label=share(stage.label))
+            for stage in value.stages
+        )
+        highest = sorted(value.files, key=lambda path: path.count("/"))[:1]
+        return replace(
+            value,
+            **_LARGE,
+            files=self._folders(highest),
+            findings=share(findings),
+            stages=self._shared.share_each(stages),
+        )
+
+    def _folders(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Return the folders of files, with `/` at their ends."""
+        parts = (path.rpartition("/") for path in paths)
+        return self._shared.share(tuple(f"{folder}{slash}" for folder, slash, _ in parts))
 
 
 def _outline_finding(finding: FindingRecord) -> FindingRecord:
@@ -326,14 +336,22 @@ def report_json(report: ReportRecord) -> str:
 
 def report_parts(report: ReportRecord) -> Iterator[str]:
     """Yield the content of report.json, a module at a time."""
-    kinds = {file.path: file.kind for file in report.files}
+    kinds_of = _kinds_by_module(report.files)
     bare = asdict(replace(report, modules=(), files=()))
     head, _, rest = _dumped(bare | {"files": []}).partition('"modules":[],"files":[]')
     yield f'{head}"modules":['
     for place, module in enumerate(report.modules):
-        yield f"{',' if place else ''}{_dumped(_module(module, kinds))}"
-    others = [file.path for file in report.files if file.module is None]
-    yield f'],"files":{_dumped(_files(others, kinds))}{rest}\n'
+        yield f"{',' if place else ''}{_dumped(_module(module, kinds_of(place)))}"
+    others = {file.path: file.kind for file in report.files if file.module is None}
+    yield f'],"files":{_dumped(_files([*others], others))}{rest}\n'
+
+
+def _kinds_by_module(files: Sequence[FileRecord]) -> Callable[[int], Mapping[str, str]]:
+    """Return what gives the kinds of at least the files of a module, by its place."""
+    if isinstance(files, FileList):
+        return files.kinds_of
+    kinds = {file.path: file.kind for file in files}
+    return lambda _: kinds
 
 
 def _dumped(value: Any) -> str:

@@ -1,12 +1,13 @@
 """Values in the order in which they were added; beyond the first few they are in a file.
 
 The file has no name and ends with the process, however that ends. What comes out of it was put in
-by this process.
+by this process, or by one of its own that filled it.
 """
 
 import pickle
 import tempfile
 import weakref
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Generic, Self, TypeVar, overload
@@ -30,15 +31,21 @@ class SpooledValues(Sequence[T], Generic[T]):
         """Keep up to `resident` values in memory; the file is made in `folder` if it is needed."""
         self._folder = folder
         self._resident = RESIDENT if resident is None else resident
-        self._places: list[Any] = []
-        """Of each value itself in a tuple, or its offset and its length in the file."""
-        self._in_memory = 0
+        self._held: dict[int, T] = {}
+        """Values in memory, by a number that stands for a value for good."""
+        self._given = 0
+        """The numbers given so far."""
+        self._offsets = array("q")
+        """Of each value its offset in the file; below 0 its number less one, with a sign."""
+        self._lengths = array("q")
         self._file: IO[bytes] | None = None
         self._end = 0
 
     def append(self, value: T) -> None:
         """Add a value at the end."""
-        self._places.append(self._put(value))
+        offset, length = self._put(value)
+        self._offsets.append(offset)
+        self._lengths.append(length)
 
     def extend(self, values: Iterable[T]) -> Self:
         """Add values at the end, and return the sequence."""
@@ -48,19 +55,21 @@ class SpooledValues(Sequence[T], Generic[T]):
 
     def replace(self, place: int, value: T) -> None:
         """Put another value in a place."""
-        self._in_memory -= len(self._places[place]) == 1
-        self._places[place] = self._put(value)
+        self._held.pop(self._offsets[place], None)
+        self._offsets[place], self._lengths[place] = self._put(value)
 
     def reorder(self, order: Iterable[int]) -> None:
         """Put the values into another order, given by their places until now."""
-        self._places = [self._places[place] for place in order]
+        places = array("q", order)
+        self._offsets = array("q", (self._offsets[place] for place in places))
+        self._lengths = array("q", (self._lengths[place] for place in places))
 
     def is_resident(self, place: int) -> bool:
         """Return whether the value at a place is in memory."""
-        return len(self._places[place]) == 1
+        return self._offsets[place] < 0
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._offsets)
 
     @overload
     def __getitem__(self, place: int) -> T: ...
@@ -68,16 +77,17 @@ class SpooledValues(Sequence[T], Generic[T]):
     def __getitem__(self, place: slice) -> Sequence[T]: ...
     def __getitem__(self, place: int | slice) -> T | Sequence[T]:
         if isinstance(place, slice):
-            return [self._get(number) for number in self._places[place]]
-        return self._get(self._places[place])
+            return [self._get(number) for number in range(*place.indices(len(self)))]
+        return self._get(place)
 
     def __iter__(self) -> Iterator[T]:
-        return map(self._get, self._places)
+        return map(self._get, range(len(self)))
 
-    def _put(self, value: T) -> tuple[Any, ...]:
-        if self._in_memory < self._resident:
-            self._in_memory += 1
-            return (value,)
+    def _put(self, value: T) -> tuple[int, int]:
+        if len(self._held) < self._resident:
+            self._given += 1
+            self._held[-self._given] = value
+            return -self._given, 0
         written = zstandard.ZstdCompressor(level=_LEVEL).compress(pickle.dumps(value, 5))
         file = self._opened()
         file.seek(self._end)
@@ -86,18 +96,45 @@ class SpooledValues(Sequence[T], Generic[T]):
         self._end += len(written)
         return place
 
-    def _get(self, place: tuple[Any, ...]) -> T:
-        if len(place) == 1:
-            value: T = place[0]
-            return value
+    def _get(self, place: int) -> T:
+        offset = self._offsets[place]
+        if offset < 0:
+            return self._held[offset]
         file = self._opened()
-        file.seek(place[0])
-        written = file.read(place[1])
+        file.seek(offset)
+        written = file.read(self._lengths[place])
         result: T = pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - what this process wrote into a file that no other can open by name
         return result
 
     def _opened(self) -> IO[bytes]:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="xlareport-", dir=self._folder)  # noqa: SIM115 - lives as long as the values
+            weakref.finalize(self, self._file.close)
+        return self._file
+
+
+class FilledValues(SpooledValues[T], Generic[T]):
+    """Values that one process puts into a file by name, for another process to take over."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(resident=0)
+        self._path = path
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs; all values are in the file by then."""
+        if self._file is not None:
+            self._file.flush()
+        return {**self.__dict__, "_file": None}
+
+    def take_over(self) -> Self:
+        """Open the file and remove its name: it ends with this process."""
+        if len(self):
+            self._opened()
+            self._path.unlink()
+        return self
+
+    def _opened(self) -> IO[bytes]:
+        if self._file is None:
+            self._file = self._path.open("r+b" if self._end else "w+b")
             weakref.finalize(self, self._file.close)
         return self._file

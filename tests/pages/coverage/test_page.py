@@ -18,9 +18,7 @@ from xlareport.dump.source import Entry
 from xlareport.pages.coverage.page import (
     _about_source_lines,
     coverage_page,
-    file_uses,
     passes_words,
-    use_of,
 )
 from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import DumpRecord, GeneratorRecord, ReportRecord
@@ -34,31 +32,11 @@ def artifacts(*paths: str) -> list[Artifact]:
     ]
 
 
-def test_coverage_tells_what_was_read_and_what_was_not() -> None:
-    found = artifacts(
-        "module_0001.jit_f.before_optimizations.txt",
-        "module_0001.jit_f.before_optimizations.dot",
-        "module_0001.jit_f.debug_options",
-        "notes.md",
-    )
-    uses = file_uses(group(found), ["module_0001.jit_f.before_optimizations.txt"])
-    said = [use_of(uses, one.path) for one in found]
-    assert said[0] == "read: snapshots and steps"
-    assert "another form" in said[1]
-    assert said[2] == said[3] == "listed and explained, not read"
-
-
-def test_a_log_that_holds_files_was_read() -> None:
-    found = artifacts("out.log", "out.log/module_0001.jit_f.before_optimizations.txt")
-    uses = file_uses(group(found), [found[1].path])
-    assert "contained in it" in use_of(uses, "out.log")
-
-
 def test_flags_that_would_add_something_are_those_of_the_backend() -> None:
     found = artifacts("module_0001.jit_f.cpu_after_optimizations.txt")
     dump = DumpRecord("d", 1, 1, backends=("cpu",), frontends=())
     report = ReportRecord(1, GeneratorRecord("x", "0"), dump, None, (), (), ())
-    named = [one.example for one in coverage_page(report, found, {}, "").more]
+    named = [one.example for one in coverage_page(report, found, [""], "").more]
 
     assert "--xla_dump_hlo_as_proto" in named
     assert "--xla_dump_hlo_as_text" not in named

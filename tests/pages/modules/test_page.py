@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.dump.modules import FileFigures
 from xlareport.pages.modules import page
 from xlareport.report import BuildOptions, read_report
 
@@ -15,7 +16,10 @@ def test_a_long_table_has_the_same_rows_by_rank(
     unpacked: Unpack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = read_report(unpacked("jax-cpu-two-runs"), BuildOptions())
-    sizes = {module.key: place for place, module in enumerate(report.outlines)}
+    sizes = {
+        module.key: FileFigures(len(module.files), place, "", None, 0)
+        for place, module in enumerate(report.outlines)
+    }
     whole = page.modules_table(report, sizes)
     monkeypatch.setattr(page, "PAGE", 2)
     made = page.modules_table(report, sizes)

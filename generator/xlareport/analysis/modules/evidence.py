@@ -165,7 +165,7 @@ def _by_function(summary: ModuleSummary, most: Most) -> Evidence:
 
 def _by_executions(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    runs = sum(artifact.name.kind == "snapshot" for artifact in summary.files.artifacts)
+    runs = summary.files.figures.snapshots
     words = f"was run {units.plural(runs, 'time')} while XLA dumped snapshots of its arguments"
     return Evidence(words, 3, 0.0 if classify_helper(summary) else min(1.0, runs / 4))
 

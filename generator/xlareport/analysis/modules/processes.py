@@ -72,9 +72,7 @@ def group_by_folder(summaries: Iterable[ModuleSummary]) -> Mapping[str, list[Mod
 
 def name_folder(module: ModuleSummary) -> str:
     """Return the folder that XLA wrote to, with the process where that has a folder of its own."""
-    files = module.files
-    own = files.artifacts[0].name.process_folder if files.artifacts else ""
-    return own or files.folder
+    return module.files.figures.process_folder or module.files.folder
 
 
 def _numbers(members: Sequence[ModuleSummary]) -> Sequence[int | None]:
@@ -124,5 +122,5 @@ def _written(module: ModuleSummary) -> float | None:
     """Return when compilation began as far as the dump tells: microseconds, or seconds of files."""
     if module.files.timestamp is not None:
         return float(module.files.timestamp)
-    times = [artifact.entry.modified for artifact in module.files.artifacts]
-    return min((time * 1e6 for time in times if time is not None), default=None)
+    written = module.files.figures.written
+    return None if written is None else written * 1e6

@@ -42,7 +42,13 @@ class Ranked:
 
     summary: ModuleSummary
     score: float
-    evidence: tuple[Evidence, ...]
+    most: Most | None = None
+    """What it is compared with; None where nothing was ranked."""
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What speaks for it, strongest first: made when it is asked for, since few are."""
+        return list_evidence(self.summary, self.most) if self.most is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +128,19 @@ def _ranked(
     summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
 ) -> tuple[Ranked, ...]:
     most = Most.of(summaries, assumed, relations)
-    ranked = []
-    for summary in summaries:
-        evidence = [piece(summary, most) for piece in PIECES]
-        kept = sorted((e for e in evidence if e.points > 0), key=lambda e: -e.points)
-        ranked.append(Ranked(summary, sum(e.points for e in kept), tuple(kept)))
+    ranked = (
+        Ranked(summary, sum(piece.points for piece in list_evidence(summary, most)), most)
+        for summary in summaries
+    )
     return tuple(sorted(ranked, key=lambda ranked: -ranked.score))
+
+
+def list_evidence(summary: ModuleSummary, most: Most) -> tuple[Evidence, ...]:
+    """Return the evidence for a module, strongest first."""
+    evidence = (piece(summary, most) for piece in PIECES)
+    return tuple(
+        sorted((piece for piece in evidence if piece.points > 0), key=lambda piece: -piece.points)
+    )
 
 
 def guess_main(ranking: Ranking) -> MainGuess | None:

@@ -26,6 +26,7 @@ from xlareport.analysis.modules.summary import (
 from xlareport.analysis.modules.tpu_flags import compare_flags
 from xlareport.analysis.operations import count_operations
 from xlareport.analysis.source.locations import is_framework, place_of
+from xlareport.dump.modules import SnapshotFiles
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.opcodes import is_collective
@@ -86,7 +87,13 @@ def summarize_module(
         launches=_launches(cost) if cost and _is_optimized(module) else 0,
         calls=_custom_calls(final.hlo, cost) if final and cost else CustomCallWork(),
         features=extract_features(texts, final.hlo if final else None),
+        text_bytes=text_bytes(final.stage) if final else 0,
     )
+
+
+def text_bytes(stage: SnapshotFiles) -> int:
+    """Return the bytes of a snapshot's file, the largest of several."""
+    return max(artifact.entry.size for artifact in stage.artifacts)
 
 
 def _build(module: ParsedModule) -> str | None:

@@ -135,6 +135,8 @@ class ModuleSummary:
     """What its contents tell of the part it plays."""
     runs: ModuleRuns | None = None
     """How often it ran while a profiler watched; None where no trace tells."""
+    text_bytes: int = 0
+    """Bytes of the final snapshot's file; the rule of thumb that people use."""
 
     def __repr__(self) -> str:
         return f"<ModuleSummary {self.files.key}>"
@@ -144,27 +146,21 @@ class ModuleSummary:
         """Steps that changed something."""
         return sum(stage.step is not None and stage.step.changed for stage in self.stages)
 
-    @property
-    def text_bytes(self) -> int:
-        """Bytes of the final snapshot's file; the rule of thumb that people use."""
-        if self.final_stage is None:
-            return 0
-        return max(artifact.entry.size for artifact in self.final_stage.artifacts)
-
 
 def outline_summary(summary: ModuleSummary, shared: SharedValues) -> ModuleSummary:
     """Return the summary with what other modules have as well in memory once.
 
-    Of the heaviest instructions the names alone are left.
+    Of the heaviest instructions the names alone are left, and of the files their figures.
     """
     features = summary.features
     return replace(
         summary,
+        files=_outline_files(summary.files, shared),
+        display_name=shared.share(summary.display_name),
         origin=shared.share(summary.origin),
-        stages=tuple(
-            replace(snapshot, key=shared.share(snapshot.key), step=shared.share(snapshot.step))
-            for snapshot in summary.stages
-        ),
+        stages=shared.share_each(tuple(map(_outline_stage, summary.stages))),
+        final_stage=None,
+        calls=shared.share(summary.calls),
         signature=_shared_signature(summary.signature, shared),
         heaviest=shared.share_each(tuple(map(_name_alone, summary.heaviest))),
         opcodes=shared.share(summary.opcodes),
@@ -184,6 +180,16 @@ def outline_summary(summary: ModuleSummary, shared: SharedValues) -> ModuleSumma
             weights=shared.share(features.weights),
         ),
     )
+
+
+def _outline_files(files: ModuleFiles, shared: SharedValues) -> ModuleFiles:
+    return replace(
+        files.outline(), name=shared.share(files.name), folder=shared.share(files.folder)
+    )
+
+
+def _outline_stage(snapshot: SnapshotSummary) -> SnapshotSummary:
+    return replace(snapshot, stage=replace(snapshot.stage, artifacts=()))
 
 
 def _shared_signature(signature: Signature, shared: SharedValues) -> Signature:

@@ -7,6 +7,7 @@ from xlareport.analysis.ranks.columns import find_columns
 from xlareport.analysis.ranks.difference import RankPair, compare_rank_pair
 from xlareport.analysis.ranks.members import RankTable
 from xlareport.analysis.ranks.verdicts import RankDifference
+from xlareport.dump.modules import ModuleFiles
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import guard
 from xlareport.runtime.worker_pool import Workers
@@ -21,14 +22,17 @@ Compared = tuple[Mapping[str, RankDifference], tuple[Problem, ...]]
 def compare_ranks(
     summaries: Sequence[ModuleSummary],
     table: RankTable,
+    modules: Sequence[ModuleFiles],
     workers: Workers,
     originals: Mapping[str, str],
 ) -> Compared:
     """Return, by its key, where each module differs from that of most ranks, and what failed.
 
+    `modules` are the files of the summaries, in their order.
+
     `originals` are, by the key of a module that repeats another one but for names, that one's.
     """
-    pairs = list(_pairs(summaries, table, originals))
+    pairs = list(_pairs(summaries, table, modules, originals))
     results = list(workers.stream_in_order(_compared, pairs[:_MOST], _died))
     compared = [result for result in results if isinstance(result, RankDifference)]
     problems = [result for result in results if isinstance(result, Problem)]
@@ -39,18 +43,23 @@ def compare_ranks(
 
 
 def _pairs(
-    summaries: Sequence[ModuleSummary], table: RankTable, originals: Mapping[str, str]
+    summaries: Sequence[ModuleSummary],
+    table: RankTable,
+    modules: Sequence[ModuleFiles],
+    originals: Mapping[str, str],
 ) -> Iterator[RankPair]:
     if len(table.names) < 2:
         return
+    places = {summary.files.key: place for place, summary in enumerate(summaries)}
     for column in find_columns(summaries, table.holders):
-        reference = column.members[0].files
+        reference = modules[places[column.members[0].files.key]]
         program = originals.get(reference.key, reference.key)
         twins = 0
         for module in column.members[1:]:
             is_twin = originals.get(module.files.key, module.files.key) == program
             twins += is_twin
-            yield RankPair(reference, module.files, by_lines=is_twin and twins > _MOST_TWINS)
+            other = modules[places[module.files.key]]
+            yield RankPair(reference, other, by_lines=is_twin and twins > _MOST_TWINS)
 
 
 def _compared(pair: RankPair) -> RankDifference | Problem:

@@ -2,13 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.steps.boundaries import DumpMode, ModeFinding, dump_mode
-from xlareport.dump.modules import HLO_KINDS, Artifact, GroupedDump, SnapshotFiles
+from xlareport.dump.modules import HLO_KINDS, Artifact, SnapshotFiles
 from xlareport.knowledge import flags, kinds, stages
 from xlareport.knowledge.kinds import FileKind
 from xlareport.pages import navigation
@@ -17,7 +17,6 @@ from xlareport.pages.names.page import describe
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tokens import NameCells
-from xlareport.program import CODE_KINDS
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
@@ -25,13 +24,6 @@ from xlareport.runtime.errors import Problem
 FILES_TABLE = "files"
 PROBLEMS_TABLE = "problems"
 
-_MODEL = "read: snapshots and steps"
-_SAME = "not read: another format of the same snapshot was read"
-_REPEATED = "not read: the same module of another rank was read"
-_FIGURES = "read for figures"
-_CODE = "read: linked to instructions, shown on the Code tab"
-_FRAMES = "read: other files of this list are contained in it"
-_LISTED = "listed and explained, not read"
 _PASSES_FLAG = "xla_dump_hlo_pass_re"
 
 
@@ -83,11 +75,12 @@ class CoveragePage:
 def coverage_page(
     report: ReportRecord,
     artifacts: Sequence[Artifact],
-    uses: Mapping[str, str],
+    uses: Sequence[str],
     passes: str,
 ) -> CoveragePage:
-    """Make the page; `uses` says what was done with each path, `passes` how passes were dumped."""
-    unknown = sum(artifact.name.kind == "unknown" for artifact in artifacts)
+    """Make the page; `uses` says what was done with each file, `passes` how passes were dumped."""
+    by_kind = _by_kind(artifacts, uses)
+    unknown = by_kind["unknown"].files if "unknown" in by_kind else 0
     known = "every name is known"
     if unknown:
         known = f"{units.plural(unknown, 'name is', 'names are')} not known"
@@ -95,10 +88,10 @@ def coverage_page(
     if copied:
         known += f"; {units.plural(copied, 'file')} of other ranks repeat these and are not listed"
     files = units.plural(report.dump.files, "file")
-    present = {artifact.name.kind for artifact in artifacts}
+    present = set(by_kind)
     return CoveragePage(
         lead=f"{files}, {units.byte_size(report.dump.bytes)}; {known}.",
-        kinds=tuple(_kind_rows(artifacts, uses)),
+        kinds=tuple(_kind_rows(by_kind)),
         passes=prose(passes),
         advice=tuple(_advice(report, present)),
         more=tuple(_flag_rows(report, present)),
@@ -134,22 +127,6 @@ _MODES = {
 }
 
 
-def file_uses(grouped: GroupedDump, read: Iterable[str]) -> dict[str, str]:
-    """Return for each path what was done with it; `read` are the paths that were read."""
-    opened = set(read)
-    uses = {path.rpartition("/")[0]: _FRAMES for path in opened if "/" in path}
-    repeated = (module for some in grouped.copies.values() for module in some)
-    uses |= {artifact.path: _REPEATED for module in repeated for artifact in module.artifacts}
-    for module in grouped.modules:
-        for artifact in module.artifacts:
-            is_hlo = artifact.name.kind in HLO_KINDS
-            done = _MODEL if is_hlo else _CODE if artifact.name.kind in CODE_KINDS else _FIGURES
-            uses[artifact.path] = done if artifact.path in opened else _SAME if is_hlo else _LISTED
-        uses |= {artifact.path: _CODE for artifact in module.nameless if artifact.path in opened}
-        uses |= {artifact.path: _LISTED for artifact in module.llo}
-    return uses
-
-
 def passes_words(summaries: Sequence[ModuleSummary]) -> str:
     """Return how the passes were dumped, as far as the dump tells."""
     snapshots = [stage.stage for summary in summaries for stage in summary.stages]
@@ -181,17 +158,9 @@ def _stated(summaries: Sequence[ModuleSummary]) -> set[str]:
     return {setting.value for setting in settings if setting.name == _PASSES_FLAG}
 
 
-def use_of(uses: Mapping[str, str], path: str) -> str:
-    """Return what was done with a file; files of no module are listed."""
-    return uses.get(path, _LISTED)
-
-
-def files_table(
-    artifacts: Sequence[Artifact], report: ReportRecord, uses: Mapping[str, str]
-) -> Table:
+def files_table(artifacts: Sequence[Artifact], report: ReportRecord, uses: Sequence[str]) -> Table:
     """Return the table of every file."""
     links = {module.key: _link(module) for module in report.outlines}
-    owner = {file.path: file.module for file in report.files}
     columns = (
         Column("File", "name", "hover over a part for its meaning"),
         Column("Kind", of="kind"),
@@ -208,9 +177,9 @@ def files_table(
             cells.cell(artifact.name),
             artifact.name.kind,
             describe(artifact.name),
-            links.get(owner.get(artifact.path) or ""),
+            links.get(report.files[place].module or ""),
             artifact.entry.size,
-            use_of(uses, artifact.path),
+            uses[place],
         ]
 
     rows = MadeRows(len(artifacts), file_row)
@@ -238,17 +207,33 @@ def _problem(problem: Problem) -> list[str | int | None]:
     return [problem.path, problem.line, message, place.partition("\n")[0].strip() or None]
 
 
-def _kind_rows(artifacts: Sequence[Artifact], uses: Mapping[str, str]) -> Iterable[FileKindRow]:
-    by_kind: dict[str, list[Artifact]] = defaultdict(list)
-    for artifact in artifacts:
-        by_kind[artifact.name.kind].append(artifact)
-    for name, files in sorted(by_kind.items(), key=lambda item: -len(item[1])):
+@dataclass(slots=True)
+class _OfKind:
+    """The files of one kind together."""
+
+    files: int = 0
+    bytes: int = 0
+    uses: Counter[str] = field(default_factory=Counter)
+
+
+def _by_kind(artifacts: Iterable[Artifact], uses: Iterable[str]) -> dict[str, _OfKind]:
+    by_kind: dict[str, _OfKind] = defaultdict(_OfKind)
+    for artifact, use in zip(artifacts, uses, strict=True):
+        same = by_kind[artifact.name.kind]
+        same.files += 1
+        same.bytes += artifact.entry.size
+        same.uses[use] += 1
+    return dict(by_kind)
+
+
+def _kind_rows(by_kind: Mapping[str, _OfKind]) -> Iterable[FileKindRow]:
+    for name, same in sorted(by_kind.items(), key=lambda item: -item[1].files):
         kind = kinds.find(name)
         yield FileKindRow(
             title=kind.title if kind else name,
-            files=len(files),
-            bytes=sum(file.entry.size for file in files),
-            used=_used(files, uses),
+            files=same.files,
+            bytes=same.bytes,
+            used=_used(same.uses),
             holds=prose(kind.words if kind else ""),
             more=_more(kind) if kind else (),
         )
@@ -258,13 +243,10 @@ def _more(kind: FileKind) -> tuple[Markup, ...]:
     return tuple(prose(words) for words in (kind.look_for, kind.opened, kind.made_by) if words)
 
 
-def _used(files: Sequence[Artifact], uses: Mapping[str, str]) -> str:
-    counted: dict[str, int] = defaultdict(int)
-    for file in files:
-        counted[use_of(uses, file.path)] += 1
-    if len(counted) == 1:
-        return next(iter(counted))
-    return "; ".join(f"{count:,} {use}" for use, count in sorted(counted.items()))
+def _used(uses: Mapping[str, int]) -> str:
+    if len(uses) == 1:
+        return next(iter(uses))
+    return "; ".join(f"{count:,} {use}" for use, count in sorted(uses.items()))
 
 
 def _advice(report: ReportRecord, present: set[str]) -> Iterable[Advice]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.modules.summarize import text_bytes
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.duplicates import map_duplicate_paths
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
@@ -47,6 +48,7 @@ def duplicate_result(
 
 def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str]) -> ModuleSummary:
     stages = _stages(summary.files, files, paths)
+    final = stages[summary.final_stage] if summary.final_stage else None
     files = replace(files, stages=tuple(stages.values()))
     problems = (
         replace(problem, path=paths.get(problem.path, problem.path)) for problem in summary.problems
@@ -55,7 +57,8 @@ def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str
         summary,
         files=files,
         stages=tuple(replace(stage, stage=stages[stage.stage]) for stage in summary.stages),
-        final_stage=stages[summary.final_stage] if summary.final_stage else None,
+        final_stage=final,
+        text_bytes=text_bytes(final) if final else 0,
         problems=tuple(problems),
     )
 

@@ -1,9 +1,11 @@
 """The table of all modules."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.dump.modules import FileFigures
 from xlareport.pages import navigation, words
 from xlareport.pages.home.page import row
 from xlareport.pages.long_tables import PAGE, MadeRows, Row
@@ -28,8 +30,8 @@ def modules_page(report: ReportRecord, table: Table) -> ModulesPage:
     return ModulesPage(prose(f"{words.lead(report)} {words.many(report)}"), table)
 
 
-def modules_table(report: ReportRecord, sizes: dict[str, int]) -> Table:
-    """Return the table; `sizes` are the bytes of each module's files by its key."""
+def modules_table(report: ReportRecord, files: Mapping[str, FileFigures]) -> Table:
+    """Return the table; `files` are figures of each module's files by its key."""
     columns = (
         Column("Id", "int", "XLA's module id; ids have gaps"),
         Column("Module", "link"),
@@ -47,14 +49,14 @@ def modules_table(report: ReportRecord, sizes: dict[str, int]) -> Table:
 
     def ranked(number: int) -> Row:
         module = modules[places[number]]
-        return _row(module, sizes.get(module.key, 0))
+        return _row(module, files[module.key])
 
-    in_order = [_row(module, sizes.get(module.key, 0)) for module in modules[:PAGE]]
+    in_order = [_row(module, files[module.key]) for module in modules[:PAGE]]
     rows = MadeRows(len(places), ranked) if len(places) > PAGE else in_order
     return Table(columns, rows, sort=(len(columns) - 1, "asc"), empty="No modules in this dump.")
 
 
-def _row(module: ModuleRecord, size: int) -> list[str | int | float | list[str] | None]:
+def _row(module: ModuleRecord, files: FileFigures) -> list[str | int | float | list[str] | None]:
     short = row(module)
     address = navigation.address(navigation.module_page(module.slug))
     return [
@@ -65,7 +67,7 @@ def _row(module: ModuleRecord, size: int) -> list[str | int | float | list[str] 
         short.last,
         short.changed,
         module.final.flops,
-        len(module.files),
-        size,
+        files.count,
+        files.bytes,
         module.rank,
     ]

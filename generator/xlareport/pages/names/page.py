@@ -1,8 +1,10 @@
 """The names page: the grammar of dump file names on this dump's own files, token by token."""
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from markupsafe import Markup
 
@@ -81,9 +83,11 @@ def names_page(
     artifacts: Sequence[Artifact], modules: Sequence[ModuleFiles], instructions: Iterable[str]
 ) -> NamesPage:
     """Take apart one name of each form, and the names of modules and of instructions."""
-    forms: dict[tuple[str, ...], list[Artifact]] = defaultdict(list)
-    for artifact in artifacts:
-        forms[_form(artifact.name)].append(artifact)
+    forms: dict[tuple[str, ...], _Form] = defaultdict(dict)
+    for place, artifact in enumerate(artifacts):
+        name = artifact.name
+        formats = forms[_form(name)]
+        formats.setdefault((name.kind, name.format or ""), array("q")).append(place)
     seen: set[TokenView] = set()
     by_name: dict[str, int] = defaultdict(int)
     for module in modules:
@@ -91,7 +95,10 @@ def names_page(
     shown = list(by_name.items())[:_MODULE_NAMES_SHOWN]
     parts: set[TokenView] = set()
     return NamesPage(
-        forms=tuple(_form_view(files, seen) for files in sorted(forms.values(), key=_place)),
+        forms=tuple(
+            _form_view(artifacts, form, seen)
+            for form in sorted(forms.values(), key=partial(_place, artifacts))
+        ),
         module_names=tuple(_module_name(name, count, parts) for name, count in shown),
         more_module_names=len(by_name) - len(shown),
         instruction_names=tuple(_instruction_names(instructions)),
@@ -171,9 +178,15 @@ def _describe_pass(name: DumpName) -> str:
     return f"{number}{pipeline}{after}{before}."
 
 
-def _place(files: Sequence[Artifact]) -> tuple[bool, int, str]:
+_Form = dict[tuple[str, str], "array[int]"]
+"""The places of the files of one form, by their kind and ending."""
+
+
+def _place(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, str]:
     """Sort HLO before everything else, and what is frequent before what is rare."""
-    return not files[0].name.kind.startswith("hlo-"), -len(files), files[0].path
+    first = artifacts[min(places[0] for places in form.values())]
+    number = sum(map(len, form.values()))
+    return not first.name.kind.startswith("hlo-"), -number, first.path
 
 
 def _form(name: DumpName) -> tuple[str, ...]:
@@ -183,42 +196,38 @@ def _form(name: DumpName) -> tuple[str, ...]:
     return (*parts, *flags)
 
 
-def _form_view(files: Sequence[Artifact], seen: set[TokenView]) -> NameForm:
+def _form_view(artifacts: Sequence[Artifact], form: _Form, seen: set[TokenView]) -> NameForm:
     """Make the view, and add the parts that it shows to those seen."""
-    formats = _by_format(files)
+    formats = _by_format(form)
     first = formats[0]
-    name = first[len(first) // 2].name
+    name = artifacts[first[len(first) // 2]].name
     tokens = token_views(name.tokens, name.kind)
     new = tuple(dict.fromkeys(token for token in tokens if token.meaning and token not in seen))
     seen.update(new)
     return NameForm(
         title=_title(name),
-        files=units.plural(len(files), "file"),
+        files=units.plural(sum(map(len, formats)), "file"),
         tokens=tokens,
         sentence=_sentence(name),
-        formats=tuple(_format(artifacts) for artifacts in formats),
+        formats=tuple(_format(artifacts[places[0]].name, len(places)) for places in formats),
         new=new,
         ambiguous=name.ambiguous or "",
     )
 
 
-def _by_format(files: Sequence[Artifact]) -> list[Sequence[Artifact]]:
-    """Divide files by kind and ending, the form that tells most first."""
-    formats: dict[tuple[str, str], list[Artifact]] = defaultdict(list)
-    for file in files:
-        formats[file.name.kind, file.name.format or ""].append(file)
+def _by_format(form: _Form) -> list["array[int]"]:
+    """Order the files of a form by kind and ending, the form that tells most first."""
     order = [*HLO_KINDS, "hlo-html"]
     rank = {kind: place for place, kind in enumerate(order)}
-    result = sorted(formats.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
-    return [files for _, files in result]
+    result = sorted(form.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
+    return [places for _, places in result]
 
 
-def _format(files: Sequence[Artifact]) -> FileFormat:
-    name = files[0].name
+def _format(name: DumpName, number: int) -> FileFormat:
     kind = kinds.find(name.kind)
     return FileFormat(
         ending=f".{name.format}" if name.format else "",
-        files=units.plural(len(files), "file"),
+        files=units.plural(number, "file"),
         holds=prose(f"{_capital(kind.title)}. {kind.words}" if kind else ""),
     )
 

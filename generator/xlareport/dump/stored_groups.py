@@ -1,0 +1,89 @@
+"""The files and modules of a large dump, grouped by a process that ends, and kept in files.
+
+To group the names of a dump takes all of them in memory, apart and together, several times what
+is read of them later.
+"""
+
+import tempfile
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
+from xlareport.dump.source import Source
+from xlareport.runtime.worker_pool import WorkerPool
+from xlareport.storage.spooled_values import FilledValues
+from xlareport.storage.value_blocks import ValueBlocks
+
+MANY_FILES = 4_000
+"""Files of a dump from which on they are grouped in a process of its own."""
+NO_OWNER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDump:
+    """The files of a dump by their names, and its modules."""
+
+    artifacts: Sequence[Artifact]
+    grouped: GroupedDump
+    owners: Sequence[int]
+    """Of each file the place of its module, NO_OWNER where it belongs to none."""
+
+
+def name_and_group(source: Source) -> NamedDump:
+    """Return the files of a dump and its modules; raises OSError where a disk is full."""
+    if len(source.entries) < MANY_FILES:
+        return _named(source)
+    with tempfile.TemporaryDirectory(prefix="xlareport-names-") as folder, WorkerPool(1) as worker:
+        work = partial(_stored, folder=Path(folder))
+        return _taken_over(worker.submit(work, source, work).result())
+
+
+def _named(source: Source) -> NamedDump:
+    artifacts = name_files(source)
+    grouped = group(artifacts)
+    return NamedDump(artifacts, grouped, owners(artifacts, grouped.modules))
+
+
+def owners(artifacts: Sequence[Artifact], modules: Sequence[ModuleFiles]) -> "array[int]":
+    """Return of each file the place of its module, NO_OWNER where it belongs to none."""
+    owner = {
+        artifact.path: place
+        for place, module in enumerate(modules)
+        for artifact in module.artifacts
+    }
+    return array("q", (owner.get(artifact.path, NO_OWNER) for artifact in artifacts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A named dump on its way between processes."""
+
+    artifacts: ValueBlocks[Artifact]
+    modules: FilledValues[ModuleFiles]
+    grouped: GroupedDump
+    """Without the modules."""
+    owners: "array[int]"
+
+
+def _stored(source: Source, folder: Path) -> _Stored:
+    named = _named(source)
+    blocks = FilledValues[tuple[Artifact, ...]](folder / "files")
+    modules = FilledValues[ModuleFiles](folder / "modules")
+    return _Stored(
+        artifacts=ValueBlocks(blocks, named.artifacts),
+        modules=modules.extend(named.grouped.modules),
+        grouped=replace(named.grouped, modules=()),
+        owners=array("q", named.owners),
+    )
+
+
+def _taken_over(stored: _Stored) -> NamedDump:
+    for values in (stored.artifacts.blocks, stored.modules):
+        if isinstance(values, FilledValues):
+            values.take_over()
+    grouped = replace(stored.grouped, modules=stored.modules)
+    return NamedDump(stored.artifacts, grouped, stored.owners)

@@ -1,0 +1,56 @@
+"""The files of a dump as records: made when they are asked for, where there are very many."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from xlareport.dump.modules import Artifact
+from xlareport.dump.stored_groups import MANY_FILES, NO_OWNER, NamedDump
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """One file of the dump; `module` is the key of the module that it belongs to."""
+
+    path: str
+    kind: str
+    module: str | None
+
+
+class FileList(Sequence[FileRecord]):
+    """The records of all files, by their paths."""
+
+    def __init__(self, named: NamedDump, keys: Sequence[str]) -> None:
+        """Take the files, and the keys of the modules in their order."""
+        self._named = named
+        self._keys = keys
+
+    def __len__(self) -> int:
+        return len(self._named.artifacts)
+
+    @overload
+    def __getitem__(self, place: int) -> FileRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[FileRecord]: ...
+    def __getitem__(self, place: int | slice) -> FileRecord | Sequence[FileRecord]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        return self._record(self._named.artifacts[place], self._named.owners[place])
+
+    def __iter__(self) -> Iterator[FileRecord]:
+        return map(self._record, self._named.artifacts, self._named.owners)
+
+    def _record(self, artifact: Artifact, owner: int) -> FileRecord:
+        key = None if owner == NO_OWNER else self._keys[owner]
+        return FileRecord(artifact.path, artifact.name.kind, key)
+
+    def kinds_of(self, place: int) -> Mapping[str, str]:
+        """Return the kinds of the files of a module by their paths."""
+        files = self._named.grouped.modules[place]
+        return {artifact.path: artifact.name.kind for artifact in files.artifacts}
+
+
+def list_files(named: NamedDump, keys: Sequence[str]) -> Sequence[FileRecord]:
+    """Return the records of all files; `keys` are those of the modules in their order."""
+    files = FileList(named, keys)
+    return files if len(files) >= MANY_FILES else tuple(files)

@@ -1,0 +1,43 @@
+"""Small values of which there are very many, some together in a file: read one after another."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Generic, TypeVar, overload
+
+from xlareport.storage.spooled_values import SpooledValues
+
+T = TypeVar("T")
+_TOGETHER = 100
+
+
+class ValueBlocks(Sequence[T], Generic[T]):
+    """A sequence of which one block is in memory at a time."""
+
+    def __init__(self, blocks: SpooledValues[tuple[T, ...]], values: Iterable[T]) -> None:
+        """Put all values into `blocks`, which is empty."""
+        self.blocks = blocks
+        waiting = iter(values)
+        blocks.extend(iter(lambda: tuple(islice(waiting, _TOGETHER)), ()))
+        self._length = (len(blocks) - 1) * _TOGETHER + len(blocks[-1]) if len(blocks) else 0
+        self._at = -1
+        self._open: tuple[T, ...] = ()
+        """The block that was read last."""
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(self._length))]
+        block, inside = divmod(range(self._length)[place], _TOGETHER)
+        if block != self._at:
+            self._at, self._open = block, self.blocks[block]
+        return self._open[inside]
+
+    def __iter__(self) -> Iterator[T]:
+        for block in self.blocks:
+            yield from block
