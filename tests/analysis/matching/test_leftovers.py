@@ -66,3 +66,12 @@ def test_what_is_dead_code_does_nothings_work(read: Read) -> None:
     found = match(read(module("fill.1", old)), read(module("w", new)))
     assert found.partner_after(Place("main", "fill.1")) is None
     assert found.partner_before(Place("main", "fill.2")) is None
+
+
+def test_what_only_dead_code_reads_is_no_other_instruction_either(read: Read) -> None:
+    dead = "%abs.2 = f32[32,16]{1,0} abs(%dot.2)"
+    found = match(read(module("dot.1", DOT)), read(module("dot.3", UNREAD_COPY, dead, NEW)))
+    assert found.partner_after(Place("main", "dot.1")) == Place("main", "dot.3")
+    said = found.pairing_after(Place("main", "dot.2"))
+    assert said is not None
+    assert (said.before, said.reason) == ((), "only dead instructions use it")

@@ -104,3 +104,18 @@ def test_the_partitioner_makes_a_copy_of_each_call(read: Read, call: str) -> Non
     matching = match(read(PARTS), read(text))
     partner = matching.partner_after(Place("main.2", call))
     assert partner == Place("main.3", call.replace("map", "copied"))
+
+
+def test_calls_in_a_row_are_split_one_after_the_other(read: Read) -> None:
+    call = '(f32[4]{0}, f32[2]{0}) custom-call(%out.2, %out.3), custom_call_target="xla.sdy.X"'
+    call = call.replace("X", "GlobalToLocalShape")
+    whole = WHOLE.replace("  ROOT %result", f"  %next = {call}\n  %result")
+    whole = (
+        whole.rstrip().removesuffix("}") + "  ROOT %end = (f32[4]{0}, f32[2]{0}) copy(%next)\n}\n"
+    )
+    parts = PARTS.replace("  ROOT %result.2", "  %result.2").rstrip().removesuffix("}") + (
+        '  %map.4 = f32[4]{0} custom-call(%map.2), custom_call_target="SPMDFullToShardShape"\n'
+        '  %map.5 = f32[2]{0} custom-call(%map.3), custom_call_target="SPMDFullToShardShape"\n'
+        "  ROOT %end.2 = (f32[4]{0}, f32[2]{0}) tuple(%map.4, %map.5)\n}\n"
+    )
+    assert names(match(read(whole), read(parts)), "next") >= {"map.4", "map.5"}

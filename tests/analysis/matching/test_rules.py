@@ -101,3 +101,42 @@ def test_what_is_made_of_constants_says_nothing_where_a_partitioner_divided_shap
         for part in ("twice", "sum"):
             place = matching.partner_after(Place("main", f"{part}.{name}.before"))
             assert place == Place("main", f"{part}.{name}.after")
+
+
+IN_LOOP = """
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %element.1 = f32[8]{0} get-tuple-element(%p), index=1
+  %more = s32[] negate(%n)
+  ROOT %out = (s32[], f32[8]{0}) tuple(%more, %element.1)
+}
+
+%condition (q: (s32[], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %m = s32[] get-tuple-element(%q), index=0
+  ROOT %less = pred[] compare(%m, %m), direction=LT
+}
+
+ENTRY %main (a: s32[], b: f32[8]) -> f32[8] {
+  %a = s32[] parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %in = (s32[], f32[8]{0}) tuple(%a, %b)
+  %while = (s32[], f32[8]{0}) while(%in), condition=%condition, body=%body
+  ROOT %result = f32[8]{0} get-tuple-element(%while), index=1
+}
+"""
+
+
+def test_an_element_of_a_loop_does_not_move_out_of_it(read: Read) -> None:
+    after = IN_LOOP.replace("  %element.1 = f32[8]{0} get-tuple-element(%p), index=1\n", "")
+    after = after.replace("(%more, %element.1)", "(%more)").replace("(s32[], f32[8]{0})", "(s32[])")
+    after = after.replace("(s32[], f32[8])", "(s32[])").replace(
+        "  ROOT %result = f32[8]{0} get-tuple-element(%while), index=1",
+        "  %held = (s32[], f32[8]{0}) tuple(%a, %b)\n"
+        "  %element.7 = f32[8]{0} get-tuple-element(%held), index=1\n"
+        "  ROOT %result = f32[8]{0} copy(%element.7)",
+    )
+    after = after.replace("tuple(%a, %b)\n  %while", "tuple(%a)\n  %while")
+    found = match(read(IN_LOOP), read(after))
+    assert found.partner_after(Place("body", "element.1")) is None

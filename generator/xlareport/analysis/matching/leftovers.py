@@ -3,6 +3,7 @@
 The next dead code elimination takes them away; what does their work now is the new instruction.
 """
 
+from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from xlareport.analysis.matching.families import family_of
@@ -15,6 +16,7 @@ ACTING = frozenset(
 )
 """Opcodes that may do something though nothing reads them."""
 
+_DEAD: WeakKeyDictionary[Computation, frozenset[str]] = WeakKeyDictionary()
 _UNREAD: WeakKeyDictionary[Computation, frozenset[Instruction]] = WeakKeyDictionary()
 
 
@@ -31,8 +33,27 @@ def is_dead_copy(before: Node, after: Node) -> bool:
     """
     if before.instruction.name == after.instruction.name:
         return False
-    idle = is_idle(after.instruction, after.frame.computation)
-    return idle and not is_idle(before.instruction, before.frame.computation)
+    return _is_dead(after) and not _is_dead(before)
+
+
+def _is_dead(node: Node) -> bool:
+    """Whether no result of its computation depends on a node."""
+    computation = node.frame.computation
+    dead = _DEAD.get(computation)
+    if dead is None:
+        dead = _DEAD[computation] = frozenset(_dead_lines(computation))
+    return node.instruction.name in dead
+
+
+def _dead_lines(computation: Computation) -> Iterator[str]:
+    """Yield the instructions that only dead code reads, or nothing."""
+    read: set[str] = set()
+    for line in reversed(computation.instructions):  # XLA prints operands before their users
+        acts = line.opcode in ACTING or line.opcode == "parameter"
+        if acts or line is computation.root or line.name in read:
+            read.update(line.operand_names)
+        else:
+            yield line.name
 
 
 def unread_heavy(computation: Computation) -> frozenset[Instruction]:

@@ -8,12 +8,12 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node, Operand
 from xlareport.analysis.matching.grouping import group_by_key
-from xlareport.analysis.matching.nodes import is_free, origin
+from xlareport.analysis.matching.nodes import ARRAY_CALLS, is_free, origin, target_of
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.analysis.matching.spreading import neighbours
 from xlareport.knowledge.grades import Grade
 
-_ARRAY_CALLS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
 _SPLIT = {
     "xla.sdy.GlobalToLocalShape": "SPMDFullToShardShape",
     "xla.sdy.LocalToGlobalShape": "SPMDShardToFullShape",
@@ -23,16 +23,29 @@ _MOST_COPIES = 4
 """Copies in a row that are looked behind."""
 
 
+_MOST_ROUNDS = 50
+"""Calls in a row, each of which is given what the one before it made."""
+
+
 def split(search: Search) -> None:
     """Pair calls for several arrays with the calls for each, by what these read."""
-    whole = [node for node in search.before.open() if _target(node) in _SPLIT]
+    for _ in range(_MOST_ROUNDS):
+        count = len(search.links)
+        _split_known(search)
+        if len(search.links) == count:
+            return
+        neighbours(search)
+
+
+def _split_known(search: Search) -> None:
+    whole = [node for node in search.before.open() if target_of(node) in _SPLIT]
     if not whole:
         return
     search.evaluate()
     parts = group_by_key(
         (_key(search.after, node), node)
         for node in search.after.open()
-        if _target(node) in _ARRAY_CALLS
+        if target_of(node) in ARRAY_CALLS
     )
     for node in whole:
         chosen = _chosen(search, node, parts)
@@ -44,7 +57,7 @@ def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> l
     """Return the free calls for each array of a call, in order; none unless all are there."""
     chosen: list[Node] = []
     for operand in search.before.graph.operands(whole):
-        key = (_SPLIT[_target(whole)], _value(search.before, operand))
+        key = (_SPLIT[target_of(whole)], _value(search.before, operand))
         free = [part for part in parts.get(key, ()) if is_free(part) and part not in chosen]
         own = [part for part in free if origin(part) == origin(whole)]
         if not free:
@@ -58,7 +71,7 @@ def _key(side: Side, part: Node) -> Hashable:
     operand = side.graph.operands(part)[0]
     for copy in _copies(side, part):
         operand = side.graph.operands(copy)[0]
-    return (_target(part), _value(side, operand))
+    return (target_of(part), _value(side, operand))
 
 
 def _copies(side: Side, part: Node) -> Iterator[Node]:
@@ -88,20 +101,3 @@ def _link(search: Search, whole: Node, parts: list[Node]) -> None:
     for copy in dict.fromkeys(copy for near in copies for copy in near):
         search.further.setdefault(whole, []).append(copy)
         copy.partner = whole
-
-
-def is_array_call(node: Node) -> bool:
-    """Whether a node only says which devices hold one array."""
-    return _target(node) in _ARRAY_CALLS
-
-
-def sharding(node: Node) -> str:
-    """Return the sharding of a node as written; empty where it has none."""
-    return node.instruction.attributes.get("sharding", "")
-
-
-def _target(node: Node) -> str:
-    line = node.instruction
-    if line.opcode != "custom-call":
-        return ""
-    return line.attributes.get("custom_call_target", "").strip('"')

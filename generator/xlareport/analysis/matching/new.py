@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.leftovers import is_dead_copy
+from xlareport.analysis.matching.leftovers import is_dead_copy, is_idle
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
 from xlareport.analysis.matching.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search import NodePair, Search
@@ -22,6 +22,7 @@ _MOVES = frozenset({"bitcast", "reshape"})
 
 
 _IDLE = "it has no users"
+_DEAD = "only dead instructions use it"
 
 
 class New:
@@ -39,7 +40,8 @@ class New:
         """Return where a node comes from."""
         source = self.source(node)
         if source is not None and is_dead_copy(source, node):
-            return PairVerdict(None, Grade.EXACT, _IDLE)
+            unread = is_idle(node.instruction, node.frame.computation)
+            return PairVerdict(None, Grade.EXACT, _IDLE if unread else _DEAD)
         if source is not None:
             return PairVerdict(source, self._doubts.get(node, Grade.EXACT), "a further copy")
         source = self._copied_by_name(node)

@@ -112,6 +112,28 @@ def same_leaf(here: Side, there: Side, node: Node) -> Node | None:
     return None
 
 
+ARRAY_CALLS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
+"""Targets of custom calls that only say which devices hold an array."""
+
+
+def is_array_call(node: Node) -> bool:
+    """Whether a node only says which devices hold one array."""
+    return target_of(node) in ARRAY_CALLS
+
+
+def target_of(node: Node) -> str:
+    """Return what a custom call calls; empty of anything else."""
+    line = node.instruction
+    if line.opcode != "custom-call":
+        return ""
+    return line.attributes.get("custom_call_target", "").strip('"')
+
+
+def sharding(node: Node) -> str:
+    """Return the sharding of a node as written; empty where it has none."""
+    return node.instruction.attributes.get("sharding", "")
+
+
 def is_root(node: Node) -> bool:
     """Whether a node is the result of its computation."""
     return node.instruction is node.frame.computation.root

@@ -3,7 +3,7 @@
 Each looks at what is still open.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 
 from xlareport.analysis.matching.contents import stem
 from xlareport.analysis.matching.families import family_of
@@ -108,15 +108,26 @@ def name_taken_over(search: Search) -> None:
 
 
 def moved_name(search: Search) -> None:
-    """Pair what has the same name, or its stem, form and origin in another computation."""
-    for naming in (_bare_name, _bare_stem):
+    """Pair what has the same name, or its stem, form and origin in another computation.
 
-        def key(node: Node, naming: Callable[[Node], str] = naming) -> Hashable:
+    Of what only takes elements of tuples and makes them a stem says nothing.
+    """
+    for naming, staying in ((_bare_name, _BOUND), (_bare_stem, _BOUND | _TUPLES)):
+
+        def key(
+            node: Node,
+            naming: Callable[[Node], str] = naming,
+            staying: Collection[str] = staying,
+        ) -> Hashable:
             form = search.forms.of(node.instruction)
-            moves = form.opcode != "parameter"
+            moves = form.opcode not in staying
             return (naming(node), form.opcode, form.shape, origin(node)) if moves else None
 
         _pair_unique(search, key, "the same name, opcode and shape elsewhere")
+
+
+_BOUND = frozenset({"parameter"})
+_TUPLES = frozenset({"get-tuple-element", "tuple"})
 
 
 def _bare_name(node: Node) -> str:

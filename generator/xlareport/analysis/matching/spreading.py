@@ -7,8 +7,15 @@ from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, Operand
 from xlareport.analysis.matching.grouping import group_by_key
-from xlareport.analysis.matching.manual import is_array_call, sharding
-from xlareport.analysis.matching.nodes import Names, is_free, origin, same_form, same_shape
+from xlareport.analysis.matching.nodes import (
+    Names,
+    is_array_call,
+    is_free,
+    origin,
+    same_form,
+    same_shape,
+    sharding,
+)
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.knowledge.grades import Grade
