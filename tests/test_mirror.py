@@ -58,3 +58,8 @@ def test_lines_of_code_are_counted() -> None:
         '"""Text."""\nimport os\n\ndef f() -> int:\n    """More."""\n    # why\n    return (\n1)\n'
     )
     assert lines_of_code(text) == 3
+
+
+def test_no_module_is_longer_than_contributing_says() -> None:
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in PACKAGE.rglob("*.py")}
+    assert {str(path): length for path, length in lengths.items() if length > 400} == {}

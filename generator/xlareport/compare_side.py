@@ -91,7 +91,7 @@ def read_timed_side(
 
 
 def _of_both(profiles: Sequence[Path], own: Source, other: OpenedSide) -> Sequence[Path]:
-    """Return those of the profiles beside a dump that are as near to the other, or nearer."""
+    """Return the profiles beside a dump that may as well belong to the other one."""
     if isinstance(other, BareReport) or other.location is None or other.location == own.location:
         return ()
     place, theirs = other.location.resolve(), profiles_beside(other.location)

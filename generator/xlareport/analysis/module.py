@@ -333,7 +333,7 @@ def _join_snapshots(
 def _device_findings(
     tpu: TpuModule | None, kernels: ModuleKernels | None, figures: FinalFigures
 ) -> tuple[Finding, ...]:
-    """Return what is found in the code of the device, beside what is found in the module."""
+    """Return findings about GPU kernels and TPU programs."""
     times = KernelTimes(figures.seconds, figures.shares)
     of_kernels = find_kernel_findings(kernels, times) if kernels else ()
     return (*(find_tpu_findings(tpu) if tpu else ()), *of_kernels)

@@ -137,7 +137,7 @@ class Redactor:
             self._by_word[word[0]].append(name)
 
     def text(self, content: bytes) -> bytes:
-        """Return a text without what says who and where."""
+        """Return a text with users, hosts and paths replaced."""
         lines = content.decode("utf-8", "surrogateescape").split("\n")
         return "\n".join(self._lines(lines)).encode("utf-8", "surrogateescape")
 

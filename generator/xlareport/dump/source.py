@@ -8,7 +8,6 @@ numbers, so that no name of theirs ever becomes a path of this machine.
 import errno
 import os
 import stat
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,41 +21,14 @@ from urllib.parse import urlsplit
 
 from xlareport.dump import archive, built_site, log, remote
 from xlareport.dump.spool import Spool
+from xlareport.dump.standard_input import take_standard_input
 from xlareport.runtime.errors import Problem, UnreadableInputError
-from xlareport.runtime.limits import LIMITS, FileTooLargeError, LimitPassedError, Limits, too_large
+from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
 
 _STANDARD_INPUT = "-"
 """What is on the command line for standard input."""
-_INPUT_NAME = "standard-input"
-_HEAD = 64
 _BEGINNING = 4096
 """Bytes by which a file is known."""
-
-
-def _take_standard_input(spool: Spool) -> tuple[str, Path]:
-    """Copy standard input into a file; return a name that fits how it begins, and the file."""
-    if sys.stdin is None or sys.stdin.isatty():
-        raise UnreadableInputError("Nothing comes in on standard input; name a dump, or pipe one.")
-    try:
-        location = spool.add(sys.stdin.buffer)
-    except FileTooLargeError as error:
-        raise UnreadableInputError(f"Standard input cannot be taken: {error}.") from error
-    except OSError as error:
-        raise UnreadableInputError(f"Standard input cannot be read: {error.strerror}.") from error
-    with location.open("rb") as file:
-        head = file.read(_HEAD)
-    if not head:
-        raise UnreadableInputError("Nothing came in on standard input.")
-    return f"{_INPUT_NAME}.{_ending(head)}", location
-
-
-def _ending(head: bytes) -> str:
-    """Return the ending of the name of a file that begins so, if it is no archive."""
-    if head.startswith(b"HloModule "):
-        return "txt"
-    if head.lstrip().startswith(b"{"):
-        return "json"
-    return "hlo.pb" if head.startswith(b"\n") and any(sign < ord("\t") for sign in head) else "log"
 
 
 _LATEST = 1 << 36
@@ -313,7 +285,7 @@ def _files(place: str | Path, spool: Spool, problems: list[Problem]) -> Iterator
     if path is not None:
         return _local(path, spool, problems)
     if place == _STANDARD_INPUT:
-        name, location = _take_standard_input(spool)
+        name, location = take_standard_input(spool)
         return _of_file(location, name, None, spool, problems)
     return _fetched(str(place), spool, problems)
 

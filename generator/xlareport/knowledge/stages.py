@@ -1,4 +1,4 @@
-"""The moments of a compilation at which files are written, in plain words: `stages.toml`."""
+"""Stages of a compilation at which XLA writes files: `stages.toml`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from xlareport.knowledge.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class StageMeaning:
-    """A moment, by the word for it in file names; texts may hold `code` as in Markdown."""
+    """A stage, by the word for it in file names; texts may hold `code` as in Markdown."""
 
     name: str
     title: str

@@ -1,1 +1,1 @@
-"""Values become frozen view records, and those become pages, payloads and report.json."""
+"""Records become pages and payloads."""

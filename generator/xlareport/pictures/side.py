@@ -73,7 +73,7 @@ class PictureSide:
 
 @lru_cache(maxsize=64)
 def _plain(computation: Computation) -> Folding:
-    """Return what is folded where nothing is kept; what is after a step is before the next."""
+    """Return the default folding; cached, as the next step begins with it."""
     return Folding(computation, inputs=computation.is_entry)
 
 

@@ -31,7 +31,6 @@ _OLD_VALUE = re.compile(
 )
 _OLD_PLACE = re.compile(r" \[(?P<place>[0-9,]{1,40})\]: (?P<shape>.*)")
 _COLOR = re.compile(r", color (\d{1,9})")
-_PAGE = re.compile(r", page (\d{1,9})")
 _PARAMETER = re.compile(r", parameter (\d{1,9})")
 _OUTPUT = re.compile(r", output shape is \|[^|]*+\|")
 _PARAMETER_SHAPE = re.compile(r", shape \|[^|]*+\|")

@@ -256,7 +256,7 @@ def _reason(evidence: Evidence) -> str:
 
 
 def _strongest(every: Iterable[Evidence]) -> Iterator[str]:
-    """Yield in words what counts for the best guess and what no other module has more of."""
+    """Yield the evidence for the best guess in which no other module exceeds it."""
     return (item.words for item in every if round(item.points) and not item.is_second)
 
 

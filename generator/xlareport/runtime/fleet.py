@@ -65,7 +65,7 @@ class _Batch:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What came of a batch."""
+    """The results of a batch, and its duration."""
 
     results: tuple[bytes, ...]
     """Pickled and packed, one by one: few are unpacked at a time."""

@@ -20,14 +20,14 @@ Decoder = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """What is in a list for a value that both sides know."""
+    """A replacement for values of a type that writer and reader share."""
 
     write: Callable[[Any], Any]
     read: Decoder
 
 
 def list_values(value: Any, known: Mapping[type, Substitute] = MappingProxyType({})) -> Any:
-    """Return a value of dataclasses as what JSON can hold; `known` says what represents some."""
+    """Return dataclasses as JSON values; `known` maps types to their replacement."""
     return _Lister(known).listed(value)
 
 

@@ -34,7 +34,7 @@ GONE = """  x = f32[8] parameter(0)
 
 
 def told(timeline: ComputationTimeline) -> list[tuple[int, str, int, int]]:
-    return [(one.life, one.instruction.name, one.first, one.end) for one in timeline.forms]
+    return [(one.node, one.instruction.name, one.first, one.end) for one in timeline.versions]
 
 
 def test_what_never_changes_has_one_form() -> None:
@@ -46,16 +46,16 @@ def test_what_never_changes_has_one_form() -> None:
 def test_a_new_name_is_a_new_form_of_the_same_life() -> None:
     (timeline,) = build_timelines(snapshots(FIRST, RENAMED))
     assert [one for one in told(timeline) if one[0] == 1] == [(1, "a", 0, 1), (1, "b.7", 1, 2)]
-    assert [one.operands for one in timeline.forms if one.life == 2] == [(1, 0)]
+    assert [one.operands for one in timeline.versions if one.node == 2] == [(1, 0)]
 
 
 def test_what_goes_ends_and_its_users_change() -> None:
     (timeline,) = build_timelines(snapshots(FIRST, GONE, FIRST))
-    a_first, a_again = [one for one in timeline.forms if one.instruction.name == "a"]
+    a_first, a_again = [one for one in timeline.versions if one.instruction.name == "a"]
     assert (a_first.first, a_first.end) == (0, 1)
     assert (a_again.first, a_again.end) == (2, 3)
-    assert a_first.life != a_again.life
-    assert [one.operands for one in timeline.forms if one.life == 2][:2] == [(1, 0), (0, 0)]
+    assert a_first.node != a_again.node
+    assert [one.operands for one in timeline.versions if one.node == 2][:2] == [(1, 0), (0, 0)]
     assert timeline.frames == [0, 1, 2]
     assert most_at_once(timeline) == 3
 
@@ -66,9 +66,9 @@ def test_at_each_snapshot_the_forms_are_the_computations(unpacked: Unpack) -> No
     found = build_timelines(SnapshotSequence(modules))
     for number, snapshot in enumerate(modules):
         alive = [
-            one for timeline in found for one in timeline.forms if one.first <= number < one.end
+            one for timeline in found for one in timeline.versions if one.first <= number < one.end
         ]
-        assert len({one.life for one in alive}) == len(alive)
+        assert len({one.node for one in alive}) == len(alive)
         assert sorted(one.instruction.name for one in alive) == sorted(_names(snapshot))
 
 
@@ -80,5 +80,5 @@ def _names(module: HloModule) -> list[str]:
 def test_a_timeline_has_a_frame_wherever_a_form_begins(unpacked: Unpack, name: str) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), name, BuildOptions())
     for timeline in build_timelines(SnapshotSequence([one.hlo for one in module.snapshots])):
-        assert {one.first for one in timeline.forms} <= set(timeline.frames)
-        assert all(one.end in {*timeline.frames, timeline.end} for one in timeline.forms)
+        assert {one.first for one in timeline.versions} <= set(timeline.frames)
+        assert all(one.end in {*timeline.frames, timeline.end} for one in timeline.versions)

@@ -218,7 +218,7 @@ class _Search:
                 self._link(after, [waiting[wanted].pop(0)], sure)
 
     def combine(self) -> None:
-        """Give what became larger the ones of its kind that are gone and that it has room for."""
+        """Link each larger collective to the removed collectives that it combines."""
         for after in self._later:
             sources = self._sources.get(after.key)
             if not sources:

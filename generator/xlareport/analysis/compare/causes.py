@@ -267,7 +267,7 @@ def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
 def _ways(
     comparisons: Sequence[Comparison], main: Comparison | None, roots: Sequence[Cause]
 ) -> Iterator[Cause]:
-    """Yield what tells same programs apart, and what a pass did on one side only."""
+    """Yield causes for modules of one program that differ: options, and passes of one side."""
     parted = [
         comparison
         for comparison in comparisons

@@ -1,4 +1,4 @@
-"""What a cause costs, as far as that can be told apart, and what shows it."""
+"""Effect of each cause on time, memory and bytes accessed, and where it shows."""
 
 from dataclasses import dataclass
 

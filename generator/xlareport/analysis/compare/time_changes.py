@@ -392,10 +392,8 @@ class _Join:
 
 def _inside(base: Counter[str], head: Counter[str]) -> str:
     """Return which operations are more or fewer, those that changed most first."""
-    changed = {name: head[name] - base[name] for name in {**base, **head}}
-    ordered = sorted(
-        (item for item in changed.items() if item[1]), key=lambda item: (-abs(item[1]), item)
-    )
+    changed = [(name, head[name] - base[name]) for name in {**base, **head}]
+    ordered = sorted((item for item in changed if item[1]), key=lambda item: (-abs(item[1]), item))
     words = [f"{change:+d} {name}".replace("-", "\N{MINUS SIGN}", 1) for name, change in ordered]
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
     return ", ".join([*words[:_MOST_WORDS], *more])

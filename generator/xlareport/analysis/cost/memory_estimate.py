@@ -133,7 +133,7 @@ def _living(
 
 
 def _of_callers(computation: Computation) -> frozenset[str]:
-    """Return what is in buffers of the caller's: what comes in, and what goes out.
+    """Return the names of parameters and results, which are in the caller's buffers.
 
     A loop writes its state in place: where it cannot, the compiler has put a copy in.
     """
@@ -189,7 +189,7 @@ def _size(instruction: Instruction) -> int:
 
 
 def _inside(instruction: Instruction, inside: Mapping[str, int]) -> int:
-    """Return the most that lives inside, beside what is the caller's."""
+    """Return the peak bytes of called computations, without the caller's buffers."""
     if instruction.opcode not in _RUNNING:
         return 0
     return max((inside.get(name, 0) for _, name in instruction.called), default=0)

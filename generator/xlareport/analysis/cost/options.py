@@ -11,12 +11,12 @@ _SLICE = re.compile(r"slice-shape=(\d{1,6})x(\d{1,6})x(\d{1,6})")
 
 @dataclass(frozen=True, slots=True)
 class CostOptions:
-    """What the user says about how to reckon."""
+    """Options of the cost model: devices, the assumed device, topology."""
 
     devices: Mapping[str, Device] = field(default_factory=dict)
     """Devices of the user's own; they come before those that are known."""
     device: Device | None = None
-    """The device to reckon with, whatever the dump names."""
+    """The assumed device, whatever the dump names."""
     with_source: bool = False
     """Show lines of the source files that the dump names, where this machine has them."""
 

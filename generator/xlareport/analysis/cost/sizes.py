@@ -4,8 +4,6 @@ from collections.abc import Iterator
 
 from xlareport.hlo.shape import Shape
 
-POINTER_BYTES = 4
-
 
 class UncountableError(Exception):
     """An instruction whose cost cannot be told; its text says why, in a few words."""

@@ -1,7 +1,7 @@
-"""The lives of instructions: from which snapshot to which each one lasts, and in which forms.
+"""Lifetimes of instructions over the snapshots, by matching.
 
-An instruction lives on as long as matchings pair it, under whatever name. Only computations that
-differ between two snapshots are looked at.
+A node is one instruction over all snapshots, under whatever name, as long as matchings pair it.
+Only computations that differ between two snapshots are read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,29 +14,29 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
-Lives = Mapping[str, int]
-"""The number of the life of each instruction of a computation, by name."""
+NodeNumbers = Mapping[str, int]
+"""The number of each instruction's node in a computation, by name."""
 
-NOBODY = -1
-"""Stands for a life where an operand names nothing."""
+NO_NODE = -1
+"""The number for an operand that names nothing."""
 
 _SAME = frozenset({Relation.SAME, Relation.REPLACED, Relation.REWRITTEN})
 
 
 @dataclass(slots=True)
 class NodeVersion:
-    """What a life is over some neighbouring snapshots."""
+    """One node over successive snapshots in which it reads the same."""
 
-    life: int
+    node: int
     instruction: Instruction
     operands: tuple[int, ...]
-    """The lives that it uses, NOBODY for a name that does not exist."""
+    """The nodes that it uses, NO_NODE for a name that does not exist."""
     first: int
     """The index of the first snapshot with it."""
     end: int
     """The index of the first snapshot without it, or how many snapshots there are."""
     controls: tuple[int, ...] = ()
-    """The lives that have to run before it, NOBODY for a name that does not exist."""
+    """The nodes that have to run before it, NO_NODE for a name that does not exist."""
     called: tuple[tuple[str, int], ...] = ()
     """Attributes that name computations, with the numbers of their timelines."""
 
@@ -49,7 +49,7 @@ class ComputationTimeline:
     """Its place in the list of all."""
     names: list[tuple[int, str]] = field(default_factory=list)
     """The names that it had, each with the index of the first snapshot in which it did."""
-    forms: list[NodeVersion] = field(default_factory=list)
+    versions: list[NodeVersion] = field(default_factory=list)
     """In the order in which they begin."""
     frames: list[int] = field(default_factory=list)
     """The indices of the snapshots in which it is new or differs from the one before."""
@@ -64,117 +64,118 @@ class ComputationTimeline:
 
 def build_timelines(snapshots: SnapshotSequence) -> list[ComputationTimeline]:
     """Return the timelines of all computations, in the order in which they come up."""
-    camera = _Camera(len(snapshots.modules))
+    builder = _TimelineBuilder(len(snapshots.modules))
     for number, module in enumerate(snapshots.modules):
         matching = snapshots.into(number) if number else None
         if matching is not None or number == 0:
-            camera.take(number, module, matching)
-    return camera.timelines
+            builder.add(number, module, matching)
+    return builder.timelines
 
 
-class _Camera:
+class _TimelineBuilder:
     """Follows the computations from one snapshot to the next."""
 
     def __init__(self, count: int) -> None:
         self.timelines: list[ComputationTimeline] = []
         self._count = count
-        self._lives: dict[str, Lives] = {}
-        self._rolls: dict[str, ComputationTimeline] = {}
+        self._nodes: dict[str, NodeNumbers] = {}
+        self._timelines: dict[str, ComputationTimeline] = {}
         self._open: dict[int, dict[int, NodeVersion]] = {}
         self._next = 0
 
-    def take(self, number: int, module: HloModule, matching: Matching | None) -> None:
+    def add(self, number: int, module: HloModule, matching: Matching | None) -> None:
         """Take in a snapshot that differs from the one before."""
-        lives: dict[str, Lives] = {}
+        nodes: dict[str, NodeNumbers] = {}
         touched = _touched(matching)
         former = {
             computation.name: touched.names.get(computation.name, computation.name)
             for computation in module.computations
         }
-        rolls = {name: self._roll(number, name, old) for name, old in former.items()}
+        timelines = {name: self._timeline(number, name, old) for name, old in former.items()}
         for computation in module.computations:
-            kept = self._lives.get(former[computation.name], {})
+            kept = self._nodes.get(former[computation.name], {})
             if touched.leaves(computation, matching):
-                lives[computation.name] = kept
+                nodes[computation.name] = kept
             else:
-                named = lives[computation.name] = self._named(
+                named = nodes[computation.name] = self._named(
                     computation, kept, touched.origins.get(computation.name, {})
                 )
                 old = matching.before.by_name.get(former[computation.name]) if matching else None
                 steady = _Steady(old.by_name if old else {}, _moved(kept, named))
-                self._record_versions(number, rolls, (computation, named), steady)
-        gone = {id(roll) for roll in self._rolls.values()} - {id(roll) for roll in rolls.values()}
+                self._record_versions(number, timelines, (computation, named), steady)
+        present = {id(timeline) for timeline in timelines.values()}
+        gone = {id(timeline) for timeline in self._timelines.values()} - present
         self._end(number, gone)
-        self._lives, self._rolls = lives, rolls
+        self._nodes, self._timelines = nodes, timelines
 
-    def _roll(self, number: int, name: str, former: str) -> ComputationTimeline:
+    def _timeline(self, number: int, name: str, former: str) -> ComputationTimeline:
         """Return the timeline of a computation by the name that it had; a new one if none did."""
-        roll = self._rolls.pop(former, None)
-        if roll is None:
-            roll = ComputationTimeline(len(self.timelines), end=self._count)
-            self.timelines.append(roll)
-            self._open[id(roll)] = {}
-        if not roll.names or roll.name != name:
-            roll.names.append((number, name))
-        return roll
+        timeline = self._timelines.pop(former, None)
+        if timeline is None:
+            timeline = ComputationTimeline(len(self.timelines), end=self._count)
+            self.timelines.append(timeline)
+            self._open[id(timeline)] = {}
+        if not timeline.names or timeline.name != name:
+            timeline.names.append((number, name))
+        return timeline
 
     def _named(
-        self, computation: Computation, kept: Lives, origins: Mapping[str, Place | None]
-    ) -> Lives:
-        """Give each instruction the life of what it was, or a new one."""
+        self, computation: Computation, kept: NodeNumbers, origins: Mapping[str, Place | None]
+    ) -> NodeNumbers:
+        """Return the node of each instruction: that of its partner before, else a new one."""
         taken: set[int] = set()
         named: dict[str, int] = {}
         for instruction in computation.instructions:
             name = instruction.name
-            life = self._life_at(origins[name]) if name in origins else kept.get(name)
-            if life is None or life in taken:
-                life, self._next = self._next, self._next + 1
-            taken.add(life)
-            named[name] = life
+            node = self._node_at(origins[name]) if name in origins else kept.get(name)
+            if node is None or node in taken:
+                node, self._next = self._next, self._next + 1
+            taken.add(node)
+            named[name] = node
         return named
 
-    def _life_at(self, place: Place | None) -> int | None:
-        return self._lives.get(place.computation, {}).get(place.instruction) if place else None
+    def _node_at(self, place: Place | None) -> int | None:
+        return self._nodes.get(place.computation, {}).get(place.instruction) if place else None
 
     def _record_versions(
         self,
         number: int,
-        rolls: Mapping[str, ComputationTimeline],
-        named: tuple[Computation, Lives],
+        timelines: Mapping[str, ComputationTimeline],
+        named: tuple[Computation, NodeNumbers],
         steady: "_Steady",
     ) -> None:
-        """Begin and end the forms of a computation that differs."""
-        computation, lives = named
-        roll = rolls[computation.name]
-        before = self._open[id(roll)]
+        """Begin and end the versions of a computation that differs."""
+        computation, nodes = named
+        timeline = timelines[computation.name]
+        before = self._open[id(timeline)]
         now: dict[int, NodeVersion] = {}
         for instruction in computation.instructions:
-            life = lives[instruction.name]
-            former = before.get(life)
+            node = nodes[instruction.name]
+            former = before.get(node)
             if former is None or not steady.reads_alike(instruction):
-                form = _form(number, instruction, lives, rolls)
-                if former is None or not _alike(former, form):
-                    former = form
-                    form.end = self._count
-                    roll.forms.append(form)
-            now[life] = former
-        for life, form in before.items():
-            if now.get(life) is not form:
-                form.end = number
-        self._open[id(roll)] = now
-        roll.frames.append(number)
+                version = _version(number, instruction, nodes, timelines)
+                if former is None or not _alike(former, version):
+                    former = version
+                    version.end = self._count
+                    timeline.versions.append(version)
+            now[node] = former
+        for node, version in before.items():
+            if now.get(node) is not version:
+                version.end = number
+        self._open[id(timeline)] = now
+        timeline.frames.append(number)
 
     def _end(self, number: int, gone: set[int]) -> None:
         """End the timelines of computations that are no longer there."""
-        for roll in self._rolls.values():
-            if id(roll) in gone:
-                roll.end = number
-                for form in self._open[id(roll)].values():
-                    form.end = number
+        for timeline in self._timelines.values():
+            if id(timeline) in gone:
+                timeline.end = number
+                for version in self._open[id(timeline)].values():
+                    version.end = number
 
 
-def _moved(kept: Lives, named: Lives) -> frozenset[str]:
-    """Return the names in a computation that have another life than before, or only one of both."""
+def _moved(kept: NodeNumbers, named: NodeNumbers) -> frozenset[str]:
+    """Return the names in a computation that have another node than before, or only one of both."""
     return frozenset(name for name, _ in kept.items() ^ named.items())
 
 
@@ -185,10 +186,10 @@ class _Steady:
     before: Mapping[str, Instruction]
     """The instructions that it had, by name."""
     moved: frozenset[str]
-    """Names of another life than before."""
+    """Names of another node than before."""
 
     def reads_alike(self, instruction: Instruction) -> bool:
-        """Whether a line is the same, with operands of the same lives, and refers to no more."""
+        """Whether a line is the same, with operands of the same nodes, and refers to no more."""
         return (
             self.before.get(instruction.name) is instruction
             and instruction.name not in self.moved
@@ -234,30 +235,33 @@ def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
             yield place, result.before[0] if result and same else None
 
 
-def _form(
-    number: int, instruction: Instruction, lives: Lives, rolls: Mapping[str, ComputationTimeline]
+def _version(
+    number: int,
+    instruction: Instruction,
+    nodes: NodeNumbers,
+    timelines: Mapping[str, ComputationTimeline],
 ) -> NodeVersion:
     """Return what an instruction is from a snapshot on; how long, is not known yet."""
     controls: tuple[str, ...] = ()
     if "control-predecessors" in instruction.attributes_text:
         controls = control_predecessors(instruction)
     return NodeVersion(
-        lives[instruction.name],
+        nodes[instruction.name],
         instruction,
-        tuple(lives.get(name, NOBODY) for name in instruction.operand_names),
+        tuple(nodes.get(name, NO_NODE) for name in instruction.operand_names),
         number,
         number,
-        tuple(lives.get(name, NOBODY) for name in controls),
+        tuple(nodes.get(name, NO_NODE) for name in controls),
         tuple(
-            (attribute, rolls[name].number)
+            (attribute, timelines[name].number)
             for attribute, name in instruction.called
-            if name in rolls
+            if name in timelines
         ),
     )
 
 
 def _alike(node_version: NodeVersion, other: NodeVersion) -> bool:
-    """Return whether two forms of a life read the same in a picture."""
+    """Return whether two versions of a node read the same in a picture."""
     if (node_version.operands, node_version.controls, node_version.called) != (
         other.operands,
         other.controls,
@@ -273,7 +277,7 @@ def _alike(node_version: NodeVersion, other: NodeVersion) -> bool:
 def most_at_once(timeline: ComputationTimeline) -> int:
     """Return how many instructions the computation has at most."""
     change: dict[int, int] = {}
-    for form in timeline.forms:
-        change[form.first] = change.get(form.first, 0) + 1
-        change[form.end] = change.get(form.end, 0) - 1
+    for version in timeline.versions:
+        change[version.first] = change.get(version.first, 0) + 1
+        change[version.end] = change.get(version.end, 0) - 1
     return max(accumulate(change[number] for number in sorted(change)), default=0)

@@ -1,7 +1,4 @@
-"""Which instructions of the first snapshot those of the last do the work of, and the reverse.
-
-The same as asking for the ancestors or the descendants of each, in one walk over the snapshots.
-"""
+"""Ancestors of the last snapshot's instructions in the first, and descendants, in one walk."""
 
 from collections.abc import Iterator, Mapping
 

@@ -19,11 +19,11 @@ _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "whi
 _TUPLES = frozenset({"get-tuple-element", "tuple"})
 _ELEMENT = "get-tuple-element"
 _FARTHEST = 100
-"""Removed users of removed users that are followed to one that lives on."""
+"""Most removed users that are followed to one that is kept."""
 
 
 class Gone:
-    """Says of instructions that are only before what became of them."""
+    """Explains removed instructions: merged, read elsewhere, or dead."""
 
     def __init__(self, search: Search) -> None:
         self._search = search

@@ -1,6 +1,6 @@
-"""Heavy instructions that a pass left behind unread when it put others in their place.
+"""Heavy instructions without users after a rewrite replaced them.
 
-The next dead code elimination takes them away; what does their work now is the new instruction.
+Dead code elimination removes them later; the new instruction does their work.
 """
 
 from collections.abc import Iterator

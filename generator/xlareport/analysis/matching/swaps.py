@@ -37,7 +37,7 @@ _REORDERED = "the same operation on the same value, on the other side of a move"
 def _alone(
     here: Side, nodes: Sequence[Node], there: Side, others: Sequence[Node]
 ) -> Iterator[tuple[Node, Node]]:
-    """Yield what reads a move here, and what reads there what that move moves."""
+    """Yield users of a data movement op, paired with users of its operand in the other snapshot."""
     moving = group_by_key((_key(node, _read_behind_moves(here, node)), node) for node in nodes)
     moving.pop(None, None)
     opcodes = {alike[0].instruction.opcode for alike in moving.values()}

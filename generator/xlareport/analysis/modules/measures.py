@@ -28,7 +28,7 @@ _READING = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """What the modules of a dump have to do with each other."""
+    """Links, processes and state shared between the modules of a dump."""
 
     summaries: tuple[ModuleSummary, ...]
     processes: Processes
@@ -57,7 +57,7 @@ class Relations:
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What is taken for what the dump does not tell."""
+    """Assumed values of what the dump does not state."""
 
     trip_count: int = 100
     """How often a loop of unknown length runs."""

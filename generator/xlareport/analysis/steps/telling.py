@@ -20,7 +20,7 @@ _FEW = 20
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What there is to tell of a step."""
+    """Input of the summary of a step."""
 
     groups: tuple[ChangeGroup, ...]
     actor: str

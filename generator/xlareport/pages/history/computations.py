@@ -1,6 +1,6 @@
-"""Timelines of a module's computations for the page script: forms and the snapshots they last.
+"""Timelines of a module's computations for the page script: versions and the snapshots they last.
 
-`KEY` lists the timelines that are shown; `KEY-N` are files of forms: first those that are shown,
+`KEY` lists the timelines that are shown; `KEY-N` are files of versions: first those that are shown,
 one each, then the others, several in each. `KEY-all` names every computation that any snapshot
 has, so that the page can put together each snapshot between the first and the last one:
 
@@ -9,7 +9,7 @@ has, so that the page can put together each snapshot between the first and the l
 
 `names` are the last ones. `in` is the number of the file, -1 where the graph of the module as it
 was left tells of it, -2 where that of the module as it came in does, -3 where there is no room.
-`sizes` is how many forms it has in its file, in the order of this list.
+`sizes` is how many versions it has in its file, in the order of this list.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +19,7 @@ from typing import Any
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.node_timelines import (
-    NOBODY,
+    NO_NODE,
     ComputationTimeline,
     NodeVersion,
     build_timelines,
@@ -95,16 +95,16 @@ def _places(
 ) -> list[int]:
     """Return the file of each timeline, or where else it can be found."""
     own = {computation_timeline.number: place for place, computation_timeline in enumerate(shown)}
-    room = _MOST_IN_ALL - sum(len(computation_timeline.forms) for computation_timeline in shown)
+    room = _MOST_IN_ALL - sum(len(computation_timeline.versions) for computation_timeline in shown)
     file, filled = len(shown), 0
     places: list[int] = []
     for computation_timeline in computation_timelines:
         place = own.get(computation_timeline.number, _elsewhere(computation_timeline, snapshots))
         if place is None:
-            room -= len(computation_timeline.forms)
+            room -= len(computation_timeline.versions)
             if filled > _PIECE:
                 file, filled = file + 1, 0
-            filled += len(computation_timeline.forms)
+            filled += len(computation_timeline.versions)
             place = file if room >= 0 else _NOWHERE
         places.append(place)
     return places
@@ -134,7 +134,7 @@ def _all(
         },
         "in": places,
         "sizes": [
-            len(computation_timeline.forms) if place >= 0 else 0
+            len(computation_timeline.versions) if place >= 0 else 0
             for computation_timeline, place in zip(computation_timelines, places, strict=True)
         ],
         "first": [
@@ -157,13 +157,13 @@ def _choose(computation_timelines: Sequence[ComputationTimeline], last: HloModul
         key=lambda computation_timeline: (
             computation_timeline.name != entry,
             -len(computation_timeline.frames),
-            -len(computation_timeline.forms),
+            -len(computation_timeline.versions),
         )
     )
     room = _MOST_FORMS
     taken: list[ComputationTimeline] = []
     for computation_timeline in shown[:_MOST_TIMELINES]:
-        room -= len(computation_timeline.forms)
+        room -= len(computation_timeline.versions)
         if room >= 0:
             taken.append(computation_timeline)
     return _Chosen(tuple(taken), len(shown) - len(taken))
@@ -172,38 +172,40 @@ def _choose(computation_timelines: Sequence[ComputationTimeline], last: HloModul
 def _collect_versions(
     timelines: Sequence[ComputationTimeline], modules: Sequence[HloModule]
 ) -> dict[str, Any]:
-    """Return the forms; lives are numbered anew in the order in which they begin.
+    """Return the versions; nodes are numbered anew in the order in which they begin.
 
-    A life is told by its distance from that before it, what it uses by the distance above it. By
-    the places of forms stand the lives that run before them, and the timelines that they call.
+    A node is given by its distance from the one before it, its operands by their distance above it.
+    Control predecessors and called timelines are given by the place of the version.
     """
-    forms = [form for timeline in timelines for form in timeline.forms]
-    lives = Interned()
-    numbers = [lives.number(form.life) for form in forms]
-    seen = (Seen(form.instruction, modules[form.first]) for form in forms)
+    versions = [version for timeline in timelines for version in timeline.versions]
+    nodes = Interned()
+    numbers = [nodes.number(version.node) for version in versions]
+    seen = (Seen(version.instruction, modules[version.first]) for version in versions)
     return {
         "lives": list(map(sub, numbers, [0, *numbers[:-1]])),
-        "first": [form.first for form in forms],
-        "end": [form.end for form in forms],
-        "operands": flat(_operands(form, lives) for form in forms),
-        "roots": [place for place, form in enumerate(forms) if form.instruction.is_root],
+        "first": [version.first for version in versions],
+        "end": [version.end for version in versions],
+        "operands": flat(_operands(version, nodes) for version in versions),
+        "roots": [place for place, version in enumerate(versions) if version.instruction.is_root],
         "controls": {
-            place: [lives.number(control) for control in form.controls if control != NOBODY]
-            for place, form in enumerate(forms)
-            if form.controls
+            place: [nodes.number(control) for control in version.controls if control != NO_NODE]
+            for place, version in enumerate(versions)
+            if version.controls
         },
-        "calls": {place: form.called for place, form in enumerate(forms) if form.called},
+        "calls": {
+            place: version.called for place, version in enumerate(versions) if version.called
+        },
         **columns(seen, NOTHING),
     }
 
 
-def _operands(form: NodeVersion, lives: Interned) -> list[int | str]:
-    """Return how far above it the lives are that a form uses; `3#1` is element 1 of a tuple."""
+def _operands(version: NodeVersion, nodes: Interned) -> list[int | str]:
+    """Return how far above it the nodes are that a version uses; `3#1` is element 1 of a tuple."""
     operands: list[int | str] = []
-    own = lives.number(form.life)
-    for operand, life in zip(form.instruction.operands, form.operands, strict=True):
-        if life != NOBODY:
+    own = nodes.number(version.node)
+    for operand, node in zip(version.instruction.operands, version.operands, strict=True):
+        if node != NO_NODE:
             element = operand.partition("#")[2]
-            above = own - lives.number(life)
+            above = own - nodes.number(node)
             operands.append(f"{above}#{element}" if element else above)
     return operands

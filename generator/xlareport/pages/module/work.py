@@ -372,7 +372,7 @@ class _ModulePages:
 
 @dataclass(frozen=True, slots=True)
 class _ModuleParts:
-    """What the parts of a module's pages parts."""
+    """Payloads of each part of a module's pages."""
 
     pictures: Pictures
     search: Searched
