@@ -4342,10 +4342,26 @@ var xlareport = (() => {
       renamed: "Renamed in"
     }
   );
+  var CARRIES_ON = /* @__PURE__ */ new Set(["renamed", "rebuilt"]);
   var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
   var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
   var nameOrMore = (name) => name.startsWith("and ") ? name : historyLink(name);
   var listed = (names2) => names2.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
+  function namings(name, events) {
+    const found = (
+      /** @type {Event[]} */
+      []
+    );
+    let wanted2 = name;
+    for (const event of [...events].reverse()) {
+      const [, what, instruction2, from] = event;
+      if (lastName(instruction2) !== wanted2 || !(what in NAMING)) continue;
+      found.push(event);
+      if (!CARRIES_ON.has(what) || from.length !== 1) break;
+      wanted2 = lastName(from[0]);
+    }
+    return found;
+  }
   var SubjectView = class {
     /**
      * @param {Index} index
@@ -4417,10 +4433,22 @@ var xlareport = (() => {
      * @param {Event[]} events
      */
     since(name, events) {
-      const first = events.find(([, what, instruction2]) => lastName(instruction2) === name && what in NAMING);
-      if (!first) return null;
-      const named = isStep(this.index, first[0]) ? NAMING[first[1]] : "First seen in";
-      return element("p", null, `${named} `, ...this.place(first[0]));
+      const names2 = namings(name, events);
+      const [named, ...earlier] = names2;
+      if (!named) return null;
+      const made = earlier.at(-1);
+      const verb = (event) => isStep(this.index, event[0]) ? NAMING[event[1]] : "First seen in";
+      if (!made) return element("p", null, `${verb(named)} `, ...this.place(named[0]));
+      return element(
+        "p",
+        null,
+        `${verb(made)} `,
+        ...this.place(made[0]),
+        " as ",
+        historyLink(lastName(made[2]), made[2]),
+        `; ${verb(named).toLowerCase()} `,
+        ...this.place(named[0])
+      );
     }
     /**
      * Names a snapshot within a sentence.
@@ -4543,7 +4571,11 @@ var xlareport = (() => {
       this.input.addEventListener("focus", () => this.index().catch(() => {
       }));
       this.input.addEventListener("input", () => this.search());
-      this.input.addEventListener("keydown", (event) => event.key === "Enter" && this.openFirst());
+      this.input.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        this.openFirst();
+      });
       document.addEventListener("click", (event) => this.clicked(event));
       document.addEventListener("keydown", (event) => this.panel.open && event.key === "Escape" && this.close());
       window.addEventListener("hashchange", () => this.openWanted());
@@ -4618,7 +4650,13 @@ var xlareport = (() => {
       const close = element("button.xr-button", { type: "button", onclick: () => this.close() }, "Close");
       const code = name && this.code ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name.replace(/^%/, ""))}` }, "Its code") : null;
       this.panel.replaceChildren(
-        element("header", null, element("h2", null, element("code", null, title2)), code, close),
+        element(
+          "header",
+          null,
+          element("h2", { tabindex: "-1", autofocus: true }, element("code", null, title2)),
+          code,
+          close
+        ),
         body
       );
       if (!this.panel.open) this.panel.show();

@@ -99,6 +99,16 @@ def test_the_box_finds_names_and_ops(page: Page, hostile: str) -> None:
     expect(page.locator("[data-xr-history] [role=status]")).to_contain_text("No instruction")
 
 
+def test_enter_opens_an_op_and_leaves_it_open(page: Page, hostile: str) -> None:
+    """The same key must not press what the panel focuses."""
+    box = page.locator(".xr-ask-box input")
+    box.fill("jit(f)/add")
+    box.press("Enter")
+    expect(page.locator(".xr-history h2")).to_have_text(f"jit(f)/add{hostile}")
+    expect(page.locator(".xr-history")).to_contain_text("Maps to 1 instruction")
+    expect(page.locator(".xr-history h2")).to_be_focused()
+
+
 def test_an_unknown_name_in_the_address_is_told(visitor: Any, site: Path) -> None:
     page: Page = visitor.open(f"{site.as_uri()}/m/x.html#i=nobody")
     expect(page.locator(".xr-history .xr-empty")).to_contain_text("No instruction of this name")

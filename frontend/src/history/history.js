@@ -51,7 +51,11 @@ class Histories {
     document.body.append(this.panel);
     this.input.addEventListener("focus", () => this.index().catch(() => {}));
     this.input.addEventListener("input", () => this.search());
-    this.input.addEventListener("keydown", (event) => event.key === "Enter" && this.openFirst());
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault(); // else the key presses what the panel focuses
+      this.openFirst();
+    });
     document.addEventListener("click", (event) => this.clicked(event));
     document.addEventListener("keydown", (event) => this.panel.open && event.key === "Escape" && this.close());
     window.addEventListener("hashchange", () => this.openWanted());
@@ -133,7 +137,13 @@ class Histories {
         ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name.replace(/^%/, ""))}` }, "Its code")
         : null;
     this.panel.replaceChildren(
-      element("header", null, element("h2", null, element("code", null, title)), code, close),
+      element(
+        "header",
+        null,
+        element("h2", { tabindex: "-1", autofocus: true }, element("code", null, title)),
+        code,
+        close,
+      ),
       body,
     );
     if (!this.panel.open) this.panel.show();

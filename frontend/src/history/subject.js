@@ -15,6 +15,9 @@ const NAMING = /** @type {Record<string, string>} */ ({
   renamed: "Renamed in",
 });
 
+/** What goes on under another name. */
+const CARRIES_ON = new Set(["renamed", "rebuilt"]);
+
 /** @typedef {import("./columns.js").Index} Index */
 /** @typedef {import("./columns.js").Event} Event */
 /** @typedef {import("./columns.js").Listed} Listed */
@@ -36,6 +39,24 @@ const nameOrMore = (name) => (name.startsWith("and ") ? name : historyLink(name)
 
 /** @param {string[]} names */
 const listed = (names) => names.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
+
+/**
+ * Returns the events that gave a name, the last first: back through renamings to what made it.
+ * @param {string} name of an instruction
+ * @param {Event[]} events by snapshot
+ */
+export function namings(name, events) {
+  const found = /** @type {Event[]} */ ([]);
+  let wanted = name;
+  for (const event of [...events].reverse()) {
+    const [, what, instruction, from] = event;
+    if (lastName(instruction) !== wanted || !(what in NAMING)) continue;
+    found.push(event);
+    if (!CARRIES_ON.has(what) || from.length !== 1) break;
+    wanted = lastName(from[0]);
+  }
+  return found;
+}
 
 /** Writes the histories of subjects of one module. */
 export class SubjectView {
@@ -121,10 +142,22 @@ export class SubjectView {
    * @param {Event[]} events
    */
   since(name, events) {
-    const first = events.find(([, what, instruction]) => lastName(instruction) === name && what in NAMING);
-    if (!first) return null;
-    const named = isStep(this.index, first[0]) ? NAMING[first[1]] : "First seen in";
-    return element("p", null, `${named} `, ...this.place(first[0]));
+    const names = namings(name, events);
+    const [named, ...earlier] = names;
+    if (!named) return null;
+    const made = earlier.at(-1);
+    const verb = (/** @type {Event} */ event) => (isStep(this.index, event[0]) ? NAMING[event[1]] : "First seen in");
+    if (!made) return element("p", null, `${verb(named)} `, ...this.place(named[0]));
+    return element(
+      "p",
+      null,
+      `${verb(made)} `,
+      ...this.place(made[0]),
+      " as ",
+      historyLink(lastName(made[2]), made[2]),
+      `; ${verb(named).toLowerCase()} `,
+      ...this.place(named[0]),
+    );
   }
 
   /**

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { namings } from "../../src/history/subject.js";
+
+const event = (stage, what, name, ...from) => [stage, what, `e/%${name}`, from.map((old) => `e/%${old}`), [], "e", ""];
+const made = event(1, "created", "fusion.26", "dot.1", "add.2");
+const renamed = event(2, "renamed", "fusion.135", "fusion.26");
+const again = event(3, "renamed", "fusion.166", "fusion.135");
+
+test("a name leads back through renamings to what made the instruction", () => {
+  const events = [made, renamed, event(2, "created", "other", "x"), again, event(4, "changed", "fusion.166")];
+  assert.deepEqual(namings("%fusion.166", events), [again, renamed, made]);
+});
+
+test("what was created under its name is not followed further", () => {
+  assert.deepEqual(namings("%fusion.26", [event(0, "added", "dot.1"), made]), [made]);
+});
+
+test("a name that no event gave has none", () => {
+  assert.deepEqual(namings("%p", [made]), []);
+});
