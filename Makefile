@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: locks docs successor installation owner walks workflows help report serve test test-replay test-dask check architecture format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: locks docs successor installation resolution owner walks workflows help report serve test test-replay test-dask check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -53,6 +53,10 @@ successor: browser  ## Build sites of the tests with Zensical instead of MkDocs,
 installation: $(VENV)/.ready-test  ## Install the wheel with uv for each of PYTHONS="python3.11 ..." and use it
 	$(RUN)pip install --quiet uv
 	$(RUN)python scripts/installation.py $(PYTHONS)
+
+resolution: $(VENV)/.ready-test  ## Resolve the package for each platform from wheels, without installing it
+	$(RUN)pip install --quiet uv
+	$(RUN)python scripts/resolution.py
 
 owner:  ## Put the public address of the repository everywhere: make owner OWNER=name
 	@test -n "$(OWNER)" || { echo "make owner OWNER=name"; exit 2; }
