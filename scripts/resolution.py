@@ -51,8 +51,8 @@ def resolve(platform: str, python: str, wheels: Iterable[str]) -> list[str]:
     """Return the packages that are needed, or none where some of `wheels` has no wheel."""
     binary = [f"--only-binary={name}" for name in sorted(wheels)]
     command = (
-        *(UV, "pip", "compile", "--quiet", "--no-header", "--no-annotate", *binary),
-        *("--python-platform", platform, "--python-version", python, ROOT / "pyproject.toml"),
+        *(str(UV), "pip", "compile", "--quiet", "--no-header", "--no-annotate", *binary),
+        *("--python-platform", platform, "--python-version", python, str(ROOT / "pyproject.toml")),
     )
     done = subprocess.run(command, text=True, stdout=-1, check=False)
     lines = done.stdout.splitlines() if done.returncode == 0 else []
