@@ -63,7 +63,7 @@ class ReadingOptions:
     """A regular expression that only the main program contains."""
     pictures: PictureChoice = "changed"
     cost_options: CostOptions = field(default_factory=CostOptions)
-    """Which device to reckon with, and whether to show sources."""
+    """The assumed device, and whether to show sources."""
     name: str | None = None
     """What the report calls the dump; None for the path that was given."""
     history: Path | None = None

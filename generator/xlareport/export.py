@@ -46,7 +46,7 @@ def export_stage(module: ParsedModule, key: str | None, times: ModuleTimes | Non
 
 
 def export_module(module: HloModule, device: Device, times: ModuleTimes | None = None) -> Exported:
-    """Return the graphs of a snapshot, with the least time by estimate and, if known, measured."""
+    """Return the graphs of a snapshot, with the roofline time and, if known, measured."""
     cost = count_cost(module)
     least = estimate_least_times(estimate_shares(cost, device), estimate_total_time(cost, device))
     seen = join_profile(times, module, least) if times else None

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from tests.conftest import LONG_WALKS, paths_of
 from tests.parts import parts
 
-from xlareport.dump.source import printable
+from xlareport.dump.source import as_utf8
 
 FRONT = ("index.html", "modules.html", "names.html", "coverage.html", "glossary.html")
 FOUND = """() => [...document.querySelectorAll('*')].flatMap((one) => [
@@ -90,7 +90,7 @@ def test_every_file_is_listed(hostile_out: Path, hostile_dump: Path) -> None:
     report = json.loads((hostile_out / "site/report.json").read_text("utf-8"))
     listed = {*paths_of(report)}
     there = [one for one in hostile_dump.rglob("*") if one.is_file()]
-    assert len({printable(str(one.relative_to(hostile_dump))) for one in there} & listed) == len(
+    assert len({as_utf8(str(one.relative_to(hostile_dump))) for one in there} & listed) == len(
         there
     )
     assert all(module["files"] or module["stages"] for module in report["modules"])

@@ -324,8 +324,8 @@ def _of_file(
         return _spooled(built_site.single_file_members(location, name, spool, problems))
     kind = archive.archive_kind(location, name)
     if kind is None:
-        return _spooled(iter([(printable(name), location, modified)]))
-    return _spooled(archive.members(location, printable(name), kind, spool, problems))
+        return _spooled(iter([(as_utf8(name), location, modified)]))
+    return _spooled(archive.members(location, as_utf8(name), kind, spool, problems))
 
 
 def _spooled(files: Iterator[tuple[str, Path, float | None]]) -> Iterator[Entry]:
@@ -343,7 +343,7 @@ def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
         while children:
             child = children.pop()  # each holds its status, several times what an entry takes
             spool.count()
-            name = printable(f"{inside}{child.name}")
+            name = as_utf8(f"{inside}{child.name}")
             try:
                 status = child.stat(follow_symlinks=False)
                 if stat.S_ISLNK(status.st_mode):
@@ -367,7 +367,7 @@ def _children(folder: Path, inside: str, problems: list[Problem]) -> list[os.Dir
         with os.scandir(folder) as children:
             return sorted(children, key=lambda child: child.name)
     except OSError as error:
-        name = printable(inside.rstrip("/") or ".")
+        name = as_utf8(inside.rstrip("/") or ".")
         problems.append(Problem(name, None, f"This folder cannot be listed: {error.strerror}."))
         return []
 
@@ -381,6 +381,6 @@ def _linked_file(root: Path, link: Path) -> os.stat_result:
     return target.stat()
 
 
-def printable(name: str) -> str:
+def as_utf8(name: str) -> str:
     """Return a name that can be written as UTF-8; bytes that cannot are written out."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -212,8 +212,8 @@ def _compared(
 ) -> ComparedRecord:
     side = "" if comparison.head else "base-"
     return ComparedRecord(
-        name=comparison.one.sketch.name,
-        slug=f"{side}{comparison.one.summary.files.slug}",
+        name=comparison.present.sketch.name,
+        slug=f"{side}{comparison.present.summary.files.slug}",
         base=comparison.base.sketch.key if comparison.base else None,
         head=comparison.head.sketch.key if comparison.head else None,
         main=main,

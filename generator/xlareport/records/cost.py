@@ -34,9 +34,9 @@ class HeavyInstructionRecord:
     computation: str
     instruction: str
     seconds: float
-    """The least time by estimate."""
+    """The roofline time."""
     share: float
-    """Of the least time of the module, 0 to 1."""
+    """Of the roofline time of the module, 0 to 1."""
     limit: str
     """`compute`, `memory` or `interconnect`."""
     flops: int | None
@@ -186,7 +186,7 @@ class CostRecord:
     devices: int
     """How many run the module together; figures are those of one."""
     seconds: float | None
-    """The least time by estimate."""
+    """The roofline time."""
     flops_of_all_devices: int | None
     bytes_of_all_devices: int | None
     at_least: bool

@@ -77,10 +77,6 @@ def _op(row: MeasuredRow, measured: Measured) -> MeasuredInstructionRecord:
         own=time.own / _MICROSECOND,
         mean=time.mean / _MICROSECOND,
         spread=time.spread / _MICROSECOND,
-        share=_share(time.own, measured),
+        share=measured.share(time.own),
         least=None if row.least is None else row.least * 1e6,
     )
-
-
-def _share(own: int, measured: Measured) -> float:
-    return own / measured.length if measured.length else 0.0

@@ -28,6 +28,6 @@ def test_long_names_lose_their_middle_and_backticks_are_kept_even() -> None:
 
 
 def test_articles_and_lists() -> None:
-    assert (wording.one("add"), wording.one("dot")) == ("an add", "a dot")
+    assert (wording.with_article("add"), wording.with_article("dot")) == ("an add", "a dot")
     assert wording.listing(["a"]) == "a"
     assert wording.listing(["a", "b", "c"]) == "a, b and c"

@@ -61,7 +61,7 @@ def why_program(change: ProgramChange, comparison: Comparison) -> str:
     """Return why a type does not have the effect that it promises; empty where it has."""
     if change.kind is not ChangeKind.TYPE or not _upcast(change, comparison):
         return ""
-    backend = (comparison.one.summary.origin.backend or "this backend").upper()
+    backend = (comparison.present.summary.origin.backend or "this backend").upper()
     return f"The {backend} compiler converts the operands of these matmuls."
 
 

@@ -113,7 +113,7 @@ def _order_of(cause: Cause) -> tuple[bool, float, int]:
 
 
 def _keys(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
-    return tuple(comparison.one.sketch.key for comparison in comparisons)
+    return tuple(comparison.present.sketch.key for comparison in comparisons)
 
 
 def _options(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
@@ -156,7 +156,7 @@ def _compiler(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
 
 
 def _backend(comparisons: Sequence[Comparison]) -> str:
-    backends = (comparison.one.summary.origin.backend for comparison in comparisons)
+    backends = (comparison.present.summary.origin.backend for comparison in comparisons)
     return next(filter(None, backends), "")
 
 
@@ -259,7 +259,7 @@ def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     for side, there in (("base", "head"), ("head", "base")):
         alone = [comparison for comparison in comparisons if getattr(comparison, there) is None]
         if alone:
-            names = tuple(comparison.one.sketch.name for comparison in alone)
+            names = tuple(comparison.present.sketch.name for comparison in alone)
             sentence = cause_words.modules(side, names)
             yield Cause("modules", sentence, Grade.EXACT, _keys(alone), subject=side)
 
@@ -339,9 +339,9 @@ def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
 
 
 def _names(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(comparison.one.sketch.name for comparison in comparisons))
+    return tuple(dict.fromkeys(comparison.present.sketch.name for comparison in comparisons))
 
 
 def _size(members: Sequence[Comparison]) -> int:
     """Return the instructions of all, so that what concerns the larger modules comes first."""
-    return sum(member.one.summary.final.instructions or 0 for member in members)
+    return sum(member.present.summary.final.instructions or 0 for member in members)

@@ -112,7 +112,7 @@ class Comparison:
     only_head: tuple[str, ...] = ()
 
     @property
-    def one(self) -> Sketched:
+    def present(self) -> Sketched:
         """The module as the head has it, else as the base had it."""
         sketched = self.head or self.base
         assert sketched is not None, "a pair has at least one side"  # noqa: S101 - for the reader

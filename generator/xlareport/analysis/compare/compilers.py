@@ -59,7 +59,9 @@ def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | No
         for value in (option.base, option.head)
         for name in (value or "").split(",")
     }
-    began = {(*start, pair.one.sketch.key) for pair in pairs for start in _begun_otherwise(pair)}
+    began = {
+        (*start, pair.present.sketch.key) for pair in pairs for start in _begun_otherwise(pair)
+    }
     signs = [start for start in sorted(began) if not disabled & {start[1], start[2]}]
     if signs:
         pipeline, base, head, _ = signs[0]
@@ -80,7 +82,7 @@ def _by_build(pairs: Sequence[Comparison]) -> OtherCompiler | None:
         builds = _builds(pair)
         if builds and builds[0] != builds[1]:
             base, head = builds
-            key = (pair.one.sketch.key,)
+            key = (pair.present.sketch.key,)
             return OtherCompiler("", (base,), (head,), Grade.EXACT, key, Sign.BUILD)
     return None
 
@@ -93,7 +95,7 @@ def _by_result(pairs: Sequence[Comparison]) -> OtherCompiler | None:
         base, head = pair.base, pair.head
         stated = base and head and base.summary.settings and head.summary.settings
         if stated and dumped_passes(base) == dumped_passes(head) and not parts_at_a_picker(pair):
-            key = (pair.one.sketch.key,)
+            key = (pair.present.sketch.key,)
             return OtherCompiler("", (), (), Grade.GUESSED, key, Sign.RESULT)
     return None
 
@@ -118,7 +120,7 @@ def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
     for pair in pairs:
         ours, theirs = (_program(side) for side in (pair.base, pair.head))
         if ours.operations and theirs.operations and ours.stacks != theirs.stacks:
-            key = (pair.one.sketch.key,)
+            key = (pair.present.sketch.key,)
             return OtherCompiler("", (), (), Grade.MATCHED, key, Sign.FORM)
     return None
 
@@ -132,7 +134,7 @@ def _by_pipelines(pairs: Sequence[Comparison]) -> OtherCompiler | None:
     head = tuple(name for name in theirs if name not in ours)
     if not ours or not theirs or len(base) + len(head) < _OTHER_COMPILER:
         return None
-    modules = tuple(pair.one.sketch.key for pair in pairs if not pair.same)
+    modules = tuple(pair.present.sketch.key for pair in pairs if not pair.same)
     return OtherCompiler("", base, head, Grade.GUESSED, modules, Sign.PIPELINES)
 
 

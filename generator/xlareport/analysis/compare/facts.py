@@ -26,7 +26,7 @@ from xlareport.program import ParsedModule
 
 _NANOSECONDS = 1e9
 ESTIMATE = "least_nanoseconds"
-"""The least time of a run by estimate; the name of the figure."""
+"""The roofline time of a run by estimate; the name of the figure."""
 COMPILE_TIME = "compile_microseconds"
 
 
@@ -36,7 +36,7 @@ class ComparedOpcode:
 
     opcode: str
     seconds: float
-    """The least time by estimate."""
+    """The roofline time."""
     bytes: int
     kernels: int
     """The instructions, each once."""

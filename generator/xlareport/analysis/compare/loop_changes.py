@@ -26,7 +26,7 @@ class ComparedLoop:
     outer: tuple[str, ...] = ()
     """Names of the loops that it stands in."""
     seconds: float = 0.0
-    """The least time by estimate in one run of the module; 0 where nothing was counted."""
+    """The roofline time in one run of the module; 0 where nothing was counted."""
     bytes: int = 0
     """Bytes accessed in one run of the module."""
 

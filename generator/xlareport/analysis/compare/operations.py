@@ -52,7 +52,7 @@ class Operation:
 
     key: OperationKey
     seconds: float
-    """The least time by estimate, what fusions contain by its share."""
+    """The roofline time, what fusions contain by its share."""
     bytes: int
     """Accessed; those of a fusion by estimate at what it contains."""
     flops: int

@@ -53,7 +53,7 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
         for name in work
         if name not in other
     ]
-    size = comparison.one.summary.final.instructions or 0
+    size = comparison.present.summary.final.instructions or 0
     kept = [difference for difference in differences if abs(difference.count) > _LEAST * size]
     return tuple(sorted(kept, key=lambda change: (-abs(change.count), change.name))[:_MOST])
 

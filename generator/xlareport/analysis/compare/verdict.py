@@ -1,6 +1,6 @@
 """Whether what differs matters: the time and the memory of the main program, and how sure that is.
 
-Time is measured where profilers saw both sides, else the least time by estimate. Memory is the peak
+Time is measured where profilers saw both sides, else the roofline time. Memory is the peak
 that the dump tells, else what is allocated.
 """
 
@@ -112,7 +112,7 @@ def _time(
     obstacle = find_time_obstacle(comparison)
     if obstacle:
         return replace(_UNKNOWN, obstacle=obstacle)
-    facts = comparison.one.facts
+    facts = comparison.present.facts
     grade = _GRADES.get(facts.device_grade, Grade.GUESSED)
     return _estimated(quantities, facts.device, grade)
 

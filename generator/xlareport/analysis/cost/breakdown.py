@@ -28,13 +28,13 @@ class CostPart:
     unknown_ops: int = 0
     """Instructions that could not be counted; the figures are at least so much."""
     seconds: float = 0.0
-    """The least time by estimate."""
+    """The roofline time."""
 
 
 def break_down(
     module: HloModule, cost: ModuleCost, key: Key, shares: Shares
 ) -> tuple[CostPart, ...]:
-    """Sum up the module's cost by a key, those that need most of the least time first."""
+    """Sum up the module's cost by a key, those that need most of the roofline time first."""
     parts: dict[str, CostPart] = {}
     for computation in module.computations:
         for instruction in computation.instructions:

@@ -1,4 +1,4 @@
-"""The least time of fusions and the bytes that they access, shared among what they contain.
+"""The roofline time of fusions and the bytes that they access, shared among what they contain.
 
 An estimate. Each matrix product has at least the time of its arithmetic, so that no part of a
 program is faster than the chip; the rest of the time goes by what limits the fusion: by bytes, by
@@ -33,11 +33,11 @@ class Shares:
     """Time and bytes of all runs of each instruction, those of fusions at what they contain."""
 
     seconds: Mapping[InstructionKey, float]
-    """The least time by estimate."""
+    """The roofline time."""
     bytes: Mapping[InstructionKey, int]
     """Bytes accessed."""
     whole: Mapping[InstructionKey, float]
-    """The least time of what runs by itself: fusions as a whole, what they contain 0."""
+    """The roofline time of what runs by itself: fusions as a whole, what they contain 0."""
 
 
 @dataclass(frozen=True, slots=True)

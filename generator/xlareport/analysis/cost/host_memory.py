@@ -37,7 +37,7 @@ class HostTransfer:
         return None if self.executions is None else self.bytes * self.executions
 
     def seconds(self, link: float | None) -> float | None:
-        """Return the least time of all executions over a link of so many bytes per second."""
+        """Return the roofline time of all executions over a link of so many bytes per second."""
         total = self.total_bytes
         return None if link is None or total is None else total / link
 

@@ -1,4 +1,4 @@
-"""The least time that an instruction could take on a device, and the instructions that cost most.
+"""The roofline time of an instruction on a device, and the instructions that cost most.
 
 Least, not likely: its arithmetic and its bytes, each at the peak of the device, and what it sends
 to other devices over the links that its groups can use, the slowest of the three.
@@ -14,18 +14,18 @@ from xlareport.analysis.cost.work import InstructionCost, InstructionKey, Module
 from xlareport.knowledge.devices import Device
 
 InstructionShares = Mapping[InstructionKey, float]
-"""The part, 0 to 1, of each instruction in the least time of its module."""
+"""The part, 0 to 1, of each instruction in the roofline time of its module."""
 _BYTES_PER_FLOP = 0.02
 """Ridge of a typical machine, 50 operations for each byte: what a weight is made of."""
 
 
 def estimate_weight(cost: InstructionCost) -> float:
-    """Estimate the least time of an instruction, on no device of a name, in bytes' worth."""
+    """Estimate the roofline time of an instruction, on no device of a name, in bytes' worth."""
     return cost.counted * max(cost.bytes_accessed or 0, _BYTES_PER_FLOP * (cost.flops or 0))
 
 
 def estimate_shares(cost: ModuleCost, device: Device) -> InstructionShares:
-    """Return the part, 0 to 1, that each instruction has in the least time of the module.
+    """Return the part, 0 to 1, that each instruction has in the roofline time of the module.
 
     What stands in a fusion moves nothing: its part is that of its operations, within the fusion's.
     """
@@ -40,7 +40,7 @@ def estimate_shares(cost: ModuleCost, device: Device) -> InstructionShares:
 
 @dataclass(frozen=True, slots=True)
 class LeastTime:
-    """The least time of one run of an instruction by its parts, in seconds."""
+    """The roofline time of one run of an instruction by its parts, in seconds."""
 
     arithmetic: float
     memory: float
@@ -67,13 +67,13 @@ class Heavy:
     instruction: str
     cost: InstructionCost
     seconds: float
-    """The least time of all its runs that the totals count."""
+    """The roofline time of all its runs that the totals count."""
     share: float
-    """Its part, 0 to 1, of the least time of all instructions that could be counted."""
+    """Its part, 0 to 1, of the roofline time of all instructions that could be counted."""
 
 
 def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
-    """Return the least time of one run; None where flops and bytes are not both known."""
+    """Return the roofline time of one run; None where flops and bytes are not both known."""
     if cost.flops is None or cost.main_memory_bytes is None:
         return None
     products = sum(flops / device.matrix_peak(kind) for kind, flops in cost.matrix_flops)
@@ -88,7 +88,7 @@ def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
 
 
 def rank_heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, ...]:
-    """Return the instructions with the longest least time over all their runs, longest first.
+    """Return the instructions with the longest roofline time over all their runs, longest first.
 
     What is inside fusions counts for the fusion. Instructions that cannot be counted are left out.
     """
@@ -103,23 +103,23 @@ def rank_heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, 
 
 
 def estimate_total_time(cost: ModuleCost, device: Device) -> float | None:
-    """Return the least time of one run of a module; None where nothing in it could be counted."""
+    """Return the roofline time of one run of a module in seconds; None if nothing was counted."""
     if cost.flops is None:
         return None
     return sum(total_time(instruction, device) for instruction in cost.instructions.values())
 
 
 def estimate_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, float]:
-    """Return the least time of all runs of each instruction; 0 where it is not known, or fused."""
+    """Return the roofline time of all runs of each instruction; 0 where not known, or fused."""
     return {key: total_time(instruction, device) for key, instruction in cost.instructions.items()}
 
 
 def total_time(cost: InstructionCost, device: Device) -> float:
-    """Return the least time of all runs of an instruction; 0 inside fusions, or where not known."""
+    """Return the roofline time of all runs; 0 inside fusions, or where not known."""
     return 0.0 if cost.fused else time_of_runs(cost, device)
 
 
 def time_of_runs(cost: InstructionCost, device: Device) -> float:
-    """Return the least time of all runs of an instruction, fused or not; 0 where not known."""
+    """Return the roofline time of all runs of an instruction, fused or not; 0 where not known."""
     least = estimate_time(cost, device)
     return least.seconds * cost.counted if least is not None else 0.0

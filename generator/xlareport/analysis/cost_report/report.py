@@ -56,7 +56,7 @@ class CostReport:
     `guessed` for round figures."""
     totals: Totals
     seconds: float | None
-    """The least time by estimate; None where nothing could be counted."""
+    """The roofline time; None where nothing could be counted."""
     heaviest: tuple[HeavyRow, ...]
     loops: tuple[LoopRow, ...]
     uncounted: tuple[Uncounted, ...]

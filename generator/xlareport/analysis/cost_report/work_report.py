@@ -58,7 +58,7 @@ class LoopRow:
     executions: int | None
     """How often the loop itself is started; None where that is not known."""
     seconds: float | None
-    """The least time of all that runs in its body and condition, as the totals count it; None in
+    """The roofline time of all that runs in its body and condition, as the totals count it; None in
     the last of very many loops."""
     scope: str
     source: str
@@ -162,7 +162,7 @@ class _Inside:
             self._own[computation] = self._own.get(computation, 0.0) + seconds
 
     def seconds(self, name: str) -> float:
-        """Return the least time of a computation over all its runs, each callee once."""
+        """Return the roofline time of a computation over all its runs, each callee once."""
         computation = self._module.by_name.get(name)
         if computation is None:
             return 0.0

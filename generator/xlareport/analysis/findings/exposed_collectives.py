@@ -11,7 +11,7 @@ from xlareport.analysis.findings.waiting_collectives import has_order, list_wait
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.03
-"""Of the module's least time, all of one kind that are exposed for one reason together."""
+"""Of the module's roofline time, all of one kind that are exposed for one reason together."""
 _REASONS = {
     WaitReason.DEPENDENCE: "compute depends on it",
     WaitReason.NO_WORK: "no compute to overlap it",

@@ -93,7 +93,7 @@ class Case:
 
     @cached_property
     def seconds(self) -> float:
-        """The least time of one run; 0 where nothing could be counted."""
+        """The roofline time of one run; 0 where nothing could be counted."""
         return estimate_total_time(self.cost, self.device) or 0.0
 
     def scheduled(self) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
@@ -113,7 +113,7 @@ class Case:
                     yield computation, instruction, cost
 
     def least(self, cost: InstructionCost) -> float:
-        """Return the least time of all runs of an instruction; 0 where it is not known."""
+        """Return the roofline time of all runs of an instruction; 0 where it is not known."""
         return time_of_runs(cost, self.device)
 
     def is_noticeable(self, seconds: float, share: float) -> bool:
@@ -121,11 +121,11 @@ class Case:
         return seconds >= SHORTEST and self.share(seconds) >= share
 
     def share(self, seconds: float) -> float:
-        """Return the part of the module's least time, 0 to 1."""
+        """Return the part of the module's roofline time, 0 to 1."""
         return seconds / self.seconds if self.seconds else 0.0
 
     def time_of_bytes(self, size: float) -> float:
-        """Return the least time to move so many bytes through the main memory."""
+        """Return the roofline time to move so many bytes through the main memory."""
         return size / self.device.bandwidth
 
 

@@ -10,7 +10,7 @@ from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
-"""Of the module's least time."""
+"""Of the module's roofline time."""
 _MOVING = frozenset({"copy", "transpose", "bitcast", "reshape", "parameter"})
 
 

@@ -7,7 +7,7 @@ from xlareport.hlo.model import Instruction
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.1
-"""Of the module's least time, all of them together."""
+"""Of the module's roofline time, all of them together."""
 MOST_SHARE = 0.9
 """Beyond this the module is there to make random numbers."""
 _OPCODES = frozenset({"rng", "rng-bit-generator"})

@@ -12,7 +12,7 @@ from xlareport.hlo.model import Computation
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.03
-"""Of the module's least time, what all that were refused for one reason could save together."""
+"""Of the module's roofline time, what all that were refused for one reason could save together."""
 _LONGEST = 200
 
 

@@ -85,7 +85,7 @@ def _holds_loop(module: HloModule, loop: Instruction) -> bool:
 
 
 def _seconds(case: Case, loop: Instruction) -> float:
-    """Return the least time of all iterations, by the roofline."""
+    """Return the roofline time of all iterations, by the roofline."""
     costs = (
         case.cost.instructions.get((name, inner.name))
         for name in called_computations(case.module, [loop])

@@ -18,8 +18,8 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
     """Report fusions below a tenth of the roofline, by the compiler's estimate of their cycles.
 
     The clock is not known, so both estimates are taken as shares of the module: where the part of
-    the least time is a tenth of the part of the cycles, the fusion reaches at most a tenth of the
-    roofline, even if all others reached it.
+    the roofline time is a tenth of the part of the cycles, the fusion reaches at most a tenth of
+    the roofline, even if all others reached it.
     """
     rows = [
         (case.cycles[place] * cost.counted, _least(case, computation, instruction, cost), place)
@@ -59,7 +59,7 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
 def _least(
     case: Case, computation: Computation, instruction: Instruction, cost: InstructionCost
 ) -> float:
-    """Return the least time as if all that it reads and writes came through the main memory.
+    """Return the roofline time as if all that it reads and writes came through the main memory.
 
     What lies on the chip costs no such traffic, but it is not read for nothing either.
     """

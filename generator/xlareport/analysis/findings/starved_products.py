@@ -12,7 +12,7 @@ from xlareport.runtime import units
 MOST_OF_PEAK = 0.1
 """The part of the device's peak that memory allows; below it is reported."""
 LEAST_SHARE = 0.05
-"""Of the module's least time."""
+"""Of the module's roofline time."""
 
 
 def starved_products(case: Case) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from xlareport.runtime import units
 
 LEAST_LENGTH = 3
 LEAST_SHARE = 0.02
-"""Of the module's least time."""
+"""Of the module's roofline time."""
 _SWITCHED_OFF = "xla_disable_hlo_passes"
 
 

@@ -54,7 +54,7 @@ class HeavyInstruction:
     bytes: int | None
     executions: int | None
     share: float | None
-    """Of the estimated least time of the module, 0 to 1."""
+    """Of the roofline time of the module, 0 to 1."""
     scope: str
     source: str
     """`file.py:12`, as far as the dump tells."""

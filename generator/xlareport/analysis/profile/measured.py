@@ -88,6 +88,10 @@ class Measured:
         """Return the number of runs; None where the profiler does not tell one from another."""
         return len(self.runs) if all(run.name for run in self.runs) else None
 
+    def share(self, picoseconds: int) -> float:
+        """Return the part, 0 to 1, that a time has in all runs."""
+        return picoseconds / self.length if self.length else 0.0
+
 
 def estimate_least_times(
     shares: Mapping[tuple[str, str], float], seconds: float | None

@@ -44,7 +44,7 @@ class SkeletonLine:
     scope: str = ""
     """What all items have in common, numbers that vary left open."""
     seconds: float = 0.0
-    """The least time of all that is at and below the line, in all repetitions."""
+    """The roofline time of all that is at and below the line, in all repetitions."""
 
 
 @dataclass(slots=True)

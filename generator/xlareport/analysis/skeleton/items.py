@@ -46,7 +46,7 @@ class SkeletonItem:
     beside: int = 0
     """Kernels that are scheduled between the start and the end of an asynchronous one."""
     beside_seconds: float = 0.0
-    """The least time of these."""
+    """The roofline time of these."""
     thread: str = ""
     """The execution thread of an asynchronous one that has its own, such as `sparsecore`."""
     note: str = ""
@@ -77,14 +77,14 @@ class Skeleton:
     left_out: int = 0
     """Instructions that run nothing, in all computations: parameters, tuples, bitcasts."""
     roofline_seconds: float | None = None
-    """The least time of all instructions, as the cost report has it; None where not known."""
+    """The roofline time of all instructions, as the cost report has it; None where not known."""
     unknown: int = 0
     """Items whose time is not known."""
     problems: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
-        """The least time of all items one after the other, asynchronous ones left out."""
+        """The roofline time of all items one after the other, asynchronous ones left out."""
         return total_seconds(self.items)
 
     @property
@@ -94,7 +94,7 @@ class Skeleton:
 
 
 def total_seconds(items: tuple[SkeletonItem, ...]) -> float:
-    """Return the least time of items that run one after the other; unknown ones count nothing."""
+    """Return the roofline time of items run one after the other; unknown ones count nothing."""
     return sum(item.seconds or 0.0 for item in items if not item.is_async)
 
 

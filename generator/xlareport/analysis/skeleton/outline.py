@@ -53,7 +53,7 @@ class _Estimates:
     """What begins a collective that runs to its end before anything else does."""
 
     def seconds(self, computation: Computation, instruction: Instruction) -> float | None:
-        """Return the least time of one execution, of a collective the modeled one, if known."""
+        """Return the roofline time of one execution, of a collective the modeled one, if known."""
         key = computation.name, instruction.name
         if key in self.collectives:
             return self.collectives[key]

@@ -43,7 +43,7 @@ def _clause(change: Change) -> str:
         new=new,
         old_name=_bare(change.before),
         new_name=_bare(change.after),
-        opcode=wording.one(_opcode(change, 1)) if change.opcodes[1] else "",
+        opcode=wording.with_article(_opcode(change, 1)) if change.opcodes[1] else "",
         home=wording.name(change.before.computation) if change.before else "",
         where=f" in {scope}" if change.scope else "",
         reason=wording.coded(change.reason),

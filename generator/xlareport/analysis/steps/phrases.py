@@ -119,7 +119,8 @@ def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
         new = wording.called(group.opcodes[_AFTER], group.target)
         counts[wording.noun(group.opcodes[_BEFORE]), new] += group.count
     result = [
-        f"{wording.plural(old, count)} {by} {wording.many(new) if count > 1 else wording.one(new)}"
+        f"{wording.plural(old, count)} {by} "
+        f"{wording.many(new) if count > 1 else wording.with_article(new)}"
         for (old, new), count in counts.most_common(_PAIRS_NAMED)
     ]
     rest = sum(count for _, count in counts.most_common()[_PAIRS_NAMED:])

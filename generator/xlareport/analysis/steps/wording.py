@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from xlareport.analysis.steps.heaviness import heaviness
+from xlareport.runtime import units
 
 _NAMED_AT_MOST = 3
 _LONGEST = 44
@@ -14,7 +15,7 @@ _NAME = re.compile(r"%[\w.\-]*\w(?:#\d+)?")
 
 def plural(noun: str, count: int) -> str:
     """Return a noun with its number: `1 copy`, `14 broadcasts`."""
-    return f"{count:,} {noun if count == 1 else many(noun)}"
+    return units.plural(count, noun, many(noun))
 
 
 def noun(opcode: str) -> str:
@@ -27,7 +28,7 @@ def called(opcode: str, target: str) -> str:
     return f"{code(short(target))} {opcode}" if target else noun(opcode)
 
 
-def one(noun: str) -> str:
+def with_article(noun: str) -> str:
     """Return a noun with its article: `an add`."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 

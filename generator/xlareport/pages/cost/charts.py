@@ -21,7 +21,7 @@ _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
     """Draw the most that a device can do at each intensity, and where the heavy instructions are.
 
-    Each stands at the rate that its least time allows, so what can be read off is which of them
+    Each stands at the rate that its roofline time allows, so what can be read off is which of them
     memory holds back, and how far from the ridge. Empty where nothing computes.
     """
     placed = [(row.heavy.cost.intensity or None, row) for row in rows[:_DOTS]]

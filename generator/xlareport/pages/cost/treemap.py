@@ -54,7 +54,7 @@ class _Group:
 
 
 def treemap(parts: Sequence[CostPart]) -> str:
-    """Draw the least time of scopes as nested areas; empty where fewer than two take any."""
+    """Draw the roofline time of scopes as nested areas; empty where fewer than two take any."""
     groups = _groups(parts)
     if sum(len(group.tiles) for group in groups) < 2:
         return ""

@@ -83,7 +83,7 @@ def _tables(module: ModuleRecord, measured: Measured) -> Mapping[str, Table]:
 
 def _lead(measured: Measured) -> str:
     slowest = [f"%{row.time.name}" for row in measured.rows[:3]]
-    share = units.share(sum(_share(row.time.own, measured) for row in measured.rows[:3]))
+    share = units.share(sum(measured.share(row.time.own) for row in measured.rows[:3]))
     most = f" Most time went to {', '.join(slowest)}: {share} of it." if slowest else ""
     runs = measured.distinct_runs
     if measured.cut is not None:
@@ -201,7 +201,7 @@ def _op_row(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> list[
     least = row.least if row.least and measured.distinct_runs else None
     return [
         time.own / 1e9,
-        _share(time.own, measured),
+        measured.share(time.own),
         row.least * 1e6 if row.least else None,
         time.own / (measured.distinct_runs or 1) / _SECOND / least if least else None,
         _maker(row, module, measured),
@@ -225,7 +225,7 @@ def _sums(title: str, sums: Sequence[Sum], measured: Measured) -> Table:
         Column("Instructions", "int"),
     )
     rows: list[list[Cell]] = [
-        [this_sum.name, this_sum.own / 1e9, _share(this_sum.own, measured), this_sum.instructions]
+        [this_sum.name, this_sum.own / 1e9, measured.share(this_sum.own), this_sum.instructions]
         for this_sum in sums
     ]
     return Table(columns, rows, (1, "desc"))
@@ -266,10 +266,6 @@ def _unknown_ops(op_times: Sequence[OpTime]) -> Table:
         for op_time in op_times[:_MOST_UNKNOWN]
     ]
     return Table(columns, rows, (1, "desc"))
-
-
-def _share(own: int, measured: Measured) -> float:
-    return own / measured.length if measured.length else 0.0
 
 
 def _time(picoseconds: int) -> str:

@@ -33,7 +33,7 @@ def environment(templates: Path) -> Environment:
         loader=FileSystemLoader(templates),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=printable,
+        finalize=checked,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -44,7 +44,7 @@ def environment(templates: Path) -> Environment:
     return environment
 
 
-def printable(value: object) -> object:
+def checked(value: object) -> object:
     """Return `value` as a template may print it; None is refused, since a page never says None."""
     if value is None:
         raise ValueError("A template printed None: use a filter that says that it is not known.")

@@ -55,7 +55,7 @@ class SourcePage(PartPage):
 
 
 def source_page(module: ModuleRecord, source: SourceReport, seconds: float | None) -> SourcePage:
-    """Make the page of one module; `seconds` is the least time of the whole module."""
+    """Make the page of one module; `seconds` is the roofline time of the whole module."""
     return SourcePage(
         name=words.short_name(module.name),
         slug=module.slug,
