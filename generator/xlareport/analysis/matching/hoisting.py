@@ -1,0 +1,65 @@
+"""A rule for constant values that a pass moves out of loops several times over.
+
+Names tell one of its kind; of several alike, the loop that is given the value tells.
+"""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.grouping import group_by_key
+from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.search import Search
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.knowledge.grades import Grade
+
+_REASON = "the same constant value, beside the loop now"
+_GIVEN = frozenset({"tuple", "while"})
+_MOST_STEPS = 4
+_MOST_USERS = 100
+_MOST_LOOPS = 16
+"""Loops around one another that are looked out of."""
+
+
+def hoisted(search: Search) -> None:
+    """Pair constant values of loops with equal ones beside the loops, one for one and in order."""
+    values = [node for node in search.before.open() if node.constant]
+    if not values:
+        return
+    search.evaluate()
+    beside = group_by_key(_beside(search))
+    for node in values:
+        for home in _homes(search, node):
+            equal = beside.get((home, node.token), ())
+            other = next((other for other in equal if is_free(other)), None)
+            if other is not None:
+                search.link(node, other, Grade.MATCHED, _REASON)
+                break
+
+
+def _beside(search: Search) -> Iterator[tuple[Hashable, Node]]:
+    """Yield the open constant values after by their computation and value."""
+    for node in search.after.open():
+        if node.constant and _is_given(node.instruction, node.frame.computation):
+            yield (node.frame.computation.name, node.token), node
+
+
+def _is_given(line: Instruction, home: Computation) -> bool:
+    """Whether a tuple or a loop is given a value, or what is made of it in a few steps."""
+    made = [line]
+    for _ in range(_MOST_STEPS):
+        users = [user for this_line in made for user in home.users.get(this_line.name, ())]
+        if any(user.opcode in _GIVEN for user in users[:_MOST_USERS]):
+            return True
+        made = users[:_MOST_USERS]
+    return False
+
+
+def _homes(search: Search, node: Node) -> Iterator[str]:
+    """Yield the computations after with the loop whose body continues that of a node, outwards."""
+    name = node.frame.computation.name
+    waiting = [search.computations.pairs.get(name, name)]
+    for body in waiting:
+        sites = search.after.graph.call_sites(body)
+        homes = [home.name for home, call in sites if call.instruction.opcode == "while"]
+        yield from homes
+        waiting += homes if len(waiting) < _MOST_LOOPS else []

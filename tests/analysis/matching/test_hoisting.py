@@ -1,0 +1,83 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+LOOP = """
+%body.N (p.N: (s32[], s32[])) -> (s32[], s32[]) {
+  %p.N = (s32[], s32[]) parameter(0)
+  %n.N = s32[] get-tuple-element(%p.N), index=0
+  %m.N = s32[] get-tuple-element(%p.N), index=1
+  %one.N = s32[] constant(1)
+  %less.N = s32[] negate(%one.N)
+  %more.N = s32[] add(%n.N, %less.N)
+  ROOT %out.N = (s32[], s32[]) tuple(%more.N, %m.N)
+}
+
+%condition.N (q.N: (s32[], s32[])) -> pred[] {
+  %q.N = (s32[], s32[]) parameter(0)
+  %k.N = s32[] get-tuple-element(%q.N), index=0
+  ROOT %ends.N = pred[] compare(%k.N, %k.N), direction=LT
+}
+"""
+ENTRY = """
+ENTRY %main (a: s32[], b: s32[]) -> (s32[], s32[]) {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  %in.1 = (s32[], s32[]) tuple(%a, %b)
+  %while.1 = (s32[], s32[]) while(%in.1), condition=%condition.1, body=%body.1
+  %in.2 = (s32[], s32[]) tuple(%b, %a)
+  %while.2 = (s32[], s32[]) while(%in.2), condition=%condition.2, body=%body.2
+  %x = s32[] get-tuple-element(%while.1), index=0
+  %y = s32[] get-tuple-element(%while.2), index=0
+  ROOT %result = (s32[], s32[]) tuple(%x, %y)
+}
+"""
+BEFORE = LOOP.replace(".N", ".1") + LOOP.replace(".N", ".2") + ENTRY
+
+
+def hoisted(text: str) -> str:
+    """Return the same with what is made of constants beside the loops."""
+    lines = [line for line in text.splitlines() if "%one." not in line.partition("=")[0]]
+    lines = [line for line in lines if "%less." not in line.partition("=")[0]]
+    text = "\n".join(lines).replace("(s32[], s32[])", "(s32[], s32[], s32[])")
+    for n in "12":
+        text = text.replace(
+            f"  %m.{n} =",
+            f"  %given.{n} = s32[] get-tuple-element(%p.{n}), index=2\n  %m.{n} =",
+        )
+        text = text.replace(f"add(%n.{n}, %less.{n})", f"add(%n.{n}, %given.{n})")
+        text = text.replace(f"tuple(%more.{n}, %m.{n})", f"tuple(%more.{n}, %m.{n}, %given.{n})")
+        made = f"  %c.{n}7 = s32[] constant(1)\n  %d.{n}7 = s32[] negate(%c.{n}7)\n"
+        text = text.replace(f"  %in.{n} =", f"{made}  %in.{n} =")
+    text = text.replace("tuple(%a, %b)", "tuple(%a, %b, %d.17)").replace(
+        "tuple(%b, %a)", "tuple(%b, %a, %d.27)"
+    )
+    return text.replace("-> (s32[], s32[], s32[]) {\n  %a", "-> (s32[], s32[]) {\n  %a").replace(
+        "%result = (s32[], s32[], s32[])", "%result = (s32[], s32[])"
+    )
+
+
+def test_equal_constants_move_out_of_their_loops(read: Read) -> None:
+    found = match(read(BEFORE), read(hoisted(BEFORE)))
+    for n in "12":
+        for old, new in (("one", "c"), ("less", "d")):
+            partner = found.partner_after(Place(f"body.{n}", f"{old}.{n}"))
+            assert partner is not None
+            assert partner.computation == "main"
+            assert partner.instruction.startswith(f"{new}.")
+    assert not any(place.instruction.startswith(("c.", "d.")) for place in found.added)
+
+
+def test_a_constant_that_no_loop_is_given_was_in_none(read: Read) -> None:
+    other = hoisted(BEFORE).replace("%d.17", "%a").replace("%d.27", "%b")
+    other = other.replace("  %a = s32[] negate(%c.17)\n", "").replace(
+        "  %b = s32[] negate(%c.27)\n", ""
+    )
+    found = match(read(BEFORE), read(other))
+    for n in "12":
+        partner = found.partner_after(Place(f"body.{n}", f"one.{n}"))
+        assert partner is None
