@@ -140,3 +140,42 @@ def test_an_element_of_a_loop_does_not_move_out_of_it(read: Read) -> None:
     after = after.replace("tuple(%a, %b)\n  %while", "tuple(%a)\n  %while")
     found = match(read(IN_LOOP), read(after))
     assert found.partner_after(Place("body", "element.1")) is None
+
+
+TWO_CONVERTS = """
+ENTRY %main (a: f32[2,8], b: f32[16], c: bf16[2,2,4]) -> (f32[16], f32[16], bf16[16]) {
+  %a = f32[2,8]{1,0} parameter(0)
+  %b = f32[16]{0} parameter(1)
+  %c = bf16[2,2,4]{2,1,0} parameter(2)
+  LINES
+  %back.1 = f32[16]{0} convert(%ONE)
+  %last = f32[16]{0} convert(%TWO)
+  ROOT %out = (f32[16]{0}, f32[16]{0}, bf16[16]{0}) tuple(%back.1, %last, %ONE)
+}
+"""
+LATER = (
+    TWO_CONVERTS.replace("ONE", "convert.200")
+    .replace("TWO", "flat")
+    .replace(
+        "LINES",
+        "%reshape.32 = f32[16]{0} reshape(%a)\n  %convert.200 = bf16[16]{0} convert(%reshape.32)\n"
+        "  %wide = f32[2,8]{1,0} reshape(%b)\n  %convert.323 = bf16[2,8]{1,0} convert(%wide)\n"
+        "  %flat = bf16[16]{0} reshape(%convert.323)",
+    )
+)
+EARLIER = (
+    TWO_CONVERTS.replace("ONE", "reshape.188")
+    .replace("TWO", "convert.613")
+    .replace(
+        "LINES",
+        "%convert.602 = bf16[2,8]{1,0} convert(%a)\n"
+        "  %reshape.188 = bf16[16]{0} reshape(%convert.602)\n"
+        "  %convert.613 = bf16[16]{0} convert(%b)",
+    )
+)
+
+
+def test_a_stem_and_a_shape_alone_say_nothing_in_one_computation(read: Read) -> None:
+    found = match(read(LATER), read(EARLIER))
+    assert found.partner_after(Place("main", "convert.200")) == Place("main", "convert.602")
+    assert found.partner_after(Place("main", "convert.323")) != Place("main", "convert.602")

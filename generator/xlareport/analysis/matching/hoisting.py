@@ -45,12 +45,12 @@ def _beside(search: Search) -> Iterator[tuple[Hashable, Node]]:
 
 def _is_given(line: Instruction, home: Computation) -> bool:
     """Whether a tuple or a loop is given a value, or what is made of it in a few steps."""
-    made = [line]
+    lines = [line]
     for _ in range(_MOST_STEPS):
-        users = [user for this_line in made for user in home.users.get(this_line.name, ())]
+        users = [user for known in lines for user in home.users.get(known.name, ())]
         if any(user.opcode in _GIVEN for user in users[:_MOST_USERS]):
             return True
-        made = users[:_MOST_USERS]
+        lines = users[:_MOST_USERS]
     return False
 
 

@@ -205,8 +205,16 @@ def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -
         theirs = new.get(value, ())
         if value is not None and len(ours) == 1 and len(theirs) == 1:
             node, other = ours[0], theirs[0]
-            if search.before.is_called(node) == search.after.is_called(other):
+            if search.before.is_called(node) != search.after.is_called(other):
+                continue
+            if not _is_beside(node, other):
                 search.link(node, other, Grade.MATCHED, reason)
+
+
+def _is_beside(node: Node, other: Node) -> bool:
+    """Whether nothing but an opcode and a shape speaks for two nodes of one computation."""
+    named = node.instruction.name == other.instruction.name or origin(node)
+    return node.frame.number == other.frame.number and not named
 
 
 def _grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:
