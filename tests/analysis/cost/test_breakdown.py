@@ -54,6 +54,24 @@ def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModu
     assert "jit(f)/jvp(g)/attention" in named
 
 
+@pytest.mark.parametrize(
+    ("op_name", "scope"),
+    [
+        ("jit(f)/(transpose(jvp(a))/dot:transpose(jvp(b))/dot)", "jit(f)/(several op_names)"),
+        ("jit(f)/a/mul;jit(f)/b/mul", "jit(f)/(several op_names)"),
+        ("jit(f)/(a/mul:a/dot)", "jit(f)/a"),
+        ("jit(f)/(jvp)/mul", "jit(f)/(jvp)"),
+        ("jit(f)/jvp(a/b)/mul", "jit(f)/jvp(a/b)"),
+    ],
+)
+def test_op_names_that_were_merged(
+    module_of: Callable[[str], HloModule], op_name: str, scope: str
+) -> None:
+    module = module_of(FUSION.replace('op_name="jit(f)/one/add"', f'op_name="{op_name}"'))
+    instruction = module.by_name["fused"].by_name["a"]
+    assert key_by_scope(module, 2)(module.by_name["fused"], instruction) == scope
+
+
 def test_lines(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(FUSION)
     cost = count_cost(module)

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from xlareport.analysis.compare.causes import Cause
 from xlareport.compare import compare
-from xlareport.pages.compare.first_page import compared_table
+from xlareport.knowledge.grades import Grade
+from xlareport.pages.compare.first_page import changed_words, compared_table
 from xlareport.report import BuildOptions
 
 HLO = """HloModule jit_{name}
@@ -30,3 +32,18 @@ def test_what_differs_comes_first(tmp_path: Path) -> None:
     table = compared_table(view.modules)
     results = [row[1][0] for row in table.rows if isinstance(row[1], list)]
     assert results == ["differs", "new", "gone", "identical"]
+
+
+def test_what_changed_is_the_program_its_options_or_the_compiler() -> None:
+    def cause(kind: str) -> Cause:
+        return Cause(kind, "x.", Grade.EXACT, ())
+
+    assert changed_words([]) == ""
+    assert changed_words([cause("trip count"), cause("operations")]).startswith(
+        "The program (its input HLO); no change of options"
+    )
+    assert (
+        changed_words([cause("option"), cause("dtype")]) == "The program (its input HLO), options."
+    )
+    assert changed_words([cause("compiler"), cause("pass")]) == "The compiler."
+    assert changed_words([cause("pass")]) == "The same program, compiled differently."

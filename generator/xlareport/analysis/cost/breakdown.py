@@ -6,10 +6,12 @@ computes them, time and bytes accessed of fusions are shared by estimate.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import takewhile
 
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.analysis.source.scopes import split_merged, split_path
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 Key = Callable[[Computation, Instruction], str]
@@ -64,11 +66,30 @@ def key_by_scope(module: HloModule, depth: int) -> Key:
     """
 
     def key(_: Computation, instruction: Instruction) -> str:
-        *levels, last = op_name_of(instruction, module).split("/")
-        named = [level for level in levels if level not in CONTROL_FLOW]
-        return "/".join([*named, last][:depth])
+        op_names = split_merged(op_name_of(instruction, module))
+        paths = list(dict.fromkeys(tuple(_levels(op_name)[:depth]) for op_name in op_names))
+        if len(paths) == 1:
+            return "/".join(paths[0])
+        return "/".join((*_shared(paths), SEVERAL))
 
     return key
+
+
+SEVERAL = "(several op_names)"
+"""What an instruction belongs to whose op_names XLA merged, below what they have in common."""
+
+
+def _levels(op_name: str) -> list[str]:
+    *levels, last = split_path(op_name)
+    return [*(level for level in levels if level not in CONTROL_FLOW), last]
+
+
+def _shared(paths: list[tuple[str, ...]]) -> list[str]:
+    """Return the first levels that all paths have."""
+    return [
+        level[0]
+        for level in takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
+    ]
 
 
 CONTROL_FLOW = frozenset(

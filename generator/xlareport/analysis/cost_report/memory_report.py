@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import Donation, find_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, sum_layout_spaces
@@ -24,7 +25,7 @@ from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
-from xlareport.analysis.source.scopes import scope_of
+from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.program import MemoryFiles
@@ -267,7 +268,9 @@ class _ReportBuilder:
     def _scope(self, peak_buffer: PeakBuffer) -> str:
         if peak_buffer.instruction in self._parameters:
             return ARGUMENTS
-        return scope_of(peak_buffer.op_name) or peak_buffer.op_name
+        op_names = split_merged(peak_buffer.op_name)
+        scopes = {scope_of(op_name) or op_name for op_name in op_names}
+        return scopes.pop() if len(scopes) == 1 else SEVERAL
 
     def _line(self, peak_buffer: PeakBuffer) -> str:
         place = peak_buffer.place.text if peak_buffer.place else ""

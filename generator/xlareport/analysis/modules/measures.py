@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.links import link_modules
 from xlareport.analysis.modules.processes import Processes, assign_processes
@@ -36,7 +37,10 @@ class Relations:
     sources: Mapping[str, int]
     """From how many modules before it a module takes results, by its key."""
     state_readers: Mapping[str, frozenset[str]]
-    """Modules that take a module's state and do not return it, by the key of that one."""
+    """Modules that take a module's state and do not return it, by the key of that one.
+
+    What was cut out of another module to be timed is none of them.
+    """
     weights: Mapping[str, float]
     """Which part of a module's work and memory counts, by its key."""
 
@@ -52,7 +56,9 @@ class Relations:
         sources = Counter(target for _, target in result)
         readers = frozenset().union(*state_readers.values())
         weights = {summary.files.key: _weight(summary, readers) for summary in summaries}
-        return cls(tuple(summaries), known, sources, state_readers, weights)
+        pieces = find_autotuning_pieces(summaries)
+        programs = {key: keys - pieces for key, keys in state_readers.items()}
+        return cls(tuple(summaries), known, sources, programs, weights)
 
 
 @dataclass(frozen=True, slots=True)

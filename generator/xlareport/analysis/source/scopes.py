@@ -27,6 +27,33 @@ def scope_of(op_name: str) -> str:
     return "/".join(part for part in parts if part)
 
 
+@lru_cache(maxsize=65536)
+def split_merged(op_name: str) -> tuple[str, ...]:
+    """Return the op_names that XLA merged into one, as in combined collectives; else it alone.
+
+    It writes them as `a;b`, or with what they have in common before: `jit(f)/(mul:tanh)`.
+    """
+    several = op_name[:_LONGEST].split(";")
+    if len(several) > 1:
+        return tuple(several)
+    *common, last = split_path(several[0])
+    if not last.startswith("(") or not last.endswith(")"):
+        return (op_name,)
+    names = _split_at_colons(last[1:-1])
+    return tuple("/".join((*common, name)) for name in names) if len(names) > 1 else (op_name,)
+
+
+def _split_at_colons(text: str) -> list[str]:
+    """Split at colons that stand outside of parentheses."""
+    parts, depth, start = [], 0, 0
+    for place, mark in enumerate(text):
+        depth += (mark == "(") - (mark == ")")
+        if mark == ":" and depth <= 0:
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
+
+
 def mask_numbers(text: str) -> str:
     """Return a scope with its numbers left open: `layer_3/mlp` and `layer_4/mlp` are alike."""
     return _NUMBER.sub("*", text)

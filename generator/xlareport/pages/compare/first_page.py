@@ -121,6 +121,8 @@ class ComparePage:
     time: JudgementRow | None
     """None where no main program is known, or it has no counterpart."""
     memory: JudgementRow | None
+    changed: str
+    """What changed: the program, its options, the compiler; empty where nothing did."""
     base: str
     head: str
     causes: tuple[CauseRow, ...]
@@ -147,6 +149,7 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         lead=lead(view),
         time=time_row(view.verdict.time) if judged else None,
         memory=memory_row(view.verdict.memory) if judged else None,
+        changed=changed_words(view.causes),
         base=view.base.path,
         head=view.head.path,
         causes=causes[:MOST_CAUSES],
@@ -160,6 +163,29 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         problems=tuple(_problems(view)),
         remarks=tuple(remarks),
     )
+
+
+def changed_words(causes: Sequence[Cause]) -> str:
+    """Return what changed between the dumps, by the kinds of the causes; empty without any."""
+    kinds = {cause.kind for cause in causes} - {"modules", "pass", "autotuning"}
+    outside = [words for kind, words in _OUTSIDE.items() if kind in kinds]
+    if kinds - set(_OUTSIDE):
+        outside.insert(0, "the program (its input HLO)")
+        if len(outside) == 1:
+            return (
+                "The program (its input HLO); no change of options, device or compiler was found."
+            )
+    if outside:
+        return f"{', '.join(outside)[:1].upper()}{', '.join(outside)[1:]}."
+    return "The same program, compiled differently." if causes else ""
+
+
+_OUTSIDE = {
+    "device": "the device",
+    "compiler": "the compiler",
+    "disabled pass": "disabled passes",
+    "option": "options",
+}
 
 
 def _figures(view: ComparisonRecord, main: ComparedRecord) -> tuple[FigureRow, ...]:
