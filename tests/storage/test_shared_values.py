@@ -1,5 +1,8 @@
 """Equal values are one object, whoever made them."""
 
+import pytest
+
+from xlareport.storage import shared_values
 from xlareport.storage.shared_values import SharedValues
 
 
@@ -17,3 +20,12 @@ def test_tuples_are_shared_with_their_members() -> None:
     assert first is again
     assert other == ("2000", "3")
     assert other[0] is first[1]
+
+
+def test_few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_values, "_MOST", 2)
+    shared = SharedValues()
+    values = [("a", number) for number in range(5)]
+    assert [shared.share(value) for value in values] == values
+    assert shared.share(("a", 4)) is values[4]
+    assert shared.share(("a", 0)) is not values[0], "it was forgotten"

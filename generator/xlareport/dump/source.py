@@ -124,7 +124,7 @@ class OpenedFiles:
         """Return the dump: of a report, all texts that it carries; raises UnreadableInputError."""
         problems = list(self.problems)
         with _readable(self.name):
-            texts = _texts_of_site(self.scripts, self.spool, problems)
+            texts = self._texts(problems)
             entries = list(_up_to_limit(texts, self.name, problems)) or list(self.entries)
         if not entries:
             raise UnreadableInputError(f"{self.name} holds no readable file; {_why(problems)}")
@@ -135,6 +135,13 @@ class OpenedFiles:
             for entry in _with_unique_paths(entries, problems)
         ]
         return Source(self.name, tuple(entries), tuple(problems), self.location)
+
+    def _texts(self, problems: list[Problem]) -> Iterator[Entry]:
+        """Yield what a report carries of its dump; nothing where the files are no report."""
+        indexes = built_site.index_scripts([entry.path for entry in self.entries])
+        scripts = self.scripts if indexes else {}
+        for index in indexes:
+            yield from _spooled(built_site.restored(index, scripts, self.spool, problems))
 
     def restore_some(self, index: str, wanted: Collection[str]) -> Mapping[str, Entry]:
         """Return some texts of one module of a report, by their paths; what fails is left out.
@@ -248,15 +255,6 @@ def _up_to_limit(entries: Iterator[Entry], name: str, problems: list[Problem]) -
     except LimitPassedError as error:
         text = f"Only the first {read:,} files are read: {error}."
         problems.append(Problem(name, None, text))
-
-
-def _texts_of_site(
-    scripts: Mapping[str, Path], spool: Spool, problems: list[Problem]
-) -> Iterator[Entry]:
-    """Yield what a report carries of its dump; nothing where the files are no report."""
-    for index in built_site.index_scripts(list(scripts)):
-        texts = built_site.restored(index, scripts, spool, problems)
-        yield from _spooled(texts)
 
 
 def _with_unique_paths(entries: Iterable[Entry], problems: list[Problem]) -> Iterator[Entry]:

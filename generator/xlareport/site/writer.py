@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError
+from xlareport.site.written_paths import WrittenPaths, written_paths
 from xlareport.storage.payloads import LongText
 
 File = tuple[str, str | bytes | LongText]
@@ -36,15 +37,14 @@ def write_sources(
     """
     folder = Folder(out)
     folder.prepare()
-    former = _read_manifest(folder)
     fresh = folder.aside / "sources"
-    written: set[str] = set()
     try:
-        for path, content in chain(_hand_written(folder, hand_written), files):
-            _check(path, written)
-            written.add(path)
-            _write_aside(folder, fresh, path, content, ours=path in former)
-        _put_in_place(folder, fresh, former, written)
+        with written_paths(folder.aside, _read_manifest(folder)) as paths:
+            for path, content in chain(_hand_written(folder, hand_written), files):
+                _check(path, paths)
+                paths.add(path)
+                _write_aside(folder, fresh, path, content, ours=paths.is_former(path))
+            _put_in_place(folder, fresh, paths)
         folder.settle(title)
     finally:
         shutil.rmtree(folder.aside, ignore_errors=True)
@@ -58,10 +58,10 @@ def is_inside(path: str) -> bool:
     )
 
 
-def _check(path: str, written: set[str]) -> None:
+def _check(path: str, paths: WrittenPaths) -> None:
     if not is_inside(path):
         raise ValueError(f"This is no path inside the site: {path!r}.")
-    if path in written:
+    if paths.is_fresh(path):
         raise ValueError(f"Two pages have the same path: {path!r}.")
 
 
@@ -92,10 +92,10 @@ def _write_parts(path: Path, content: LongText) -> None:
         file.writelines(content.parts)
 
 
-def _put_in_place(folder: Folder, fresh: Path, former: set[str], written: set[str]) -> None:
+def _put_in_place(folder: Folder, fresh: Path, paths: WrittenPaths) -> None:
     """Move all in place; the manifest knows of every file before the file is there."""
-    _write_manifest(folder, former | written)
-    for path in sorted(former - written):
+    _write_manifest(folder, paths.every())
+    for path in paths.stale():
         _remove(folder, path)
     for source, inner, names in os.walk(fresh):
         place = folder.sources / Path(source).relative_to(fresh)
@@ -105,7 +105,7 @@ def _put_in_place(folder: Folder, fresh: Path, former: set[str], written: set[st
             continue
         for name in names:
             (Path(source) / name).replace(place / name)
-    _write_manifest(folder, written)
+    _write_manifest(folder, paths.fresh())
 
 
 def _remove(folder: Folder, path: str) -> None:
@@ -123,25 +123,26 @@ def _hand_written(folder: Folder, wanted: Callable[[str], bool]) -> Iterator[Fil
     origin = find_resource("site_src")
     if folder.sources.resolve() == origin.resolve():
         return
-    generated = _read_manifest(Folder(origin.parent))
+    generated = set(_read_manifest(Folder(origin.parent)))
     for path in sorted(origin.rglob("*")):
         name = path.relative_to(origin).as_posix()
         if path.is_file() and wanted(name) and name not in generated and is_inside(name):
             yield name, path.read_bytes()
 
 
-def _read_manifest(folder: Folder) -> set[str]:
-    if not folder.manifest.exists():
-        return set()
-    return set(filter(is_inside, folder.manifest.read_text("utf-8", "replace").splitlines()))
+def _read_manifest(folder: Folder) -> Iterator[str]:
+    if folder.manifest.exists():
+        with folder.manifest.open(encoding="utf-8", errors="replace") as lines:
+            yield from filter(is_inside, (line.rstrip("\n") for line in lines))
 
 
-def _write_manifest(folder: Folder, paths: set[str]) -> None:
-    data = "".join(f"{path}\n" for path in sorted(paths)).encode()
-    if not _holds(folder.manifest, data):
-        _write(folder.aside / "manifest", data)
+def _write_manifest(folder: Folder, paths: Iterable[str]) -> None:
+    aside = folder.aside / "manifest"
+    with aside.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{path}\n" for path in paths)
+    if not (folder.manifest.is_file() and filecmp.cmp(aside, folder.manifest, shallow=False)):
         folder.sources.mkdir(parents=True, exist_ok=True)
-        (folder.aside / "manifest").replace(folder.manifest)
+        aside.replace(folder.manifest)
 
 
 def _holds(path: Path, data: bytes) -> bool:

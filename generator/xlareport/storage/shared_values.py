@@ -5,9 +5,12 @@ from typing import Any, TypeVar
 
 H = TypeVar("H", bound=Hashable)
 
+_MOST = 10_000
+"""Values that are remembered; then it begins anew, so that what is in one module alone goes."""
+
 
 class SharedValues:
-    """Values that were met, each once.
+    """Values that were met lately, each once.
 
     For values without numbers that are equal and yet differ in type, such as 1 and 1.0.
     """
@@ -16,7 +19,9 @@ class SharedValues:
         self._known: dict[Hashable, Any] = {}
 
     def share(self, value: H) -> H:
-        """Return the first value that was equal to this one."""
+        """Return the first value that was equal to this one, or a later one."""
+        if len(self._known) >= _MOST:
+            self._known.clear()
         known: H = self._known.setdefault(value, value)
         return known
 
