@@ -16,7 +16,7 @@ from tests.parts import parts
 
 from xlareport.dump import duplicates
 from xlareport.extract import extract_texts
-from xlareport.pages.module import kept
+from xlareport.module_work import kept
 from xlareport.records.report import ReportRecord, report_json
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime import worker_pool

@@ -21,10 +21,11 @@ from xlareport.dump.rank_modules import group_source
 from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source
 from xlareport.dump.stored_groups import NamedDump
-from xlareport.pages.module.drawing import draw_module
-from xlareport.pages.module.duplicate import duplicate_result, duplicate_texts
-from xlareport.pages.module.kept import KeptModules, keep_in
-from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
+from xlareport.module_work.drawing import draw_module
+from xlareport.module_work.duplicates import duplicate_result, duplicate_texts
+from xlareport.module_work.kept import KeptModules, keep_in
+from xlareport.module_work.process import ModuleResult, process_module
+from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.ptxas import Ptxas
 from xlareport.readers.replay_result import ReplayResult

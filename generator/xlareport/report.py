@@ -19,13 +19,13 @@ from xlareport.dump.modules import find_module
 from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.dump_reading import DumpReading, ReadingOptions, analyze, begin_reading
-from xlareport.pages.assembly import SiteInput, site_files
-from xlareport.pages.module.drawing import (
+from xlareport.module_work.drawing import (
     MOST_TOGETHER,
     ModuleDrawing,
     main_requests,
     part_requests,
 )
+from xlareport.pages.assembly import SiteInput, site_files
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled

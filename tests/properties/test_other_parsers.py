@@ -252,7 +252,7 @@ OTHERS = {
     "analysis/cost/custom_calls.py": "tests/properties/test_cost.py",
     "cli/compare.py": "tests/hostile/test_compared.py",
     "dump/archive.py": test_a_damaged_archive_is_read_or_refused,
-    "pages/module/kept.py": "tests/pages/module/test_kept.py",
+    "module_work/kept.py": "tests/module_work/test_kept.py",
     "pages/search/topics.py": "a table of ours",
     "records/bare_report.py": test_a_report_is_read_or_refused,
     "records/stored_sketches.py": "tests/records/test_stored_sketches.py",

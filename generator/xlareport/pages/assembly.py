@@ -16,7 +16,7 @@ from xlareport.pages.home.answers import summarize_home
 from xlareport.pages.home.page import FLAGS_TABLE, home_page, tpu_flags_table
 from xlareport.pages.long_tables import table_files
 from xlareport.pages.module.files import ModulesShown, ModuleToShow, module_files
-from xlareport.pages.module.work import ModuleOutput, ModuleResult
+from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.modules import page as modules_page
 from xlareport.pages.names.page import instruction_names, names_page
 from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
@@ -111,8 +111,8 @@ def _to_show(
     main = report.main.module if report.main else None
     every = zip(dump.modules, outputs, report.modules, strict=True)
     for place, (analysis, output, record) in enumerate(every):
-        result = ModuleResult(analysis, _needed(output, is_main=record.key == main))
-        yield ModuleToShow(result, record, slugs[place], slugs[place + 2])
+        needed = _needed(output, is_main=record.key == main)
+        yield ModuleToShow(analysis, needed, record, slugs[place], slugs[place + 2])
 
 
 def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:

@@ -8,7 +8,7 @@ import pytest
 
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.steps.step import step
-from xlareport.pages.module.work import process_module
+from xlareport.module_work.process import process_module
 from xlareport.pages.search.payload import SearchedSnapshot, search_index, searched, touched
 from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, build, read_one_module

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from xlareport.analysis.module import place_of
+from xlareport.analysis.module import ModuleAnalysis, place_of
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.module.duplicate import duplicate_page
+from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.module.page import module_page
 from xlareport.pages.module.parts import ModuleHead, ModulePart, module_head, module_parts
-from xlareport.pages.module.work import ModuleResult
 from xlareport.pages.rendering.templates import (
     page_files,
     part_payload,
@@ -30,7 +30,8 @@ from xlareport.storage.payloads import SHARED, File, Payload, held, module_paylo
 class ModuleToShow:
     """A module, and the slugs of those before and after it."""
 
-    result: ModuleResult
+    analysis: ModuleAnalysis
+    output: ModuleOutput
     record: ModuleRecord
     previous: str | None
     following: str | None
@@ -56,7 +57,7 @@ def module_files(
     take_compiled(templates)
     shown = ModulesShown([], [], {})
     for show in asked:
-        faults = Faults(place_of(show.result.analysis.summary.files))
+        faults = Faults(place_of(show.analysis.summary.files))
         result = list(_files(show, faults))
         shown.files.extend(part for part in result if not isinstance(part, Payload))
         payloads = {part.key: part for part in result if isinstance(part, Payload)}
@@ -71,16 +72,14 @@ def module_files(
 def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File]:
     return module_payloads(
         navigation.module_key(asked.record.slug, SHARED),
-        (*held(asked.result.output.small), *payloads),
+        (*held(asked.output.small), *payloads),
     )
 
 
 def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
-    module, record = asked.result.analysis, asked.record
+    module, record = asked.analysis, asked.record
     source = navigation.module_page(record.slug)
-    parts = (
-        [] if module.same_as else list(module_parts(record, module, asked.result.output.pictures))
-    )
+    parts = [] if module.same_as else list(module_parts(record, module, asked.output.pictures))
     head = module_head(record, parts, (asked.previous, asked.following))
     if module.same_as is not None:
         duplicate = partial(_duplicate_page, asked, module.same_as, head)
@@ -103,13 +102,13 @@ def _duplicate_page(
     asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
 ) -> Iterator[File | Payload]:
     record = asked.record
-    page = duplicate_page(record, original, head, asked.result.analysis)
+    page = duplicate_page(record, original, head, asked.analysis)
     yield navigation.module_page(record.slug), render("duplicate", page, record.name, search=False)
     yield from lean_payloads(record.slug, page.tables)
 
 
 def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
-    module, record = asked.result.analysis, asked.record
+    module, record = asked.analysis, asked.record
     page = module_page(record, module, head)
     yield navigation.module_page(record.slug), render("module", page, record.name, search=False)
     yield from lean_payloads(record.slug, page.tables)

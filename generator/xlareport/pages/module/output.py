@@ -1,4 +1,4 @@
-"""The work on one module in one process: its analysis, then payloads and drawings for its pages."""
+"""Payloads and drawings of the pages of one analyzed module, part by part."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,20 +8,12 @@ from typing import Any, TypeVar
 from xlareport.analysis.code.unfused_pairs import list_unfused_pairs
 from xlareport.analysis.compare.sketch import sketch_parsed
 from xlareport.analysis.module import (
-    AnalysisOptions,
     AnalyzedModule,
-    ModuleAnalysis,
-    analyze_module,
-    outline_module,
-    place_of,
-    unreadable_module,
-    with_problems,
 )
 from xlareport.analysis.modules.summary import SnapshotSummary
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import text_diff
-from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.code.page import code_payloads
 from xlareport.pages.history.computations import computation_payloads
@@ -47,13 +39,13 @@ from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import mentioned, step_payload
 from xlareport.pages.steps.text_diff import StoredLines, further_lines
 from xlareport.pages.steps.unfused import FUSION_STEP, unfused_groups
-from xlareport.pages.texts.page import KeptTexts, kept_texts
+from xlareport.pages.texts.page import KeptTexts
 from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.shade import Known
 from xlareport.records.stored_sketches import sketch_file
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.faults import Faults, guard
+from xlareport.runtime.faults import Faults
 from xlareport.runtime.forked_parts import run_parts
 from xlareport.storage.payloads import File, Payload, hold, make_payload
 
@@ -87,53 +79,7 @@ class ModuleOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleResult:
-    """What the process returns: values only."""
-
-    analysis: ModuleAnalysis
-    output: ModuleOutput = ModuleOutput()
-    kept_as: str = ""
-    """The key under which it is kept for the next build; empty where it is not."""
-
-
-def process_module(
-    files: ModuleFiles,
-    options: AnalysisOptions,
-    pictures: PictureChoice | None = "changed",
-    processes: int = 1,
-) -> ModuleResult:
-    """Analyze a module and make what its pages load; only an outline where `pictures` is None.
-
-    Up to so many processes work on it; the result is the same for any number.
-
-    A defect in xlareport costs a part of the module's pages, or this module, and no other.
-    """
-    if pictures is None:
-        return ModuleResult(outline_module(files, options))
-    return guard(
-        lambda: _process(files, options, pictures, processes),
-        lambda reason: ModuleResult(unreadable_module(files, reason)),
-    )
-
-
-def _process(
-    files: ModuleFiles, options: AnalysisOptions, choice: PictureChoice, processes: int
-) -> ModuleResult:
-    faults = Faults(place_of(files))
-    texts = faults.attempt("The page of texts", lambda: kept_texts(files), KeptTexts())
-    maker = _StepMaker(files.slug, choice, texts)
-    analyzed = analyze_module(files, options, faults, maker.make, processes)
-    steps = _place_pictures(files.slug, choice, analyzed.shown)
-    pages = _ModulePages(analyzed, steps, texts, faults)
-    output = pages.output(choice, processes)
-    analysis = analyzed.analysis
-    if pages.code is None:
-        analysis = replace(analysis, code=None)
-    return ModuleResult(with_problems(analysis, faults.problems), output)
-
-
-@dataclass(frozen=True, slots=True)
-class _StepPage:
+class StepPage:
     """What the page of a step needs of a change."""
 
     payload: dict[str, Any]
@@ -146,14 +92,14 @@ class _StepPage:
 
 
 @dataclass(frozen=True, slots=True)
-class _StepMaker:
+class StepMaker:
     """Makes the pages of steps, each by itself and in any process."""
 
     slug: str
     choice: PictureChoice
     texts: KeptTexts
 
-    def make(self, change: StepChange, boundary: Boundary) -> _StepPage:
+    def make(self, change: StepChange, boundary: Boundary) -> StepPage:
         """Make the page of one step but for the places of its pictures."""
         diff = text_diff(change.matching, header=bool(change.header)) if change.matching else None
         lines = StoredLines(navigation.module_key(self.slug, "texts"), self.texts.lines)
@@ -161,12 +107,12 @@ class _StepMaker:
         value = step_payload(change, diff, boundary.note, {}, lines, further=key)
         drawn = None if self.choice == "none" else draw_step(change)
         further = tuple(further_lines(diff, lines, key))
-        return _StepPage(value | {"ran": boundary.inside}, drawn, touched(change), further)
+        return StepPage(value | {"ran": boundary.inside}, drawn, touched(change), further)
 
 
-def _place_pictures(
-    slug: str, choice: PictureChoice, pages: Mapping[int, _StepPage]
-) -> dict[int, _StepPage]:
+def place_pictures(
+    slug: str, choice: PictureChoice, pages: Mapping[int, StepPage]
+) -> dict[int, StepPage]:
     """Return the pages with their pictures, which share files in the order of the steps."""
     store = PictureStore(slug)
     note = _PICTURES_NOT_WANTED if choice == "none" else _NO_PICTURE
@@ -181,11 +127,11 @@ def _place_pictures(
 
 
 @dataclass(slots=True)
-class _ModulePages:
+class ModulePages:
     """Makes the payloads of one module, each part by itself."""
 
-    analyzed: AnalyzedModule[_StepPage]
-    steps: Mapping[int, _StepPage]
+    analyzed: AnalyzedModule[StepPage]
+    steps: Mapping[int, StepPage]
     """By the number of the snapshot that a step led to."""
     texts: KeptTexts
     faults: Faults

@@ -14,9 +14,9 @@ from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
-from xlareport.pages.module import kept
-from xlareport.pages.module.kept import KeptModules, keep_all_pictures
-from xlareport.pages.module.work import ModuleResult, process_module
+from xlareport.module_work import kept
+from xlareport.module_work.kept import KeptModules, keep_all_pictures
+from xlareport.module_work.process import ModuleResult, process_module
 from xlareport.storage.entry_store import EntryStore
 from xlareport.storage.payloads import payload_path
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from xlareport.pages.module.kept import KeptModules, keep_all_pictures
-from xlareport.pages.module.work import ModuleOutput, ModuleResult
+from xlareport.module_work.kept import KeptModules, keep_all_pictures
+from xlareport.module_work.process import ModuleResult
+from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.pictures.requests import PictureChoice, picture_files
 from xlareport.pictures.draw import PictureRequest, PictureResult, Place, Renderer
 from xlareport.pictures.layout_pool import LayoutPool

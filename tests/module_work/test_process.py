@@ -10,8 +10,9 @@ from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source
-from xlareport.pages.module import work
-from xlareport.pages.module.work import process_module
+from xlareport.module_work import process
+from xlareport.module_work.process import process_module
+from xlareport.pages.module import output as pages
 from xlareport.storage.payloads import held
 
 PARTS = {
@@ -41,7 +42,8 @@ def test_a_part_that_fails_costs_itself(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr(work if hasattr(work, part) else analysis, part, fail)
+    where = next(place for place in (pages, process, analysis) if hasattr(place, part))
+    monkeypatch.setattr(where, part, fail)
     result = process_module(files, AnalysisOptions())
     summary, output = result.analysis.summary, result.output
 
@@ -70,7 +72,7 @@ def test_the_result_is_the_same_by_any_number_of_processes(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr(work, "history_payloads", fail)
+    monkeypatch.setattr(pages, "history_payloads", fail)
     faulty = process_module(files, AnalysisOptions(), "changed", 3)
     (problem,) = faulty.analysis.summary.problems
     assert "The histories could not be made" in problem.message

@@ -16,7 +16,7 @@ from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.hlo.model import Instruction
-from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
+from xlareport.module_work.process import ModuleResult, process_module
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.pictures.draw import Place
 from xlareport.runtime.faults import FAULT
@@ -112,7 +112,7 @@ def _has_fault(result: ModuleResult) -> bool:
 
 
 def _listed(result: ModuleResult, files: ModuleFiles) -> bytes:
-    output: ModuleOutput = replace(result.output, requests=())
+    output = replace(result.output, requests=())
     listed = list_values(replace(result, output=output), _known(files))
     return json.dumps(listed, separators=(",", ":"), allow_nan=False).encode()
 

@@ -1,0 +1,64 @@
+"""One module: analyzed, then what its pages load."""
+
+from dataclasses import dataclass, field, replace
+
+from xlareport.analysis.module import (
+    AnalysisOptions,
+    ModuleAnalysis,
+    analyze_module,
+    outline_module,
+    place_of,
+    unreadable_module,
+    with_problems,
+)
+from xlareport.dump.modules import ModuleFiles
+from xlareport.pages.module.output import ModuleOutput, ModulePages, StepMaker, place_pictures
+from xlareport.pages.pictures.requests import PictureChoice
+from xlareport.pages.texts.page import KeptTexts, kept_texts
+from xlareport.runtime.faults import Faults, guard
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleResult:
+    """What the process returns: values only."""
+
+    analysis: ModuleAnalysis
+    output: ModuleOutput = field(default_factory=ModuleOutput)
+    kept_as: str = ""
+    """The key under which it is kept for the next build; empty where it is not."""
+
+
+def process_module(
+    files: ModuleFiles,
+    options: AnalysisOptions,
+    pictures: PictureChoice | None = "changed",
+    processes: int = 1,
+) -> ModuleResult:
+    """Analyze a module and make what its pages load; only an outline where `pictures` is None.
+
+    Up to so many processes work on it; the result is the same for any number.
+
+    A defect in xlareport costs a part of the module's pages, or this module, and no other.
+    """
+    if pictures is None:
+        return ModuleResult(outline_module(files, options))
+    return guard(
+        lambda: _process(files, options, pictures, processes),
+        lambda reason: ModuleResult(unreadable_module(files, reason)),
+    )
+
+
+def _process(
+    files: ModuleFiles, options: AnalysisOptions, choice: PictureChoice, processes: int
+) -> ModuleResult:
+    faults = Faults(place_of(files))
+    texts = faults.attempt("The page of texts", lambda: kept_texts(files), KeptTexts())
+    maker = StepMaker(files.slug, choice, texts)
+    analyzed = analyze_module(files, options, faults, maker.make, processes)
+    steps = place_pictures(files.slug, choice, analyzed.shown)
+    pages = ModulePages(analyzed, steps, texts, faults)
+    output = pages.output(choice, processes)
+    analysis = analyzed.analysis
+    if pages.code is None:
+        analysis = replace(analysis, code=None)
+    return ModuleResult(with_problems(analysis, faults.problems), output)
