@@ -1,3 +1,4 @@
+import gc
 import os
 import subprocess
 import sys
@@ -45,6 +46,35 @@ def test_a_module_and_itself_need_no_pairing(read: Read) -> None:
     assert found.partner_after(at("sum")) == at("sum")
     assert found.partner_before(at("sum")) == at("sum")
     assert found.partner_after(at("no_such")) is None
+
+
+CALLING = """
+%f (x: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  ROOT %neg = f32[8]{0} negate(%x)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %called = f32[8]{0} call(%a), to_apply=%f
+  ROOT %out = f32[8]{0} multiply(%called, %called)
+}
+"""
+
+
+def test_a_match_leaves_nothing_to_the_garbage_collector(read: Read) -> None:
+    before = read(CALLING)
+    text = CALLING.replace("%neg = f32[8]{0} negate", "%abs = f32[8]{0} abs")
+    after = read(text.replace("%called", "%made"))
+    gc.collect()
+    gc.disable()
+    try:
+        found = match(before, after)
+        left = gc.collect()
+    finally:
+        gc.enable()
+    assert found.partner_after(at("neg", "f")) == at("abs", "f")
+    assert left == 0
 
 
 def test_what_is_only_renamed_is_the_same(read: Read) -> None:

@@ -104,10 +104,11 @@ class Occupancy:
         """Return a value that lives in a slot at a position; if none does, that of the slot."""
         if _lives(self.ranges.get(slot.key), position):
             return slot.value
+        is_held = slot.is_held
         there = (
             value
             for value in slot.allocation.values
-            if (slot.is_held or (value.offset, value.size) == (slot.offset, slot.size))
+            if (is_held or (value.offset, value.size) == (slot.offset, slot.size))
             and _lives(self.ranges.get(_key(value)), position)
         )
         return min(there, key=lambda value: (-value.size, value.id), default=slot.value)

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xlareport.analysis.cost.breakdown import CONTROL_FLOW, Key
 from xlareport.analysis.source.locations import op_name_of
@@ -137,6 +138,7 @@ def _bare(operation: str) -> str:
     return _VERSION.sub("", name)
 
 
+@lru_cache(maxsize=1 << 14)  # the instructions of one op have its name
 def _is_backward(op_name: str) -> bool:
     return _BACKWARD.search(op_name) is not None
 

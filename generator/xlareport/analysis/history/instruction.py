@@ -137,16 +137,22 @@ def _equals(pairing: Pairing | None) -> tuple[Place, ...]:
 def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
     """Return the whole history of what is at a place in a snapshot; empty if nothing does.
 
-    Of what was merged or combined it is the history of each, the first few of many. Equal events
-    of one sequence are identical.
+    Of what was merged or combined it is the history of each, the first few of many. Events are
+    distinct and by snapshot; equal ones of one sequence are identical.
     """
-    if snapshots.modules[stage].find(*place) is None:
-        return ()
-    known = snapshots.histories
-    if (stage, place) not in known:
-        back = sorted(_back(snapshots, stage, place), key=attrgetter("stage"))
-        known[stage, place] = (*back, *_forward(snapshots, stage, place))
-    return known[stage, place]
+    known = snapshots.histories.get((stage, place))
+    if known is None:
+        if snapshots.modules[stage].find(*place) is None:
+            return ()
+        events = [*_back(snapshots, stage, place), *_forward(snapshots, stage, place)]
+        known = snapshots.histories[stage, place] = order_by_stage(events)
+    return known
+
+
+def order_by_stage(events: Sequence[HistoryEvent]) -> tuple[HistoryEvent, ...]:
+    """Return the distinct ones of the events of one sequence, in which equal ones are identical."""
+    distinct = dict(zip(map(id, events), events, strict=True))
+    return tuple(sorted(distinct.values(), key=attrgetter("stage")))
 
 
 def descendants(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from operator import attrgetter
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -14,6 +13,7 @@ from xlareport.analysis.history.instruction import (
     beginnings,
     descendants,
     history,
+    order_by_stage,
 )
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.matching.pairing import Place
@@ -67,7 +67,7 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
     added = () if is_known else _beginnings(snapshots, subject)
     return Trace(
         subject=subject,
-        events=order_by_stage(_events(snapshots, subject, ends.now)),
+        events=_ordered([*_events(snapshots, subject, ends.now)]),
         origins=() if added else origins,
         now=standings(snapshots.modules[last], ends.now),
         beginnings=added,
@@ -92,7 +92,7 @@ def _ends(snapshots: SnapshotSequence, subject: Subject) -> Ends:
 
 def _events(
     snapshots: SnapshotSequence, subject: Subject, now: Iterable[Place]
-) -> Iterator[Sequence[HistoryEvent]]:
+) -> Iterator[tuple[HistoryEvent, ...]]:
     """Yield the history of each place, then that of heirs which no history has come to yet."""
     reached: set[Place] = set()
     for place in subject.places:
@@ -106,15 +106,15 @@ def _events(
             yield since if subject.stage == 0 else _later(since, subject.stage)
 
 
-def _later(events: Iterable[HistoryEvent], stage: int) -> list[HistoryEvent]:
-    return [event for event in events if event.stage > stage]
+def _later(events: Iterable[HistoryEvent], stage: int) -> tuple[HistoryEvent, ...]:
+    return tuple([event for event in events if event.stage > stage])
 
 
-def order_by_stage(histories: Iterable[Sequence[HistoryEvent]]) -> tuple[HistoryEvent, ...]:
-    """Return the distinct events of histories; equal ones of one sequence are identical."""
-    events = [*chain.from_iterable(histories)]
-    distinct = dict(zip(map(id, events), events, strict=True))
-    return tuple(sorted(distinct.values(), key=attrgetter("stage")))
+def _ordered(histories: Sequence[tuple[HistoryEvent, ...]]) -> tuple[HistoryEvent, ...]:
+    """Return the distinct events of histories; one by itself, as nearly always, is in order."""
+    if len(histories) == 1:
+        return histories[0]
+    return order_by_stage([*chain.from_iterable(histories)])
 
 
 _STANDINGS: WeakKeyDictionary[HloModule, dict[Place, Standing]] = WeakKeyDictionary()

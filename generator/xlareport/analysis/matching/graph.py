@@ -151,6 +151,7 @@ class Graph:
                 node.partner = None
             frame.nodes.clear()
             frame.callees.clear()
+            frame.caller = None
 
     def _outer_callers(self) -> list[Frame]:
         """Shared computations that call a differing one that is seen through."""

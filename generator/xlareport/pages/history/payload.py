@@ -11,14 +11,13 @@ from typing import Any
 
 from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.events import Event, HistoryEvent
-from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.history.instruction import SnapshotSequence, order_by_stage
 from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import (
     Ends,
     Standing,
     Trace,
-    order_by_stage,
     standings,
     trace_subject,
 )
@@ -241,7 +240,7 @@ def _subject(followed: _Followed, table: _Standings, events: _Events) -> dict[st
     result = followed.trace
     happened = result.events
     if result.beginnings:
-        happened = order_by_stage((result.beginnings, happened))
+        happened = order_by_stage((*result.beginnings, *happened))
     return {
         "instructions": followed.instructions,
         "events": events.numbers([event for event in happened if event.event not in _ENDS]),
