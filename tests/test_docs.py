@@ -1,8 +1,10 @@
-"""The pictures of the documentation are there, small, and none is left over."""
+"""What README and the documentation show and name is there; addresses, notices and locks agree."""
 
 import re
 import tomllib
 from pathlib import Path
+
+import xlareport
 
 ROOT = Path(__file__).parents[1]
 PICTURE = re.compile(r"!\[[^\]]+\]\(([^)]+\.png)\)")
@@ -46,6 +48,36 @@ def test_links_of_the_readme_are_whole_and_lead_to_files() -> None:
 
     assert [link for link in links if not link.startswith("https://")] == []
     assert [path for path in ours if not (ROOT / path).exists()] == []
+
+
+def test_the_reference_has_every_public_name() -> None:
+    text = (ROOT / "docs/site/api.md").read_text("utf-8")
+    entries = dict(re.findall(r"^::: ([a-z._]+)\n(?:    options: (.*))?", text, re.MULTILINE))
+    public = {name: getattr(xlareport, name) for name in dir(xlareport) if name != "__version__"}
+    missing = [
+        name
+        for name, value in public.items()
+        if value.__module__ not in entries
+        or not re.search(rf"\b{name}\b", entries[value.__module__] or name)
+    ]
+    assert missing == []
+
+
+def test_the_readme_mails_one_html_file_before_a_zip() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert text.index("pack --single-file") < text.index("zip")
+
+
+def test_the_version_has_its_changes_and_a_cache_its_note() -> None:
+    version = SETTINGS["project"]["version"]
+    assert f"\n## {version} (" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert "JAX_ENABLE_COMPILATION_CACHE=false" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_one_stylesheet_names_classes_of_the_theme() -> None:
+    sheets = (ROOT / "site_src/assets").glob("*.css")
+    named = [path.name for path in sheets if re.search(r"\.md-", path.read_text("utf-8"))]
+    assert named == ["xlareport.css"]
 
 
 def test_every_address_of_the_repository_is_that_of_the_package() -> None:
