@@ -136,3 +136,22 @@ def test_an_operation_is_not_what_is_read_instead_where_its_like_is_left(read: R
     matching = match(read(DIVIDED), read(MOVED))
     for old, new in (("pow.7", "pow.8"), ("divide", "divide.1")):
         assert matching.partner_after(Place("main", old)) == Place("main", new)
+
+
+def test_what_is_folded_into_a_constant_is_the_move_and_not_its_constant(read: Read) -> None:
+    before = """
+HloModule m
+
+ENTRY %main (a: s32[1]) -> s32[1] {
+  %a = s32[1]{0} parameter(0)
+  %sixteen = s32[] constant(16), metadata={op_name="f"}
+  %reshape = s32[1]{0} reshape(%sixteen), metadata={op_name="f"}
+  ROOT %out = s32[1]{0} multiply(%a, %reshape)
+}
+"""
+    lines = [line for line in before.splitlines() if "%sixteen =" not in line]
+    after = "\n".join(lines).replace("reshape(%sixteen)", "constant({16})")
+    after = after.replace("%reshape", "%folded")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "reshape")) == Place("main", "folded")
+    assert matching.partner_after(Place("main", "sixteen")) is None

@@ -51,6 +51,7 @@ REWRITES = frozenset(
         ("dot", "fusion"),
         ("dot", "multiply"),
         ("gather", "while"),
+        ("reduce", "reduce-window"),
         ("reduce-window", "while"),
         ("scatter", "while"),
         ("select-and-scatter", "while"),

@@ -22,6 +22,7 @@ from xlareport.analysis.matching import (
     structure,
     sums,
     swaps,
+    windows,
 )
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.matching.search_start import start
@@ -75,6 +76,7 @@ _RULES = (
     rules.same_value,
     spreading.successors,
     hoisting.hoisted,
+    windows.windowed,
     swaps.swapped,
     rules.same_operation,
     spreading.successors,

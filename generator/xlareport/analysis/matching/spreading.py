@@ -203,6 +203,8 @@ class _Spread:
 
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair that one operation and its like make, if only a move came between."""
+        if _opcode(other) == "constant":
+            return node, other  # what was folded into it is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
         for source in _sources(theirs, other):
             if is_free(source) and _same_origin(node, source):

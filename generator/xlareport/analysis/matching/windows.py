@@ -1,0 +1,54 @@
+"""A rule for reductions that became windows over the whole of a dimension, as TPU fusion makes them.
+
+The window repeats the result in the shape of what is reduced, so that no broadcast is left.
+"""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.grouping import group_by_key
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
+from xlareport.hlo.model import Instruction
+from xlareport.knowledge.grades import Grade
+
+
+def windowed(search: Search) -> None:
+    """Pair reductions with windows that reduce the same value in the same way, one with one."""
+    windows = [node for node in search.after.open() if _repeats(search.after, node)]
+    if not windows:
+        return
+    reduces = [node for node in search.before.open() if node.instruction.opcode == "reduce"]
+    search.evaluate()
+    new = group_by_key(_keyed(search.after, windows))
+    for key, nodes in group_by_key(_keyed(search.before, reduces)).items():
+        others = new.get(key, ())
+        if len(nodes) == len(others) == 1:
+            reason = (
+                f"%{others[0].instruction.name} reduces the same values, and repeats the result"
+            )
+            search.link(nodes[0], others[0], Grade.MATCHED, reason)
+
+
+def _repeats(side: Side, node: Node) -> bool:
+    """Whether a window gives as many elements as it reads."""
+    if node.instruction.opcode != "reduce-window":
+        return False
+    operands = side.graph.operands(node)
+    count = node.instruction.shape.element_count
+    return bool(operands) and count == operands[0][0].instruction.shape.element_count
+
+
+def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
+    """Yield what reduces one value, by that and by the operation."""
+    for node in nodes:
+        read = side.values.read(node)
+        operation = _operation(side, node.instruction)
+        if read and operation:
+            yield (read[0], operation), node
+
+
+def _operation(side: Side, line: Instruction) -> str:
+    """Return the opcode of the result of what a reduction calls; empty where it is not known."""
+    called = side.graph.module.by_name.get(line.called[0][1]) if line.called else None
+    return "" if called is None or called.root is None else called.root.opcode
