@@ -1,4 +1,4 @@
-"""A rule for reductions that became windows over the whole of a dimension, as TPU fusion makes them.
+"""A rule for reductions that became windows over a whole dimension, as TPU fusion makes them.
 
 The window repeats the result in the shape of what is reduced, so that no broadcast is left.
 """
