@@ -16,6 +16,7 @@ from xlareport.pages.module.output import ModuleOutput, ModulePages, StepMaker, 
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.pages.texts.page import KeptTexts, kept_texts
 from xlareport.runtime.faults import Faults, guard
+from xlareport.runtime.garbage_collection import no_collections
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,11 @@ def process_module(
     """
     if pictures is None:
         return ModuleResult(outline_module(files, options))
-    return guard(
-        lambda: _process(files, options, pictures, processes),
-        lambda reason: ModuleResult(unreadable_module(files, reason)),
-    )
+    with no_collections():  # nearly all that is dropped on the way is in no cycle
+        return guard(
+            lambda: _process(files, options, pictures, processes),
+            lambda reason: ModuleResult(unreadable_module(files, reason)),
+        )
 
 
 def _process(
