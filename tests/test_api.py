@@ -121,10 +121,12 @@ def test_tables_have_every_module_step_and_instruction(report: xlareport.Report)
     assert sum(int(row["flops"] or 0) for row in unfused) == cost.flops
 
 
-def test_what_dir_lists_is_there_and_former_names_warn() -> None:
+def test_what_dir_lists_is_there_and_former_names_warn(report: xlareport.Report) -> None:
     assert all(getattr(xlareport, name) is not None for name in dir(xlareport))
     with pytest.warns(DeprecationWarning, match="called xlareport.Snapshot"):
         assert xlareport.Stage is xlareport.Snapshot
+    with pytest.warns(DeprecationWarning, match=r"called memory\.top_buffers"):
+        assert report.main.top_buffers(2) == report.main.memory.top_buffers(2)
     errors = [name for name in dir(xlareport) if name.endswith("Error")]
     assert all(issubclass(getattr(xlareport, name), xlareport.XlareportError) for name in errors)
 

@@ -7,6 +7,7 @@ in a `with`, when the dump is an archive: it is unpacked as long as the report i
 import os
 import re
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import fields
@@ -15,7 +16,12 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from xlareport import program
-from xlareport.analysis.cost.memory import ModuleMemory, collect_memory_figures, with_buffers
+from xlareport.analysis.cost.memory import (
+    ModuleMemory,
+    PlacedValue,
+    collect_memory_figures,
+    with_buffers,
+)
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction
@@ -225,6 +231,12 @@ class Module:
         files = self.read.memory
         figures = collect_memory_figures(files.assignment, files.live, files.usage)
         return with_buffers(figures, files.assignment)
+
+    def top_buffers(self, count: int = 10) -> tuple[PlacedValue, ...]:
+        """Return `memory.top_buffers(count)`: the former name of that."""
+        former = "Module.top_buffers(n) is called memory.top_buffers(n)."
+        warnings.warn(former, DeprecationWarning, stacklevel=2)
+        return self.memory.top_buffers(count)
 
     @cached_property
     def tpu_programs(self) -> tuple[TpuProgram, ...]:
