@@ -7,6 +7,7 @@ does not describe them; LLVM, User Guide for AMDGPU Backend, Code Object V3 Meta
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from xlareport.readers.elf import Section, read_sections, read_symbols
@@ -101,16 +102,15 @@ def _by_symbol(info: bytes, wanted: int) -> dict[int, int]:
 
 
 def _amd(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]:
-    for section in sections:
-        if section.type == _NOTES:
-            for note in _notes(section.content(data)):
-                described = read_message_pack(note)
-                described = described if isinstance(described, dict) else {}
-                target = str(described.get("amdhsa.target", ""))[:100]
-                kernels = described.get("amdhsa.kernels")
-                for kernel in kernels if isinstance(kernels, list) else ():
-                    if isinstance(kernel, dict):
-                        yield _amd_kernel(kernel, target)
+    contents = (section.content(data) for section in sections if section.type == _NOTES)
+    for note in chain.from_iterable(map(_notes, contents)):
+        described = read_message_pack(note)
+        described = described if isinstance(described, dict) else {}
+        target = str(described.get("amdhsa.target", ""))[:100]
+        kernels = described.get("amdhsa.kernels")
+        for kernel in kernels if isinstance(kernels, list) else ():
+            if isinstance(kernel, dict):
+                yield _amd_kernel(kernel, target)
 
 
 def _amd_kernel(kernel: dict[str, Any], target: str) -> ObjectKernel:

@@ -56,8 +56,8 @@ def _shared(place: _Where, owners: Sequence[_Where]) -> CodeOrigin:
 
 def _fusions(module: HloModule) -> Iterator[tuple[_Where, Instruction]]:
     fused = find_fused_computations(module)
-    for computation in module.computations:
-        if computation.name not in fused:
-            for instruction in computation.instructions:
-                if instruction.opcode == "fusion":
-                    yield (computation.name, instruction.name), instruction
+    callers = (computation for computation in module.computations if computation.name not in fused)
+    for computation in callers:
+        for instruction in computation.instructions:
+            if instruction.opcode == "fusion":
+                yield (computation.name, instruction.name), instruction

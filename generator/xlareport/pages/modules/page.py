@@ -13,9 +13,6 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records.report import ModuleRecord, ReportRecord
 
-TABLE = "modules"
-"""The payload key of the table."""
-
 
 @dataclass(frozen=True, slots=True)
 class ModulesPage:
