@@ -1,7 +1,8 @@
 """Replica groups drawn on the device mesh: a square for each device, one color for each group."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from math import prod
 
 from markupsafe import Markup
@@ -9,12 +10,14 @@ from markupsafe import Markup
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.pages.rendering.environment import prose
+from xlareport.records.shardings import MeshRecord
 from xlareport.runtime import units
 
 _MOST_DRAWN = 256
 """Devices of a mesh that is drawn; a larger one is told in words."""
 _MOST_PAIRS = 16
 _MOST_KINDS = 40
+_MOST_AXES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +32,69 @@ class GroupsFigure:
     used_by: str
 
 
-def draw_groups(rows: Sequence[CollectiveRow], devices: int) -> tuple[GroupsFigure, ...]:
+def draw_groups(
+    rows: Sequence[CollectiveRow], devices: int, mesh: MeshRecord | None = None
+) -> tuple[GroupsFigure, ...]:
     """Return a figure for each different grouping, in the order in which they first appear."""
     shape = _mesh_shape(rows, devices)
     users: dict[tuple[tuple[int, ...], ...] | str, list[CollectiveRow]] = {}
     for row in rows:
         users.setdefault(_key(row), []).append(row)
     figures = (
-        _figure(number, every, shape, devices)
+        _figure(number, every, shape, (devices, mesh))
         for number, every in enumerate(list(users.values())[:_MOST_KINDS], 1)
     )
     return tuple(figures)
 
 
-def label_groups(rows: Sequence[CollectiveRow]) -> dict[tuple[str, str], str]:
-    """Return the number of the grouping of each collective by its place, as in `G1`."""
+def label_groups(
+    rows: Sequence[CollectiveRow], mesh: MeshRecord | None = None
+) -> dict[tuple[str, str], str]:
+    """Return the number of the grouping of each collective by its place, as in `G1 (data)`."""
     numbers: dict[tuple[tuple[int, ...], ...] | str, int] = {}
     labels = {}
     for row in rows:
         number = numbers.setdefault(_key(row), len(numbers) + 1)
-        labels[row.collective.key] = f"G{number}"
+        axes = find_group_axes(_groups(row), mesh)
+        labels[row.collective.key] = f"G{number} ({', '.join(axes)})" if axes else f"G{number}"
     return labels
+
+
+def find_group_axes(groups: Sequence[Sequence[int]], mesh: MeshRecord | None) -> tuple[str, ...]:
+    """Return the axes of a mesh along which groups of partition ids lie; empty where none fit.
+
+    Only axes that the framework named are told.
+    """
+    if mesh is None or not mesh.named or not groups or not 0 < len(mesh.axes) <= _MOST_AXES:
+        return ()
+    sizes = [axis.size for axis in mesh.axes]
+    if prod(sizes) != len(mesh.devices):
+        return ()
+    places = dict(zip(mesh.devices, product(*map(range, sizes)), strict=True))
+    wanted = {frozenset(group) for group in groups}
+    axes = range(len(sizes))
+    for count in range(1, len(sizes) + 1):
+        for along in combinations(axes, count):
+            if all(sizes[axis] > 1 for axis in along) and wanted == _groups_along(places, along):
+                return tuple(mesh.axes[axis].name for axis in along)
+    return ()
+
+
+def _groups_along(
+    places: Mapping[int, tuple[int, ...]], along: Sequence[int]
+) -> set[frozenset[int]]:
+    """Return the groups of the devices that differ along some axes alone."""
+    groups: dict[tuple[int, ...], set[int]] = {}
+    for device, place in places.items():
+        rest = tuple(step for axis, step in enumerate(place) if axis not in along)
+        groups.setdefault(rest, set()).add(device)
+    return {frozenset(group) for group in groups.values()}
+
+
+def _groups(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of a collective, pairs aside."""
+    groups = row.figures.groups
+    return (groups.groups if groups else None) or ()
 
 
 def _key(row: CollectiveRow) -> tuple[tuple[int, ...], ...] | str:
@@ -80,16 +125,21 @@ def _mesh_shape(rows: Sequence[CollectiveRow], devices: int) -> tuple[int, int]:
 
 
 def _figure(
-    number: int, rows: Sequence[CollectiveRow], shape: tuple[int, int], devices: int
+    number: int,
+    rows: Sequence[CollectiveRow],
+    shape: tuple[int, int],
+    place: tuple[int, MeshRecord | None],
 ) -> GroupsFigure:
     listed, first = _listed(rows[0]), rows[0]
+    devices, mesh = place
+    axes = find_group_axes(_groups(first), mesh)
     pairs = first.figures.pairs
     names = [f"`{row.collective.instruction}`" for row in rows]
     more = f" and {len(names) - 4:,} more" if len(names) > 4 else ""
     return GroupsFigure(
         title=f"G{number}",
         drawing=_draw(listed, shape, devices, is_pairs=bool(pairs)) if listed else Markup(),
-        words=_words(first, devices),
+        words=_words(first, devices) + (f", along {' and '.join(axes)}" if axes else ""),
         written=first.groups_text[:200] or "{}",
         used_by=prose(f"{', '.join(names[:4])}{more}"),
     )

@@ -27,15 +27,16 @@ class CollectivesPage(PartPage):
 
 def collectives_page(record: ModuleRecord, report: CollectivesReport) -> CollectivesPage:
     """Make the page of one module."""
+    mesh = record.shardings.mesh if record.shardings else None
     return CollectivesPage(
         name=words.short_name(record.name),
         slug=record.slug,
-        tables=collectives_tables(report),
+        tables=collectives_tables(report, mesh),
         lead=collectives_words(report),
         model=_model(report),
         model_source=report.interconnect_source,
         figures=tuple(_figures(report)),
-        groups=draw_groups(report.rows, report.devices),
+        groups=draw_groups(report.rows, report.devices, mesh),
         schedule=_schedule(report),
     )
 

@@ -5,13 +5,16 @@ from collections.abc import Mapping, Sequence
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.pages.collectives.groups import label_groups
 from xlareport.pages.tables import Cell, Column, Table
+from xlareport.records.shardings import MeshRecord
 
 _NAMES = 4
 
 
-def collectives_tables(report: CollectivesReport) -> Mapping[str, Table]:
+def collectives_tables(
+    report: CollectivesReport, mesh: MeshRecord | None = None
+) -> Mapping[str, Table]:
     """Return the tables of the page by their names."""
-    tables = {"collectives": _overview(report.rows), "origins": _origins(report.rows)}
+    tables = {"collectives": _overview(report.rows, mesh), "origins": _origins(report.rows)}
     events = _events(report.rows)
     if events.rows:
         tables["trails"] = events
@@ -22,7 +25,7 @@ def collectives_tables(report: CollectivesReport) -> Mapping[str, Table]:
     return tables
 
 
-def _overview(rows: Sequence[CollectiveRow]) -> Table:
+def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
         Column("Cause"),
@@ -40,7 +43,7 @@ def _overview(rows: Sequence[CollectiveRow]) -> Table:
         Column("op_name"),
         Column("Source"),
     )
-    labels = label_groups(rows)
+    labels = label_groups(rows, mesh)
     return Table(columns, [_overview_cells(row, labels) for row in rows])
 
 
