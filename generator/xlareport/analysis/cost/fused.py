@@ -12,7 +12,7 @@ from functools import cached_property
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError, count_elements
 from xlareport.analysis.cost.traffic import DATA, XLA, Sizes, Traffic
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 
 _UNDER_WAY = -1
@@ -175,6 +175,22 @@ class Fused:
                 key = (instruction.operands[0], instruction.attributes.get("index", ""))
                 elements.setdefault(key, []).append(instruction.name)
         return elements
+
+
+@dataclass(slots=True)
+class FusedComputations:
+    """The fused computations of a module, each made when it is asked for."""
+
+    module: HloModule
+    _known: dict[tuple[str, Sizes], Fused] = field(default_factory=dict)
+
+    def find(self, name: str, sizes: Sizes) -> Fused | None:
+        """Return a computation by its name; None where there is none."""
+        fused = self._known.get((name, sizes))
+        computation = None if fused else self.module.by_name.get(name)
+        if computation is not None:
+            fused = self._known[name, sizes] = Fused(computation, self.find, sizes)
+        return fused
 
 
 def _values(name: str, shape: Shape) -> Iterator[tuple[str, Shape]]:

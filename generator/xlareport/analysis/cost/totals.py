@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from xlareport.analysis.cost.fused import Fused
+from xlareport.analysis.cost.fused import FusedComputations
 from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import (
@@ -36,7 +36,11 @@ class Composition:
     """What a person wants: loops times their trip counts, custom calls from their shapes."""
     xla: dict[str, Total | None] = field(default_factory=dict)
     """What XLA counts: loop bodies once, -1 for a custom call; None where XLA could not."""
-    _known_fused: dict[tuple[str, Sizes], Fused] = field(default_factory=dict, repr=False)
+    _fused: FusedComputations = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Begin with no fused computation."""
+        self._fused = FusedComputations(self.module)
 
     def add(self, computation: Computation) -> None:
         """Sum up one computation as a person wants it; those that it calls were added before.
@@ -122,23 +126,13 @@ class Composition:
 
     def _fused_traffic(self, local: Local, sizes: Sizes) -> Traffic | None:
         name = next((name for _, name in local.instruction.called), "")
-        computation = self.module.by_name.get(name)
-        if computation is None:
+        fused = self._fused.find(name, sizes)
+        if fused is None:
             return None
         try:
-            return self._fused(computation, sizes).traffic(local.site)
+            return fused.traffic(local.site)
         except UncountableError:
             return None
-
-    def _fused(self, computation: Computation, sizes: Sizes) -> Fused:
-        key = (computation.name, sizes)
-        if key not in self._known_fused:
-            self._known_fused[key] = Fused(computation, self._resolve_fused, sizes)
-        return self._known_fused[key]
-
-    def _resolve_fused(self, name: str, sizes: Sizes) -> Fused | None:
-        computation = self.module.by_name.get(name)
-        return self._fused(computation, sizes) if computation is not None else None
 
     def _xla_cost(self, local: Local) -> Total | None:
         instruction = local.instruction
