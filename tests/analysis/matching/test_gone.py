@@ -272,3 +272,37 @@ def test_a_user_whose_name_another_has_now_is_not_said_to_be_there(read: Read) -
     after = _CARRIED.replace("tan(%a)", "reverse(%sine), dimensions={0}")
     reason = _told_removed(read, before, after, "x")
     assert reason == "its user %lost, whose name another has now, was removed"
+
+
+_TAKEN_TWICE = """
+ENTRY %main (p: (f32[8], f32[8]), b: f32[8]) -> (f32[8], f32[8], f32[8]) {
+  %p = (f32[8]{0}, f32[8]{0}) parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %one = f32[8]{0} get-tuple-element(%p), index=1
+  %two = f32[8]{0} get-tuple-element(%p), index=1
+  %sine = f32[8]{0} sine(%one)
+  ROOT %out = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%sine, %two, %b)
+}
+"""
+
+
+def _without_two(other: str) -> str:
+    lines = [line for line in _TAKEN_TWICE.splitlines() if "%two =" not in line]
+    return "\n".join(lines).replace("%two", other)
+
+
+def test_an_element_that_was_taken_twice_is_merged(read: Read) -> None:
+    pairing = match(read(_TAKEN_TWICE), read(_without_two("%one"))).pairing_before(
+        Place("main", "two")
+    )
+    assert pairing is not None
+    assert pairing.relation is Relation.MERGED
+    assert pairing.after == (Place("main", "one"),)
+
+
+def test_an_element_that_nothing_takes_any_more_is_not_merged(read: Read) -> None:
+    pairing = match(read(_TAKEN_TWICE), read(_without_two("%b"))).pairing_before(
+        Place("main", "two")
+    )
+    assert pairing is not None
+    assert pairing.relation is Relation.REMOVED

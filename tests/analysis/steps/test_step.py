@@ -458,3 +458,27 @@ def test_what_stands_where_it_stood_did_not_move_into_its_copy(read: Read) -> No
     change = step(before, after)
     assert Kind.MOVED not in kinds(change)
     assert Kind.CLONED in kinds(change)
+
+
+_APART = """
+HloModule m
+ENTRY %main (a: f32[2]) -> f32[8] {
+  %a = f32[2]{0} parameter(0)
+  %start = (f32[2]{0}, f32[8]{0}) all-gather-start(%a), channel_id=1, dimensions={0}
+  ROOT %done = f32[8]{0} all-gather-done(%start), metadata={op_name="f"}
+}
+"""
+
+
+def test_a_start_and_a_done_that_became_one_are_told_once(read: Read) -> None:
+    lines = [line for line in _APART.splitlines() if "%start =" not in line]
+    whole = "all-gather(%a), channel_id=1, dimensions={0}"
+    text = (
+        "\n".join(lines).replace("all-gather-done(%start)", whole).replace("%done", "%all-gather")
+    )
+    change = step(read(_APART), read(text), "`merger`")
+    assert change.headline == (
+        "`merger` replaced 1 all-gather-start with an all-gather; the all-gather-start `%start` in "
+        "`main` became `%all-gather`."
+    )
+    assert not change.account

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
-from xlareport.analysis.matching.graph import Frame, Node, opened_root
+from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
 from xlareport.analysis.matching.pairing import ChangeCause
@@ -50,7 +50,7 @@ class Gone:
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return what became of a node."""
-        twin = self.twin(node)
+        twin = self.twin(node) or self._same_element(node)
         if twin is not None:
             return PairVerdict(twin, Grade.EXACT, "a duplicate of what was kept")
         whole = self._done_at_once(node)
@@ -67,6 +67,35 @@ class Gone:
         for reason in self._reasons(node):
             return PairVerdict(None, Grade.MATCHED, reason)
         return PairVerdict(None, Grade.GUESSED, "no continuation was found")
+
+    def _same_element(self, node: Node) -> Node | None:
+        """Return what continues the same element of the same tuple, taken a second time."""
+        line, computation = node.instruction, node.frame.computation
+        if line.opcode != _ELEMENT or not line.operand_names:
+            return None
+        operand = next(iter(line.operand_names))
+        for other in computation.users.get(operand, ()):
+            alike = other.opcode == _ELEMENT and other.operands == line.operands
+            if other is line or not alike or element_taken(other) != element_taken(line):
+                continue
+            twin = node.frame.node(other)
+            after = self._search.itself_after(twin) if twin.kept else twin.partner
+            if after is not None and self._is_read_instead(node, after):
+                return after
+        return None
+
+    def _is_read_instead(self, node: Node, after: Node) -> bool:
+        """Whether what read a node as written reads another one now, at the same place."""
+        name = node.instruction.name
+        for line in node.frame.computation.users.get(name, ()):
+            reader = node.frame.nodes.get(line.name)
+            now = None if reader is None or reader.partner is None else reader.partner.instruction
+            if now is None or len(now.operands) != len(line.operands):
+                continue
+            places = [*line.operand_names], [*now.operand_names]
+            if (name, after.instruction.name) in zip(*places, strict=False):
+                return True
+        return False
 
     def twin(self, node: Node) -> Node | None:
         """Return what does the work of a merged node now; None if it was not merged."""
