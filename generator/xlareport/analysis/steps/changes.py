@@ -80,8 +80,6 @@ _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that carry values into a loop and out of it."""
-_DONE = "-done"
-"""The end of what another instruction began, with which it became one."""
 _LOOP_SCOPE = "while/body"
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
 _NOT_REBUILT = frozenset(
@@ -154,7 +152,7 @@ class _Reader:
             kind = Kind.LEFT if self._is_called(before.computation) else Kind.PART
         elif kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]:
             kind = Kind.REBUILT
-        elif kind is Kind.REPLACED and change.opcodes[0].endswith(_DONE):
+        elif kind is Kind.REPLACED and change.opcodes[0].endswith("-done"):
             kind = Kind.PART
         if kind is Kind.FOLDED and before is not None:
             change = replace(change, grade=Grade.MATCHED)
