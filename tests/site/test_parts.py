@@ -82,7 +82,7 @@ def test_every_tab_leads_to_its_part_and_back(opened: Any) -> None:
         expect(page.locator("h1")).to_have_count(1)
         expect(page.locator("h1")).to_contain_text("jit_train_step")
     page.go_back()
-    expect(page.locator("h1")).to_contain_text("Texts of jit_train_step")
+    expect(page.locator("h1")).to_contain_text("HLO of jit_train_step")
 
 
 def test_a_part_has_a_title_and_a_table_of_contents(opened: Any) -> None:

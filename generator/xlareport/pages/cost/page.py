@@ -82,7 +82,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         device=_device(cost),
         device_source=cost.device.source,
         figures=tuple(_figures(cost)),
-        per_device=per_device(cost.totals.devices),
+        per_device=_of_work(cost.totals.devices),
         devices=cost.totals.devices,
         counts=tuple(_counts(cost.totals)),
         roofline=Markup(roofline(cost.heaviest, cost.device)),  # noqa: S704 - made and escaped there
@@ -115,10 +115,13 @@ def per_device(devices: int) -> str:
     """Return whose figures these are; empty where one device runs the module alone."""
     if devices <= 1:
         return ""
-    return (
-        f"Per-device figures ({devices:,} partitions). Per-device FLOPs drop after SPMD "
-        "partitioning; total work does not."
-    )
+    return f"Per-device figures ({devices:,} partitions)."
+
+
+def _of_work(devices: int) -> str:
+    whose = per_device(devices)
+    beside = "Per-device FLOPs drop after SPMD partitioning; total work does not."
+    return f"{whose} {beside}" if whose else ""
 
 
 def _lead(cost: CostReport) -> str:
