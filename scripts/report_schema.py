@@ -1,6 +1,7 @@
-"""Writes report.schema.json from the records of report.json: scripts/report_schema.py [--check].
+"""Writes report.schema.json and compare.schema.json: scripts/report_schema.py [--check].
 
-Keys, types and descriptions are those of the dataclasses: their fields, annotations and docstrings.
+Keys, types and descriptions are those of the dataclasses of report.json and compare.json: their
+fields, annotations and docstrings.
 With --check nothing is written, and the exit code is 1 where the schema is not current.
 """
 
@@ -11,7 +12,7 @@ import re
 import sys
 import textwrap
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
@@ -20,10 +21,11 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from xlareport.analysis.modules.summary import ModuleFigures
+from xlareport.records.compare import ComparisonRecord
 from xlareport.records.report import ReportRecord
 from xlareport.runtime.resources import PACKAGE
 
-PATH = PACKAGE / "records" / "report.schema.json"
+FOLDER = PACKAGE / "records"
 GRADES = {"enum": ["exact", "matched", "guessed"]}
 COUNT = {"minimum": 0}
 FILES = {"type": "array", "items": {"$ref": "#/$defs/FileRecord"}}
@@ -39,6 +41,7 @@ SNAPSHOT_FILES = {
 
 DETAILS: dict[str, dict[str, Any]] = {
     "ReportRecord.schema": {"const": 3},
+    "ComparisonRecord.schema": {"const": 2},
     "ReportRecord.files": FILES | {"description": "Those that belong to no module."},
     "ReportRecord.processes": COUNT,
     "DumpRecord.files": COUNT,
@@ -77,17 +80,35 @@ PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "
 
 def report_schema() -> dict[str, Any]:
     """Return the JSON Schema of report.json."""
-    definitions = {record.__name__: definition(record) for record in records(ReportRecord)}
-    top = definitions.pop(ReportRecord.__name__)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:xlareport:report.json:{DETAILS['ReportRecord.schema']['const']}",
-        "title": "xlareport report.json",
-        **top,
-        "description": "The facts of a report, the same as on its pages. A figure that is not "
+    return schema_of(
+        *(ReportRecord, "report.json"),
+        "The facts of a report, the same as on its pages. A figure that is not "
         "known is null, never 0. Every file of the dump stands here once: below its snapshot, else "
         "its module, else the dump. Keys are only added unless the number of the schema is raised; "
         "compare takes every number.",
+    )
+
+
+def comparison_schema() -> dict[str, Any]:
+    """Return the JSON Schema of compare.json, which `compare --json` prints."""
+    return schema_of(
+        *(ComparisonRecord, "compare.json"),
+        "What differs between two dumps, the same as on the pages of the comparison. A figure that "
+        "is not known is null, never 0. Keys are only added unless the number of the schema is "
+        "raised.",
+    )
+
+
+def schema_of(record: type, name: str, words: str) -> dict[str, Any]:
+    """Return the JSON Schema of a file that holds one record."""
+    definitions = {each.__name__: definition(each) for each in records(record)}
+    top = definitions.pop(record.__name__)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:xlareport:{name}:{DETAILS[f'{record.__name__}.schema']['const']}",
+        "title": f"xlareport {name}",
+        **top,
+        "description": words,
         "$defs": definitions,
     }
 
@@ -185,9 +206,18 @@ def type_schema(hint: Any) -> dict[str, Any]:
         return {"enum": [str(member) for member in hint]}
     if origin in {Union, UnionType}:
         return nullable(type_schema(next(part for part in arguments if part is not NoneType)))
-    items = {"type": "array", "items": type_schema(arguments[0])}
-    of_any_length = arguments[-1] is Ellipsis or get_origin(hint) is Sequence
-    return items if of_any_length else items | pair_of(len(arguments))
+    return container_schema(origin, [type_schema(part) for part in arguments if part is not ...])
+
+
+def container_schema(origin: Any, held: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the schema of an array, of any length or a fixed one, or of values kept by name."""
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": held[1]}
+    if len(held) == 1:
+        return {"type": "array", "items": held[0]}
+    is_uniform = all(item == held[0] for item in held)
+    items: dict[str, Any] = {"items": held[0]} if is_uniform else {"prefixItems": list(held)}
+    return {"type": "array", **items, "minItems": len(held), "maxItems": len(held)}
 
 
 def nullable(schema: dict[str, Any]) -> dict[str, Any]:
@@ -197,11 +227,6 @@ def nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if "enum" in schema:
         return {"enum": [*schema["enum"], None]}
     return schema | {"type": [schema["type"], "null"]}
-
-
-def pair_of(length: int) -> dict[str, int]:
-    """Return what an array of a fixed length adds."""
-    return {"minItems": length, "maxItems": length}
 
 
 @cache
@@ -223,15 +248,18 @@ def in_json(words: str) -> str:
 
 
 def main() -> int:
-    """Write the schema, or compare it with the file."""
-    text = json.dumps(report_schema(), indent=2, ensure_ascii=False) + "\n"
-    if "--check" not in sys.argv[1:]:
-        PATH.write_text(text, encoding="utf-8")
-        return 0
-    current = PATH.read_text("utf-8") == text
-    if not current:
-        sys.stderr.write(f"{PATH} is not current: run scripts/report_schema.py\n")
-    return not current
+    """Write the schemas, or compare them with the files."""
+    schemas = {"report.schema.json": report_schema(), "compare.schema.json": comparison_schema()}
+    stale = 0
+    for name, schema in schemas.items():
+        path = FOLDER / name
+        text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        if "--check" not in sys.argv[1:]:
+            path.write_text(text, encoding="utf-8")
+        elif not path.is_file() or path.read_text("utf-8") != text:
+            sys.stderr.write(f"{path} is not current: run scripts/report_schema.py\n")
+            stale = 1
+    return stale
 
 
 if __name__ == "__main__":

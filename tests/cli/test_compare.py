@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
@@ -13,6 +14,7 @@ from xlareport.compare import compare
 from xlareport.records.budgets import BudgetError
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError, XlareportError
+from xlareport.runtime.resources import PACKAGE
 from xlareport.storage.payloads import read_stored_value
 
 Unpack = Callable[[str], Path]
@@ -246,7 +248,8 @@ def test_the_site_shows_both_side_by_side(
     assert read_stored_value(tmp_path / "site", "m/module_0002.jit_train_step/step-parted")[
         "groups"
     ]
-    assert json.loads((tmp_path / "site" / "compare.json").read_text())["schema"] == 2
+    value = json.loads((tmp_path / "site" / "compare.json").read_text())
+    jsonschema.validate(value, json.loads((PACKAGE / "records/compare.schema.json").read_text()))
 
 
 def test_a_budget_with_a_typo_is_wrong_usage(base: Path) -> None:

@@ -1,8 +1,8 @@
-"""report.schema.json is made of the records of report.json, and describes every key of a report."""
+"""The schemas are made of the records, and describe every key of a report and a comparison."""
 
 import importlib.util
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +17,7 @@ from xlareport.runtime.resources import PACKAGE
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "report_schema.py"
 SCHEMA = json.loads((PACKAGE / "records/report.schema.json").read_text("utf-8"))
+COMPARISON = json.loads((PACKAGE / "records/compare.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -31,26 +32,31 @@ def script() -> ModuleType:
 
 def test_the_schema_is_current_and_a_schema(script: ModuleType) -> None:
     assert script.report_schema() == SCHEMA
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert script.comparison_schema() == COMPARISON
+    for schema in (SCHEMA, COMPARISON):
+        jsonschema.Draft202012Validator.check_schema(schema)
 
 
 def test_every_detail_is_of_a_field(script: ModuleType) -> None:
     fields = {
         f"{record.__name__}.{name}"
-        for record in script.records(script.ReportRecord)
+        for top in (script.ReportRecord, script.ComparisonRecord)
+        for record in script.records(top)
         for name in record.__dataclass_fields__
     }
     assert fields >= {*script.DETAILS, *script.LEFT_OUT}
 
 
 def test_every_key_has_a_description_and_no_entry_is_idle(script: ModuleType) -> None:
-    definitions = [SCHEMA, *SCHEMA["$defs"].values()]
+    schemas = (SCHEMA, COMPARISON)
+    definitions = [each for schema in schemas for each in (schema, *schema["$defs"].values())]
     keys = [each for record in definitions for each in record["properties"].values()]
     assert all(each["description"] for each in keys)
     described = {each["description"] for each in keys}
     assert {key for key, words in script.keys().items() if words not in described} == set()
     assert all(record["additionalProperties"] is False for record in definitions)
     assert SCHEMA["$id"] == "urn:xlareport:report.json:3"
+    assert COMPARISON["$id"] == "urn:xlareport:compare.json:2"
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,10 @@ class Thing:
     first; None of them is missing."""
     pair: tuple[str, str]
     """Two of them."""
+    parts: tuple[str, int]
+    """One of each."""
+    units: Mapping[str, float]
+    """By name."""
     spare: Wheel | None = None
     count: int | None = None
 
@@ -77,7 +87,7 @@ class Thing:
 def test_annotations_and_docstrings_become_types_and_descriptions(script: ModuleType) -> None:
     schema = script.definition(Thing)
     assert schema["description"] == "A thing; null where there is none."
-    assert schema["required"] == ["kind", "wheels", "pair"]
+    assert schema["required"] == ["kind", "wheels", "pair", "parts", "units"]
     wheel = {"$ref": "#/$defs/Wheel"}
     assert schema["properties"] == {
         "kind": {"enum": ["a", "b"], "description": "What kind it is."},
@@ -92,6 +102,18 @@ def test_annotations_and_docstrings_become_types_and_descriptions(script: Module
             "minItems": 2,
             "maxItems": 2,
             "description": "Two of them.",
+        },
+        "parts": {
+            "type": "array",
+            "prefixItems": [{"type": "string"}, {"type": "integer"}],
+            "minItems": 2,
+            "maxItems": 2,
+            "description": "One of each.",
+        },
+        "units": {
+            "type": "object",
+            "additionalProperties": {"type": "number"},
+            "description": "By name.",
         },
         "spare": {"oneOf": [{"type": "null"}, wheel], "description": "A part of a thing."},
         "count": {"type": ["integer", "null"], "description": "How often it was measured."},
@@ -108,8 +130,8 @@ def undescribed(value: Any, schema: dict[str, Any], path: str = "") -> Iterator[
         schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
     if isinstance(value, dict):
         for key, inner in value.items():
-            known = schema.get("properties", {}).get(key)
-            if known is None:
+            known = schema.get("properties", {}).get(key) or schema["additionalProperties"]
+            if not known:
                 yield f"{path}.{key}"
             else:
                 yield from undescribed(inner, known, f"{path}.{key}")
