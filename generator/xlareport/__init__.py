@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from xlareport.analysis.source.placed import PlacedInstruction
     from xlareport.api import (
         Module,
-        PlacedInstruction,
         Report,
         Snapshot,
         from_jax,
@@ -39,7 +39,7 @@ _PLACES = {
     "Limits": "runtime.limits",
     "MissingPackageError": "records.column_tables",
     "Module": "api",
-    "PlacedInstruction": "api",
+    "PlacedInstruction": "analysis.source.placed",
     "Problem": "runtime.errors",
     "Report": "api",
     "Snapshot": "api",

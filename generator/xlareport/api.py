@@ -10,10 +10,9 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from xlareport import program
 from xlareport.analysis.cost.memory import (
@@ -29,6 +28,7 @@ from xlareport.analysis.history.events import HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
+from xlareport.analysis.instruction_graph import Key, instruction_graph
 from xlareport.analysis.module_steps import compare_snapshots
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
@@ -39,6 +39,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import instructions_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.source.locations import SourcePlace, places_of
+from xlareport.analysis.source.placed import PlacedInstruction
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
@@ -61,6 +62,9 @@ from xlareport.runtime.errors import Problem, UnknownNameError, UnreadableInputE
 from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.share import PackOptions, share
 from xlareport.site.fitting import LIMIT
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def read(dump: str | Path, limits: Limits = LIMITS) -> "Report":
@@ -312,7 +316,7 @@ class Snapshot:
 
     def instructions(
         self, opcode: str | None = None, op_name: str | None = None
-    ) -> tuple["PlacedInstruction", ...]:
+    ) -> tuple[PlacedInstruction, ...]:
         """Return the instructions of all computations, those of an opcode and a framework op.
 
         `opcode` may hold `*`; one that names an operation finds it in each of its forms: with
@@ -330,16 +334,20 @@ class Snapshot:
             if wanted is None or wanted.search(instruction.metadata.op_name)
         )
 
-    def _placed(self, instruction: Instruction) -> "PlacedInstruction":
+    def _placed(self, instruction: Instruction) -> PlacedInstruction:
         """Return an instruction that knows its snapshot, the same one each time."""
         placed = self._known.get(id(instruction))
         if placed is None:
-            placed = self._known[id(instruction)] = PlacedInstruction(instruction, self)
+            placed = self._known[id(instruction)] = PlacedInstruction(instruction, self.source_of)
         return placed
 
     def table(self) -> ColumnTable:
         """Return a row for each instruction with its cost, its op_name and its source line."""
         return tabulate_instructions(self.hlo, self.cost, self.source_of)
+
+    def graph(self) -> "nx.MultiDiGraph[Key]":
+        """Return the instructions as a networkx graph: operands and called computations."""
+        return instruction_graph(self.hlo, self.cost)
 
     def source_of(self, instruction: Instruction) -> SourcePlace | None:
         """Return file, line and function of the user's program; None where they are not known."""
@@ -378,21 +386,3 @@ class Snapshot:
         if instruction is None:
             return cut_computation(self.hlo, computation)
         return cut_instruction(self.hlo, computation, instruction, radius)
-
-
-class PlacedInstruction(Instruction):
-    """An instruction of a snapshot, which knows the lines of source."""
-
-    __slots__ = ("_snapshot",)
-
-    def __init__(self, instruction: Instruction, snapshot: Snapshot) -> None:
-        """Take over what the instruction says."""
-        super().__init__(
-            *(getattr(instruction, member.name) for member in fields(Instruction)),
-        )
-        self._snapshot = snapshot
-
-    @property
-    def source(self) -> SourcePlace | None:
-        """File, line and function of the user's program; None where they are not known."""
-        return self._snapshot.source_of(self)

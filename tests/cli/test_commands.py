@@ -157,6 +157,7 @@ def test_ptxas_runs_only_when_asked(unpacked: Unpack, tmp_path: Path) -> None:
 _HEAVY = (
     "xlareport.analysis.module",
     "xlareport.report",
+    "networkx",
     "google.protobuf",
     "jinja2",
     "mkdocs",
