@@ -20,7 +20,7 @@ _STEPS = {
     "histories": "Modules with histories",
     "gone": "heavy instructions said to be gone though the last snapshot has their op_name",
     "made": "heavy instructions said to be the program's that the first snapshot does not have",
-    "holds": "fusions graded exact with other sources than held, or that omit what they took in",
+    "holds": "fusions graded exact with other sources than held, or that omit what went into them",
 }
 
 

@@ -158,7 +158,7 @@ def test_what_a_fusion_takes_in_is_in_its_history(read: Read) -> None:
     snapshots = SnapshotSequence([read(OUTPUT), read(OUTPUTS)])
     assert set(ancestors(snapshots, 1, [FUSION])) == {FUSION, *TAKEN_IN}
     (event,) = (event for event in history(snapshots, 1, FUSION) if event.event is Event.CHANGED)
-    assert event.reason.endswith("; takes in %fusion.2, %log")
+    assert event.reason.endswith("; also holds %fusion.2, %log now")
     assert set(event.sources) == {FUSION, *TAKEN_IN}
 
 

@@ -125,7 +125,7 @@ def _with_taken_in(matching: Matching, pairing: Pairing, known: HistoryEvent) ->
         event=Event.CHANGED if known.event is Event.RENAMED else known.event,
         sources=(*known.sources, *pairing.taken_in),
         confidence=weakest((known.confidence, pairing.taken_grade)),
-        reason="; ".join(filter(None, (known.reason, f"takes in {_list(taken_in)}"))),
+        reason="; ".join(filter(None, (known.reason, f"also holds {_list(taken_in)} now"))),
     )
 
 
