@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.nightly import NightOptions, run_night
-from xlareport.pages.nightly.index import NightOutcome
+from xlareport.pages.nightly.index import NightOutcome, Outcome
 from xlareport.records.budgets import parse_budget
 from xlareport.report import BuildOptions, build
 from xlareport.site.night_folders import NightFolders, NightNameError
@@ -189,6 +189,14 @@ def test_a_program_that_dumps_nothing_is_never_green(job: Job) -> None:
     assert outcome.code == 1
     assert "XLA dumped nothing" in outcome.sentence
     assert not (job.options.root / "summary.md").exists()
+
+
+def test_a_cached_program_is_no_baseline(job: Job) -> None:
+    warm = job.run("n1", "warm")
+
+    assert (warm.code, warm.outcome) == (1, Outcome.UNCHECKED)
+    assert "a compilation cache answered" in warm.sentence
+    assert job.run("n2", "same").outcome == Outcome.BASELINE
 
 
 def test_old_nights_go_and_the_baseline_stays(job: Job) -> None:

@@ -14,6 +14,7 @@ from xlareport.pages.compare.results import junit, markdown
 from xlareport.pages.nightly.index import NightOutcome, Outcome
 from xlareport.records.budgets import Budget, check, parse_budget
 from xlareport.records.compare import ComparisonRecord
+from xlareport.records.report import ReportRecord
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import LIMITS, Limits
@@ -25,6 +26,10 @@ DEFAULT_BUDGETS = ("peak_bytes[main] > +5%", "flops[main] > +5%", "bytes_accesse
 _NOTHING = (
     "XLA dumped nothing: nothing was compiled, the program set XLA_FLAGS itself, or a compilation "
     "cache answered."
+)
+_CACHED = (
+    "The main program has one snapshot: a compilation cache answered, or its dump was cut off. "
+    "This night is no baseline."
 )
 _BROKEN = 1
 _MOST_SENTENCES = 3
@@ -68,15 +73,13 @@ def run_night(
         folders.prepare()
         with tempfile.TemporaryDirectory(prefix="xlareport-night-") as place:
             code, dump = capture_uncached(program, options.level, Path(place) / "dump", environ)
-            has_modules = dump is not None and _report(
-                dump, options, folders, progress, is_counted=not code
-            )
+            report = dump and _report(dump, options, folders, progress, is_counted=not code)
         if code:
             outcome = _crashed(options.night, code, has_report=dump is not None)
-        elif not has_modules:
+        elif not report or not report.modules:
             outcome = _unchecked(options.night, _NOTHING, has_report=dump is not None)
         else:
-            outcome = _judge(options, folders, progress)
+            outcome = _judge(report, options, folders, progress)
         folders.strip()
         folders.publish([*former, outcome], options.title, options.keep)
     except OSError as error:
@@ -91,8 +94,8 @@ def _report(
     progress: ProgressCallback,
     *,
     is_counted: bool,
-) -> bool:
-    """Build the report of a night; one that counts enters the history. False without a module."""
+) -> ReportRecord:
+    """Build the report of a night; one that counts enters the history."""
     build_options = BuildOptions(
         out=folders.report,
         jobs=options.jobs,
@@ -102,15 +105,17 @@ def _report(
         limits=options.limits,
         html=options.html,
     )
-    return bool(build(str(dump), build_options, progress).report.modules)
+    return build(str(dump), build_options, progress).report
 
 
 def _judge(
-    options: NightOptions, folders: NightFolders, progress: ProgressCallback
+    report: ReportRecord, options: NightOptions, folders: NightFolders, progress: ProgressCallback
 ) -> NightOutcome:
     """Compare with the baseline; the first night is the baseline."""
     baseline = folders.baseline
     if baseline is None or baseline == options.night:
+        if _is_cached(report) and not options.accept:
+            return _unchecked(options.night, _CACHED)
         folders.pin()
         return NightOutcome(options.night, Outcome.BASELINE, 0, "This night is the baseline.")
     compare_options = BuildOptions(
@@ -128,6 +133,12 @@ def _judge(
         folders.pin()
         outcome = replace(outcome, outcome=Outcome.BASELINE, code=0)
     return replace(outcome, baseline=baseline, is_compared=options.html)
+
+
+def _is_cached(report: ReportRecord) -> bool:
+    """Return whether the main program looks like one that was not compiled in this night."""
+    main = report.main.module if report.main else ""
+    return any(len(module.stages) == 1 for module in report.modules if module.key == main)
 
 
 def _verdict(night: str, view: ComparisonRecord, budgets: Sequence[Budget]) -> NightOutcome:

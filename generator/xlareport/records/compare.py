@@ -100,7 +100,7 @@ class ComparedRecord:
     not_optimized: tuple[str, ...] = ()
     """The sides, `base` and `head`, of which the dump holds no optimized module."""
     only_optimized: tuple[str, ...] = ()
-    """The side of which the dump holds the optimized module alone, where the other has more."""
+    """The sides of which the dump holds the optimized module alone, as where it was cached."""
 
     @property
     def has_page(self) -> bool:
@@ -291,9 +291,8 @@ def _not_optimized(comparison: Comparison) -> Iterator[str]:
 
 
 def _only_optimized(comparison: Comparison) -> Iterator[str]:
-    base, head = comparison.base, comparison.head
-    for name, side, other in (("base", base, head), ("head", head, base)):
-        if side and other and side.is_optimized and len(side.stages) == 1 < len(other.stages):
+    for name, side in (("base", comparison.base), ("head", comparison.head)):
+        if side is not None and side.is_optimized and len(side.stages) == 1:
             yield name
 
 
