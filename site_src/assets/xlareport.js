@@ -6125,6 +6125,7 @@ var xlareport = (() => {
 
   // src/search/pages.js
   var LONGEST4 = 120;
+  var BEFORE = 30;
   var known3 = () => (
     /** @type {any} */
     window.__index
@@ -6144,8 +6145,15 @@ var xlareport = (() => {
     const plain = text.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
     return {
       search: `${title2} ${plain}`,
-      hit: () => ({ text: title2, note: plain.trim().slice(0, LONGEST4), href: location2 })
+      hit: (query) => ({ text: title2, note: excerpt(plain.trim(), query), href: location2 })
     };
+  }
+  function excerpt(text, query) {
+    const wanted2 = query.trim().toLowerCase();
+    const place = wanted2 ? text.toLowerCase().indexOf(wanted2) : -1;
+    if (place < LONGEST4 - wanted2.length) return text.slice(0, LONGEST4);
+    const start = text.lastIndexOf(" ", place - BEFORE) + 1;
+    return `\u2026 ${text.slice(start, start + LONGEST4)}`;
   }
 
   // src/search/row.js
@@ -6364,7 +6372,7 @@ var xlareport = (() => {
     few(kind) {
       const { front: front2, words: words2, files, pages } = this.small;
       if (kind === "word") return explained2(words2);
-      if (kind === "page") return pages.map(({ search, hit }) => [search, hit]);
+      if (kind === "page") return pages.map(({ search, hit }) => [search, () => hit(this.input.value)]);
       if (kind === "topic") return topics(front2?.topics ?? []);
       if (kind === "file") {
         return (files ?? []).map(([name, note2]) => [

@@ -7,9 +7,10 @@ import { isSingleFile, root } from "../core/address.js";
 import { element } from "../core/elements.js";
 
 const LONGEST = 120;
+const BEFORE = 30;
 
 /** @typedef {import("./index.js").Hit} Hit */
-/** @typedef {{search: string, hit: () => Hit}} PageText what is searched, the title first, and where it leads */
+/** @typedef {{search: string, hit: (query: string) => Hit}} PageText what is searched, the title first, and where it leads */
 /** @typedef {{location: string, title: string, text: string}} Section */
 /** @typedef {{docs?: Section[], items?: Section[]}} ThemeIndex MkDocs calls them docs, Zensical items */
 
@@ -39,6 +40,19 @@ export function section({ location, title, text }) {
   const plain = text.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
   return {
     search: `${title} ${plain}`,
-    hit: () => ({ text: title, note: plain.trim().slice(0, LONGEST), href: location }),
+    hit: (query) => ({ text: title, note: excerpt(plain.trim(), query), href: location }),
   };
+}
+
+/**
+ * Returns the text around the first place that has what was asked for; else its beginning.
+ * @param {string} text
+ * @param {string} query
+ */
+export function excerpt(text, query) {
+  const wanted = query.trim().toLowerCase();
+  const place = wanted ? text.toLowerCase().indexOf(wanted) : -1;
+  if (place < LONGEST - wanted.length) return text.slice(0, LONGEST);
+  const start = text.lastIndexOf(" ", place - BEFORE) + 1;
+  return `… ${text.slice(start, start + LONGEST)}`;
 }

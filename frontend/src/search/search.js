@@ -241,7 +241,7 @@ class Search {
   few(kind) {
     const { front, words, files, pages } = this.small;
     if (kind === "word") return explained(words);
-    if (kind === "page") return pages.map(({ search, hit }) => [search, hit]);
+    if (kind === "page") return pages.map(({ search, hit }) => [search, () => hit(this.input.value)]);
     if (kind === "topic") return topics(front?.topics ?? []);
     if (kind === "file") {
       return (files ?? []).map(([name, note]) => [

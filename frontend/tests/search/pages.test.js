@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "../page.js";
+
+const { excerpt, section } = await import("../../src/search/pages.js");
+const LONG = `The beginning. ${"words of no matter ".repeat(20)}the trip count of a loop is told here.`;
+
+test("an excerpt shows what was asked for", () => {
+  const shown = excerpt(LONG, "Trip count ");
+  assert.ok(shown.startsWith("… "));
+  assert.ok(shown.includes("trip count of a loop"));
+});
+
+test("what stands at the beginning, or nowhere, is shown from the beginning", () => {
+  for (const query of ["beginning", "nowhere", ""]) assert.ok(excerpt(LONG, query).startsWith("The beginning."));
+});
+
+test("a section leads to its place", () => {
+  const { hit } = section({ location: "a.html#b", title: "B", text: `<p>${LONG}</p>` });
+  assert.deepEqual(hit("trip count").href, "a.html#b");
+  assert.ok(hit("trip count").note.includes("trip count"));
+});
