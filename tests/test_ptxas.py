@@ -85,6 +85,7 @@ def test_a_child_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_child_that_computes_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended by the system after its seconds."""
     monkeypatch.setattr(runner, "TIME_LIMIT", 1)
+    monkeypatch.setattr(runner, "_PATIENCE", 300)
     compiled = compile_ptx(KERNEL, program(tmp_path, "while True:\n    pass"))
     assert compiled.fault == "it was ended; its limits are 1 seconds and 1 GiB."
 

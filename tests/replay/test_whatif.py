@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 from tests.replay.programs import entry, read
 
+from xlareport import reader_table
 from xlareport.cli.whatif import command
-from xlareport.program import ParsedModule
+from xlareport.program import ParsedModule, SideFileValues
 from xlareport.readers.debug_options import FlagValue
 from xlareport.replay.process import Child, ReplayError
 from xlareport.replay.targets import CompileTarget
@@ -32,7 +33,8 @@ def test_only_harmless_options_are_taken_from_a_dump(module: ParsedModule) -> No
         FlagValue("xla_gpu_cuda_data_dir", "/evil", 3),
         FlagValue("xla_dump_to", "/evil", 4),
     )
-    taken, left_out = own_options(replace(module, settings=settings))
+    side = SideFileValues({reader_table.DEBUG_OPTIONS: (settings,)})
+    taken, left_out = own_options(replace(module, side=side))
     assert taken == {"xla_cpu_enable_fast_math": "true"}
     assert left_out == ("xla_cpu_enable_fast_min_max", "xla_gpu_cuda_data_dir")
 

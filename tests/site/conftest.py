@@ -153,9 +153,9 @@ def _steps_part() -> dict[str, Any]:
 def _steps() -> dict[str, Any]:
     steps = [_step(number, changed=number in {3, 4}) for number in range(1, 6)]
     tree = [
-        {"pipeline": "simplification", "round": 1, "first": 0, "last": 3},
-        {"pipeline": f"inner {HOSTILE}", "round": 2, "first": 2, "last": 2},
-        {"pipeline": "late", "round": None, "first": 4, "last": 4},
+        {"pipeline": "simplification", "run": 1, "first": 0, "last": 3},
+        {"pipeline": f"inner {HOSTILE}", "run": 2, "first": 2, "last": 2},
+        {"pipeline": "late", "run": None, "first": 4, "last": 4},
     ]
     return {"module": HOSTILE, "slug": "sample", "tree": tree, "steps": steps, "hidden_note": None}
 

@@ -300,7 +300,7 @@ class TestSteps:
     def test_pipelines_head_their_steps(self, opened: Any, hostile: str) -> None:
         heads = opened("m/sample.html?steps").locator(".xr-pipeline:visible")
 
-        assert heads.all_inner_texts() == [f"inner {hostile}, round 2", "simplification, continued"]
+        assert heads.all_inner_texts() == [f"inner {hostile}, run 2", "simplification, continued"]
 
     def test_the_text_marks_the_words_that_changed(self, opened: Any, hostile: str) -> None:
         page = opened("m/sample.html?steps")
