@@ -72,6 +72,24 @@ def test_a_folder_of_another_machine_is_a_dump() -> None:
     assert not [one for one in places if one.exists()]
 
 
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize(("protocol", "time"), [("sftp", 5.0), ("memory", None)])
+def test_times_of_uploads_are_not_times_of_files(
+    protocol: str, time: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Object stores tell when a file came to them; XLA wrote it before."""
+    system = type(fsspec.filesystem("memory"))
+    listed = system.ls
+
+    def ls(*args: Any, **options: Any) -> list[Any]:
+        return [child | {"mtime": 5.0} for child in listed(*args, **options)]
+
+    monkeypatch.setattr(system, "ls", ls)
+    monkeypatch.setattr(system, "protocol", protocol)
+    with open_source("memory://dump/") as source:
+        assert {entry.modified for entry in source.entries} == {time}
+
+
 def test_an_archive_of_another_machine_is_opened(memory: Any) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

@@ -231,7 +231,7 @@ def _listed(
     on_the_web = urlsplit(url).scheme.lower() in ("http", "https")
     if not (url.endswith("/") if on_the_web else system.isdir(root)):
         name = unquote(urlsplit(url).path) if on_the_web else root
-        yield _remote(root, inside(name.rsplit("/", 1)[-1]), system.info(root))
+        yield _remote(system, root, inside(name.rsplit("/", 1)[-1]), system.info(root))
         return
     base = root.rstrip("/") + "/"
     pending, seen = [(base, 0)], {base}
@@ -247,7 +247,7 @@ def _listed(
             seen.add(address.rstrip("/") + "/")
             name = inside(name_of(address[len(base) :]))
             if child.get("type") != "directory":
-                yield _remote(address, name, child)
+                yield _remote(system, address, name, child)
             elif depth < _DEEPEST:
                 pending.append((address.rstrip("/") + "/", depth + 1))
             else:
@@ -278,8 +278,14 @@ def _children(
     return []
 
 
-def _remote(address: str, path: str, value: dict[str, Any]) -> _Remote:
-    size, moment = value.get("size"), value.get("mtime", value.get("LastModified"))
+_FILE_SYSTEMS = frozenset({"file", "ftp", "hdfs", "local", "sftp", "smb", "ssh"})
+"""Protocols that keep the time at which XLA wrote a file; object stores tell that of the upload."""
+
+
+def _remote(system: Any, address: str, path: str, value: dict[str, Any]) -> _Remote:
+    size, protocol = value.get("size"), system.protocol
+    names = {protocol} if isinstance(protocol, str) else {*protocol}
+    moment = value.get("mtime") if names & _FILE_SYSTEMS else None
     moment = moment.timestamp() if isinstance(moment, datetime) else moment
     known = float(moment) if isinstance(moment, (int, float)) else None
     return _Remote(address, path, size if isinstance(size, int) else 0, known)
