@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: locks docs successor installation resolution owner walks workflows help report serve test test-replay test-dask check architecture format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: locks docs guide successor installation resolution owner walks workflows help report serve test test-replay test-dask check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -69,11 +69,15 @@ check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)lint-imports
 	$(RUN)python scripts/architecture.py --check
 	$(RUN)python scripts/picture_style.py --check
+	$(RUN)python scripts/findings_guide.py --check
 	$(RUN)python scripts/report_schema.py --check
 	$(RUN)python scripts/frontend.py check
 
 architecture: $(VENV)/.ready-test  ## Write docs/architecture.md anew from the code
 	$(RUN)python scripts/architecture.py
+
+guide: $(VENV)/.ready-test  ## Write the rules' sections of the guide to findings anew from their docstrings
+	$(RUN)python scripts/findings_guide.py
 
 schema: $(VENV)/.ready-test  ## Write report.schema.json anew from the records
 	$(RUN)python scripts/report_schema.py

@@ -1,4 +1,8 @@
-"""Values that are converted to a narrower float and straight back."""
+"""Convert round-trip.
+
+A float is converted and converted back, and the intermediate value has no other use. Unfused, it
+accesses memory; fused, it costs almost nothing, but still rounds.
+"""
 
 from collections.abc import Iterator
 

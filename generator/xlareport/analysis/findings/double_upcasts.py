@@ -1,4 +1,8 @@
-"""Values that become f64 although the program was given none."""
+"""Implicit upcast to f64.
+
+Arrays of 1,024 elements or more are converted to f64, and no argument of the program is f64. The
+usual reason is a NumPy double or `jax_enable_x64`.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,9 @@
-"""Products that the program asks for in a narrow float and the backend computes in a wide one."""
+"""bf16 matmul computed in f32.
+
+All matmuls of an op_name have operands of 16 bits in the program, and operands of 32 bits after
+optimizations: the backend does not support the narrow type, and `float-normalization` converted
+them.
+"""
 
 from collections.abc import Iterator
 

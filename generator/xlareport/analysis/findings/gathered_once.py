@@ -1,4 +1,8 @@
-"""All-gathers whose result is used only once."""
+"""All-gather with a single consumer.
+
+An all-gather that sends 1 MiB or more per device has one consumer. That consumer may be able to
+work on the shards.
+"""
 
 from collections.abc import Iterator
 

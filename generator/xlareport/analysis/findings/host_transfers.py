@@ -1,4 +1,8 @@
-"""Transfers between host and device inside a loop."""
+"""Host transfer inside a while loop.
+
+A callback, infeed, outfeed or host transfer is executed more than once per module execution. Debug
+prints are the usual reason.
+"""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,8 @@
-"""Large constants in the program: compiled in, loaded with it, and not shared between programs."""
+"""Large constant.
+
+A constant of 1 MiB or more is part of the program. The usual reason is a function that closes over
+an array. Pass the array as an argument.
+"""
 
 from collections.abc import Iterator
 

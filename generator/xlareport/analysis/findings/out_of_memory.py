@@ -1,4 +1,9 @@
-"""A program that did not fit into the device's memory."""
+"""Out of device memory.
+
+The TPU compiler ran out of memory: it then writes `oom_intermediate_module` or
+`oom_top_memory_consuming_instructions`. The tab *Memory* shows the buffers live at peak, what holds
+them, and what was rematerialized.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,8 @@
-"""Random numbers that take a noticeable part of the time."""
+"""Random numbers in the hot path.
+
+Random number generation takes between 10% and 90% of the roofline time of a module with matmuls.
+Dropout is the usual reason; `rbg` is a cheaper generator than `threefry`.
+"""
 
 from collections.abc import Iterator
 

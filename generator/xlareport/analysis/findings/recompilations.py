@@ -1,4 +1,9 @@
-"""One function that was compiled several times: a finding about a dump, not about a module."""
+"""Recompilation.
+
+One function was compiled several times; the finding lists the shapes, types and static arguments
+that differ. That it is one function is a guess from its name, source lines and operations. Eager
+ops are not counted here; *Execution graph* lists them.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,11 @@
-"""Why the GPU compiler did not fuse what takes a noticeable part of the time."""
+"""Producer not fused into its consumer.
+
+GPU only, and only if the dump has `priority_fusion_dump`: the fusion pass rejected the fusion. The
+finding quotes its reason and lists the current consumers. It is reported where writing the results
+of the producers and reading them in each consumer takes 3% or more of the roofline time; that is
+what fusing saves at most, launches aside. Collectives are no consumers. The dump of the pass uses
+names from before the final module; they are followed through the fusions.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator

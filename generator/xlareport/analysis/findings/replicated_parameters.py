@@ -1,4 +1,9 @@
-"""Large parameters that every device holds whole."""
+"""Large replicated parameters.
+
+In a program of several partitions, parameters of 1 MiB or more have `sharding={replicated}` and
+total 16 MiB or more: each device holds them whole. Data parallelism is the usual reason. Sharding
+them saves memory and costs an all-gather.
+"""
 
 from collections.abc import Iterator
 

@@ -38,38 +38,38 @@ from xlareport.knowledge.grades import weakest
 from xlareport.runtime import units
 
 OF_THE_PROGRAM: tuple[Rule, ...] = (
-    double_upcasts,
-    involuntary_rematerializations,
-    large_constants,
     out_of_memory,
-    replicated_parameters,
     undonated_inputs,
+    large_constants,
     wide_products,
+    double_upcasts,
+    replicated_parameters,
+    involuntary_rematerializations,
 )
-"""Rules about what the framework asked for: true of any snapshot."""
+"""Rules about the input program: true of any snapshot. The guide lists them in this order."""
 OF_THE_RESULT: tuple[Rule, ...] = (
+    unused_donations,
+    layout_copies,
     convert_pairs,
     copied_updates,
-    exposed_collectives,
     float_upcasts,
-    gathered_once,
-    host_transfers,
-    layout_copies,
-    padded_products,
-    random_numbers,
-    refused_fusions,
-    same_tiles,
-    serial_loops,
-    slow_fusions,
-    small_collectives,
-    split_products,
-    starved_products,
-    tile_padding,
     unfused_chains,
-    unused_donations,
+    refused_fusions,
+    tile_padding,
+    padded_products,
+    split_products,
+    same_tiles,
+    small_collectives,
+    gathered_once,
     waiting_collectives,
+    exposed_collectives,
+    host_transfers,
+    serial_loops,
+    random_numbers,
+    starved_products,
+    slow_fusions,
 )
-"""Rules about what the compiler left: true only where it had finished."""
+"""Rules about the output of the compiler, in the order of the guide; not for unfinished modules."""
 RULES: tuple[Rule, ...] = (*OF_THE_PROGRAM, *OF_THE_RESULT)
 
 

@@ -1,4 +1,10 @@
-"""Loops of very many short iterations: each waits for the one before, and little is done in it."""
+"""Serial loop of short iterations.
+
+An innermost while loop has a trip count of 256 or more, and an iteration takes less than a kernel
+launch: 2 µs on an accelerator, 0.2 µs on a CPU. The `op_name` tells whether the program has the
+loop, or the compiler expanded an operation into it, such as a scatter or the gradient of max
+pooling.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,11 @@
-"""Split-K products whose partial sums cost more than the product itself."""
+"""Split-K matmul with costly partial sums.
+
+A matmul is computed in parts along the contracting dimension, which a reduce adds up. The finding
+appears if writing and reading the parts takes longer than the unsplit matmul by the roofline, and
+2% or more of the module. Where the backend config gives the tile and the multiprocessors of the
+device are known, the unsplit matmul is slowed by the multiprocessors that its output tiles leave
+idle; else the finding says that this is not counted.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""Products that must wait for memory: too few flops for the bytes that they move."""
+"""Memory-bound matmul.
+
+A matmul, fused or not, is capped below 10% of the device's peak FLOP/s, because its operational
+intensity is low.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,9 @@
-"""Arrays whose tiles are mostly padding, as on TPUs where a dimension is small or odd."""
+"""Tile padding waste.
+
+TPUs store arrays in tiles. An array takes at least 1.5 times the bytes of its data, and the padding
+is 1 MiB or more. Only padding in device memory counts as memory to save; of arrays in VMEM the
+finding says so. Make the two most minor dimensions multiples of the tile.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,8 @@
-"""Elementwise work that runs one kernel after the other instead of in one."""
+"""Unfused elementwise chain.
+
+Three or more elementwise instructions form a chain of single uses, and none is fused with the next.
+If a flag disables a fusion pass, the finding names it.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,8 @@
-"""Inputs that the caller gave away and that no output could use."""
+"""Donated inputs without an alias.
+
+The caller donated inputs, but no output aliases them. The usual reason is a new value of another
+type or shape.
+"""
 
 from collections.abc import Iterator
 

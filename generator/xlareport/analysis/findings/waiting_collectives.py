@@ -1,4 +1,10 @@
-"""Collectives that independent work could overlap, and does not."""
+"""Exposed (non-overlapped) collective.
+
+A collective of 1 MiB or more is synchronous, or its done directly follows its start, and the same
+computation has compute that is independent of it. The finding names that compute. What it can save
+is the exposed time of the collective, by link bandwidth. The rule does not apply to CPU, where
+ready instructions run in any order, nor to modules without a schedule.
+"""
 
 from collections.abc import Iterator
 

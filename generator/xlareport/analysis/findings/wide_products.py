@@ -1,4 +1,8 @@
-"""Products in a wide type although the inputs were narrow."""
+"""f32 matmul of upcast bf16 inputs.
+
+The program converts both operands of a dot from 16 to 32 bits. Multiply in the narrow type and set
+`preferred_element_type` for a wide accumulator, unless the accuracy is wanted.
+"""
 
 from collections.abc import Iterator
 
