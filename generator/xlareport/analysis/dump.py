@@ -207,7 +207,7 @@ def _rank(dump: AnalyzedDump, marked: Mapping[str, MarkerHit], faults: Faults) -
     """Rank the modules, those with the marker first; in their own order where that fails."""
     summaries, processes = dump.summaries, dump.ranks.assigned
     unknown = Relations(
-        summaries, processes, {}, {}, {summary.files.key: 1.0 for summary in summaries}
+        summaries, processes, {}, {}, {summary.files.key: 1.0 for summary in summaries}, {}
     )
     unranked = Ranking(tuple(Ranked(summary, 0.0) for summary in summaries), unknown)
     ranking = faults.attempt(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.modules.features import Features
 from xlareport.analysis.modules.origin import Origin
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.signature import Argument, Result, Signature
@@ -151,6 +152,36 @@ def test_the_time_of_a_cut_trace_decides_nothing() -> None:
     assert all(
         evidence.share == 0 for evidence in guess.best.evidence if "watched" in evidence.words
     )
+
+
+def compilations() -> list[ModuleSummary]:
+    """Return a function for two shapes, of which the smaller shows a state, and a rival."""
+    features = Features(content="f", places=("f.py:1", "f.py:2"))
+    small, large = replace(trainer("jit_f"), features=features), summary("jit_f", features=features)
+    large = replace(
+        large, files=ModuleFiles("large", "jit_f", None, "large", None, (), ()), final=small.final
+    )
+    small = replace(small, final=ModuleFigures(10, flops=10**6, bytes_accessed=10**6))
+    return [small, large, summary("jit_g", final=large.final, matrix_flops=2 * 10**9)]
+
+
+def test_what_any_compilation_of_a_function_shows_counts_for_it() -> None:
+    small, large, rival = compilations()
+    assert rank_modules([large, rival]).modules[0].summary is rival
+    best, *_ = rank_modules([small, large, rival]).modules
+    assert best.summary.display_name == "jit_f"
+    assert any("as its compilation" in evidence.remark for evidence in best.evidence)
+    assert best.score == sum(evidence.points for evidence in best.evidence)
+    guess = guess_main(rank_modules([small, large, rival]))
+    assert guess is not None
+    assert [one.summary.display_name for one in guess.runners_up] == ["jit_g"]
+
+
+def test_compilations_of_other_functions_of_a_name_do_not_count() -> None:
+    small, large, rival = compilations()
+    other = replace(small, features=replace(small.features, content="o", places=("o.py:1",)))
+    ranked = rank_modules([other, large, rival]).modules
+    assert all(not candidate.others for candidate in ranked)
 
 
 def test_a_clear_case_is_sure_and_no_modules_give_no_guess() -> None:

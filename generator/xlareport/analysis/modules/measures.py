@@ -8,6 +8,7 @@ from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.links import link_modules
 from xlareport.analysis.modules.processes import Processes, assign_processes
+from xlareport.analysis.modules.recompilations import find_functions
 from xlareport.analysis.modules.state import find_state_readers
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -43,6 +44,8 @@ class Relations:
     """
     weights: Mapping[str, float]
     """Which part of a module's work and memory counts, by its key."""
+    functions: Mapping[str, Sequence[ModuleSummary]]
+    """All modules of a function that was compiled several times, by the key of each."""
 
     @classmethod
     def of(
@@ -58,7 +61,8 @@ class Relations:
         weights = {summary.files.key: _weight(summary, readers) for summary in summaries}
         pieces = find_autotuning_pieces(summaries)
         programs = {key: keys - pieces for key, keys in state_readers.items()}
-        return cls(tuple(summaries), known, sources, programs, weights)
+        functions = find_functions(summaries, known)
+        return cls(tuple(summaries), known, sources, programs, weights, functions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Which module is the program: all evidence summed, and how sure the first place is."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from xlareport.analysis.modules.evidence import PIECES, Evidence
+from xlareport.analysis.modules.evidence import PIECES, Evidence, Piece
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.measures import (
     Assumptions,
@@ -44,11 +44,14 @@ class Ranked:
     score: float
     most: Most | None = None
     """What it is compared with; None where nothing was ranked."""
+    others: tuple[ModuleSummary, ...] = ()
+    """Compilations of the same function that rank below it, whose evidence counts as well."""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """What speaks for it, strongest first: made when it is asked for, since few are."""
-        return list_evidence(self.summary, self.most) if self.most is not None else ()
+        most = self.most
+        return list_evidence(self.summary, most, self.others) if most is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,19 +131,66 @@ def _ranked(
     summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
 ) -> tuple[Ranked, ...]:
     most = Most.of(summaries, assumed, relations)
-    ranked = (
-        Ranked(summary, sum(piece.points for piece in list_evidence(summary, most)), most)
+    scores = {
+        summary.files.key: sum(piece(summary, most).points for piece in PIECES)
         for summary in summaries
+    }
+    ranked = (
+        _rank(summary, most, scores, _others(summary, scores, relations)) for summary in summaries
     )
     return tuple(sorted(ranked, key=lambda ranked: -ranked.score))
 
 
-def list_evidence(summary: ModuleSummary, most: Most) -> tuple[Evidence, ...]:
-    """Return the evidence for a module, strongest first."""
-    evidence = (piece(summary, most) for piece in PIECES)
+def _rank(
+    summary: ModuleSummary,
+    most: Most,
+    scores: Mapping[str, float],
+    others: tuple[ModuleSummary, ...],
+) -> Ranked:
+    if not others:
+        return Ranked(summary, scores[summary.files.key], most)
+    score = sum(piece.points for piece in list_evidence(summary, most, others))
+    return Ranked(summary, score, most, others)
+
+
+def _others(
+    summary: ModuleSummary, scores: Mapping[str, float], relations: Relations
+) -> tuple[ModuleSummary, ...]:
+    """Return the other compilations of a function by that of them which has most; else none."""
+    function = relations.functions.get(summary.files.key, ())
+    ranked = [member for member in function if member.files.key in scores]
+    if len(ranked) <= 1 or max(ranked, key=lambda member: scores[member.files.key]) is not summary:
+        return ()
+    return tuple(member for member in ranked if member is not summary)
+
+
+def list_evidence(
+    summary: ModuleSummary, most: Most, others: Sequence[ModuleSummary] = ()
+) -> tuple[Evidence, ...]:
+    """Return the evidence for a module, strongest first.
+
+    A function that was compiled for several shapes is one program: what any of its compilations
+    shows counts for it, once.
+    """
+    evidence = (_strongest(piece, summary, most, others) for piece in PIECES)
     return tuple(
         sorted((piece for piece in evidence if piece.points > 0), key=lambda piece: -piece.points)
     )
+
+
+def _strongest(
+    piece: Piece, summary: ModuleSummary, most: Most, others: Sequence[ModuleSummary]
+) -> Evidence:
+    own = piece(summary, most)
+    more, key = max(
+        ((piece(other, most), other.files.key) for other in others),
+        key=lambda rival: rival[0].points,
+        default=(own, ""),
+    )
+    if more.points <= own.points:
+        return own
+    place = f"as its compilation {key}"
+    return replace(more, remark=f"{more.remark}, {place}" if more.remark else place)
 
 
 def guess_main(ranking: Ranking) -> MainGuess | None:
@@ -150,7 +200,8 @@ def guess_main(ranking: Ranking) -> MainGuess | None:
         return None
     best = ranked[0]
     same = _find_recompilations(best.summary, relations)
-    rest = tuple(candidate for candidate in ranked[1:] if candidate.summary.files.key not in same)
+    again = {*same, *(other.files.key for rival in ranked[1:] for other in rival.others)}
+    rest = tuple(candidate for candidate in ranked[1:] if candidate.summary.files.key not in again)
     other, condition = _otherwise(ranking, same)
     near = tuple(rival for rival in rest[:3] if rival.score > best.score * 0.25)
     if other is not None and all(rival.summary is not other.summary for rival in near):

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.helper_modules import classify_helper, is_own_function
-from xlareport.analysis.modules.processes import Process, Processes
+from xlareport.analysis.modules.processes import Processes, name_folder
 from xlareport.analysis.modules.signature import Argument
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -58,13 +58,43 @@ def find_repeated(
 
     Pieces of other compilations are no functions: their names are numbers within one module.
     """
-    named: dict[tuple[Process, str], list[list[ModuleSummary]]] = defaultdict(list)
     pieces = find_autotuning_pieces(summaries)
+    known = [
+        summary
+        for summary in summaries
+        if assigned[summary.files.key] is not None and summary.files.key not in pieces
+    ]
+    yield from _repeated(known, lambda summary: assigned[summary.files.key])
+
+
+def find_functions(
+    summaries: Sequence[ModuleSummary], assigned: Processes
+) -> Mapping[str, Sequence[ModuleSummary]]:
+    """Return all modules of each function that was compiled several times, by the key of each.
+
+    Where ranks share a folder and cannot be told apart, its modules count as those of one process.
+    """
+    pieces = find_autotuning_pieces(summaries)
+    programs = [
+        summary
+        for summary in summaries
+        if summary.files.key not in pieces and classify_helper(summary) is None
+    ]
+    groups = _repeated(
+        programs, lambda summary: assigned[summary.files.key] or name_folder(summary)
+    )
+    return {member.files.key: group for _, group in groups for member in group}
+
+
+def _repeated(
+    summaries: Iterable[ModuleSummary], whose: Callable[[ModuleSummary], object]
+) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
+    """Yield the name and the modules of each function with several modules of one owner."""
+    named: dict[tuple[object, str], list[list[ModuleSummary]]] = defaultdict(list)
     for summary in summaries:
-        process = assigned[summary.files.key]
-        if not summary.features.content or process is None or summary.files.key in pieces:
+        if not summary.features.content:
             continue
-        groups = named[process, function_name(summary.display_name)]
+        groups = named[whose(summary), function_name(summary.display_name)]
         mine = next((group for group in groups if _same_function(group[0], summary)), None)
         if mine is None:
             groups.append([summary])
