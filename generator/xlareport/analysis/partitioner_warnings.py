@@ -7,6 +7,7 @@ from dataclasses import replace
 from xlareport.analysis.findings.involuntary_rematerializations import find_in_log
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.shardings.report import describe_shardings
 from xlareport.readers.partitioner_log import PartitionerWarning
 
 _FUNCTION = re.compile(r"(?:jit|pjit|pmap)\(([^()]{1,200}+)\)")
@@ -43,7 +44,9 @@ def _with_warnings(
     shardings, cost = module.shardings, module.cost
     if shardings is None:
         return module
-    module = replace(module, shardings=replace(shardings, warnings=warnings))
+    mesh = shardings.mesh.mesh if shardings.mesh is not None else None
+    described = tuple(describe_shardings(warning, mesh) for warning in warnings)
+    module = replace(module, shardings=replace(shardings, warnings=described))
     if shardings.is_read_fresh or cost is None or module.collectives is None:
         return module
     gathers = [

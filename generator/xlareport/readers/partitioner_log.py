@@ -28,6 +28,9 @@ class PartitionerWarning:
     op_name: str
     count: int = 1
     """How often the log has it."""
+    from_words: str = ""
+    """The sharding before in words, along the axes of the mesh."""
+    to_words: str = ""
 
 
 def read_partitioner_log(data: bytes) -> tuple[PartitionerWarning, ...]:

@@ -8,7 +8,7 @@ from xlareport.analysis.shardings.meshes import ModuleMesh
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.report import ShardedEntryValue, ShardingReport
 from xlareport.analysis.shardings.shardy import ShardyStep
-from xlareport.analysis.shardings.words import describe_sharding, describe_tiles, words_of
+from xlareport.analysis.shardings.words import describe_sharding, words_of
 from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.sharding import Sharding, tiles_of_devices
@@ -72,66 +72,6 @@ class ShardingRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ShardingChangeRecord:
-    """One op whose operands have another sharding than itself."""
-
-    computation: str
-    instruction: str
-    operands: tuple[str, ...]
-    shape: str
-    bytes: int | None
-    from_sharding: str
-    from_words: str
-    to_sharding: str
-    to_words: str
-    received_bytes: int | None
-    """What one device must receive at the least, of one operand."""
-    received_by_all: int | None
-    op_name: str
-    source: str
-    collectives: tuple[str, ...]
-    """What the partitioner made for the same op_name and line."""
-
-
-@dataclass(frozen=True, slots=True)
-class RematerializationRecord:
-    """An involuntary full rematerialization."""
-
-    computation: str
-    value: str
-    gathers: tuple[str, ...]
-    slice: str
-    shape: str
-    bytes: int
-    """Of the whole, on each device."""
-    part_bytes: int
-    from_sharding: str
-    """Empty where it is not known."""
-    from_words: str
-    to_sharding: str
-    to_words: str
-    op_name: str
-    grade: str
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionerWarningRecord:
-    """A warning of the SPMD partitioner in a log: `Involuntary full rematerialization`."""
-
-    instruction: str
-    """Empty where the log names none."""
-    shape: str
-    """Of one device's part."""
-    from_sharding: str
-    from_words: str
-    to_sharding: str
-    to_words: str
-    op_name: str
-    count: int
-    """How often the log has it."""
-
-
-@dataclass(frozen=True, slots=True)
 class ShardingsRecord:
     """The shardings of a module of several partitions."""
 
@@ -142,11 +82,11 @@ class ShardingsRecord:
     shardings: tuple[ShardingRecord, ...]
     parameters: tuple[ShardedEntryValue, ...]
     results: tuple[ShardedEntryValue, ...]
-    changes: tuple[ShardingChangeRecord, ...] | None
+    changes: tuple[ShardingChange, ...] | None
     """Where a value changes its sharding; None where that was not checked."""
     changes_reason: str
     """Why it was not."""
-    rematerializations: tuple[RematerializationRecord, ...] | None
+    rematerializations: tuple[Rematerialization, ...] | None
     """None where that was not checked."""
     rematerializations_reason: str
     rematerializations_read: str
@@ -154,7 +94,7 @@ class ShardingsRecord:
     passes hide some of them."""
     shardy: tuple[ShardyStep, ...] = ()
     """Shardy's own texts (`shardy/`); empty where they were not dumped."""
-    warnings: tuple[PartitionerWarningRecord, ...] = ()
+    warnings: tuple[PartitionerWarning, ...] = ()
     """What the partitioner warned of in a log beside the dump."""
 
 
@@ -171,17 +111,13 @@ def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
         shardings=tuple(_shardings(report.uses[:_MOST_SHARDINGS], mesh)),
         parameters=report.parameters[:_MOST],
         results=report.results[:_MOST],
-        changes=None
-        if changes is None
-        else tuple(_change(change, mesh) for change in changes[:_MOST]),
+        changes=None if changes is None else changes[:_MOST],
         changes_reason=_NO_STEP if changes is None else "",
-        rematerializations=None
-        if values is None
-        else tuple(_rematerialization(value, mesh) for value in values[:_MOST]),
+        rematerializations=None if values is None else values[:_MOST],
         rematerializations_reason=_NO_AFTER if values is None else "",
         rematerializations_read=_read(report),
         shardy=report.shardy,
-        warnings=tuple(_warning(warning, mesh) for warning in report.warnings[:_MOST]),
+        warnings=report.warnings[:_MOST],
     )
 
 
@@ -230,57 +166,3 @@ def words_along(text: str, record: MeshRecord | None) -> str:
         return words_of(text, None)
     axes = tuple((axis.name, axis.size) for axis in record.axes)
     return words_of(text, Mesh(axes, DeviceOrder.of(record.devices)))
-
-
-def _change(change: ShardingChange, mesh: Mesh | None) -> ShardingChangeRecord:
-    return ShardingChangeRecord(
-        computation=change.computation,
-        instruction=change.instruction,
-        operands=change.operands,
-        shape=change.shape,
-        bytes=change.bytes,
-        from_sharding=change.from_sharding,
-        from_words=words_of(change.from_sharding, mesh),
-        to_sharding=change.to_sharding,
-        to_words=words_of(change.to_sharding, mesh),
-        received_bytes=change.received_bytes,
-        received_by_all=change.received_by_all,
-        op_name=change.op_name,
-        source=change.source,
-        collectives=change.collectives,
-    )
-
-
-def _rematerialization(value: Rematerialization, mesh: Mesh | None) -> RematerializationRecord:
-    return RematerializationRecord(
-        computation=value.computation,
-        value=value.value,
-        gathers=value.gathers,
-        slice=value.slice,
-        shape=value.shape,
-        bytes=value.whole_bytes,
-        part_bytes=value.part_bytes,
-        from_sharding=value.from_sharding,
-        from_words=_cut_words(value.from_sharding, value.from_tiles, mesh),
-        to_sharding=value.to_sharding,
-        to_words=_cut_words(value.to_sharding, value.to_tiles, mesh),
-        op_name=value.op_name,
-        grade=value.grade,
-    )
-
-
-def _warning(warning: PartitionerWarning, mesh: Mesh | None) -> PartitionerWarningRecord:
-    return PartitionerWarningRecord(
-        instruction=warning.instruction,
-        shape=warning.shape,
-        from_sharding=warning.from_sharding,
-        from_words=words_of(warning.from_sharding, mesh),
-        to_sharding=warning.to_sharding,
-        to_words=words_of(warning.to_sharding, mesh),
-        op_name=warning.op_name,
-        count=warning.count,
-    )
-
-
-def _cut_words(text: str, tiles: tuple[int, ...], mesh: Mesh | None) -> str:
-    return words_of(text, mesh) if text else describe_tiles(tiles)

@@ -41,7 +41,7 @@ def test_the_program_of_xla_15207_with_shardy_and_gspmd(unpacked: Unpack, name: 
     assert (result.from_sharding, result.to_sharding) == warned.groups()
     assert (result.from_tiles, result.to_tiles) == ((2, 1, 4), (1, 8, 1))
     assert result.shape == "f32[16,16,16]"
-    assert (result.whole_bytes, result.part_bytes) == (16384, 2048)
+    assert (result.bytes, result.part_bytes) == (16384, 2048)
     assert result.gathers == ("all-gather", "all-gather.1")
     assert (result.op_name, result.grade) == ("jit(rematerialized)/add", "exact")
 
@@ -163,7 +163,7 @@ SCHEDULED = ", is_scheduled=true"
 def test_the_final_module_tells_it_too(unpacked: Unpack, name: str) -> None:
     (result,) = found_in(unpacked("resharded") / name, without_passes=True) or ()
     assert (result.from_tiles, result.to_tiles) == ((2, 1, 4), (1, 8, 1))
-    assert (result.shape, result.whole_bytes) == ("f32[16,16,16]", 16384)
+    assert (result.shape, result.bytes) == ("f32[16,16,16]", 16384)
     assert (result.op_name, result.grade) == ("jit(rematerialized)/add", "matched")
     assert not result.is_fresh
 

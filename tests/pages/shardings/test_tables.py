@@ -1,39 +1,55 @@
 """The tables of the page on shardings."""
 
+from xlareport.analysis.shardings.changes import ShardingChange
+from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.report import ShardedEntryValue
 from xlareport.pages.shardings.tables import sharding_tables
 from xlareport.pages.tables import Table
-from xlareport.records.shardings import (
-    RematerializationRecord,
-    ShardingChangeRecord,
-    ShardingsRecord,
-)
+from xlareport.records.shardings import ShardingsRecord
 
 VALUE = ShardedEntryValue(0, "a.1", "a", "f32[8]", 32, 8, "{devices=[4]<=[4]}", "in 4 parts")
-CHANGE = ShardingChangeRecord(
-    "main",
-    "add",
-    ("a", "b"),
-    "f32[8]",
-    32,
-    "F",
-    "from",
-    "T",
-    "to",
-    8,
-    32,
-    "f/add",
-    "t.py:1",
-    ("g",),
+CHANGE = ShardingChange(
+    computation="main",
+    instruction="add",
+    opcode="add",
+    operands=("a", "b"),
+    shape="f32[8]",
+    bytes=32,
+    from_sharding="F",
+    to_sharding="T",
+    received_bytes=8,
+    received_by_all=32,
+    op_name="f/add",
+    source="t.py:1",
+    collectives=("g",),
+    from_words="from",
+    to_words="to",
 )
-WHOLE = RematerializationRecord(
-    "main", "add", ("g", "h"), "s", "f32[8]", 32, 8, "F", "from", "T", "to", "f/add", "exact"
+WHOLE = Rematerialization(
+    computation="main",
+    gathers=("g", "h"),
+    slice="s",
+    value="add",
+    shape="f32[8]",
+    dimensions=(8,),
+    bytes=32,
+    part_bytes=8,
+    from_tiles=(2,),
+    to_tiles=(4,),
+    from_sharding="F",
+    to_sharding="T",
+    op_name="f/add",
+    source="",
+    grade="exact",
+    is_fresh=True,
+    from_words="from",
+    to_words="to",
 )
 
 
 def record(
-    changes: tuple[ShardingChangeRecord, ...] | None,
-    values: tuple[RematerializationRecord, ...] | None,
+    changes: tuple[ShardingChange, ...] | None,
+    values: tuple[Rematerialization, ...] | None,
 ) -> ShardingsRecord:
     return ShardingsRecord(4, "GSPMD", None, (), (VALUE,), (), changes, "", values, "", "")
 

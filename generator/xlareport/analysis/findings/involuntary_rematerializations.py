@@ -52,7 +52,7 @@ def involuntary_rematerializations(case: Case) -> Iterator[Finding]:
 
 def _finding(case: Case, value: Rematerialization) -> Finding:
     whole, part = (
-        units.byte_size(value.whole_bytes),
+        units.byte_size(value.bytes),
         units.byte_size(value.part_bytes),
     )
     line = f", {value.source}" if value.source else ""
@@ -68,8 +68,8 @@ def _finding(case: Case, value: Rematerialization) -> Finding:
         ),
         suggestion=_SUGGESTION,
         grade=value.grade,
-        weight=case.time_of_bytes(float(value.whole_bytes)),
-        bytes=max(0, value.whole_bytes - value.part_bytes),
+        weight=case.time_of_bytes(float(value.bytes)),
+        bytes=max(0, value.bytes - value.part_bytes),
     )
 
 

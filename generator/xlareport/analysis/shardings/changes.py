@@ -41,6 +41,7 @@ class ShardingChange:
     bytes: int | None
     """Of the whole array."""
     from_sharding: str
+    """As the snapshot writes it."""
     to_sharding: str
     received_bytes: int | None
     """What one device must receive at the least, of one operand; None where it cannot be told."""
@@ -50,6 +51,9 @@ class ShardingChange:
     """`train.py:12`; empty where the dump does not tell."""
     collectives: tuple[str, ...]
     """Those that the partitioner made for the same op_name and line, with their opcodes."""
+    from_words: str = ""
+    """The sharding before in words, along the axes of the mesh."""
+    to_words: str = ""
 
 
 def find_changes(partitioning: Partitioning, devices: int) -> tuple[ShardingChange, ...]:

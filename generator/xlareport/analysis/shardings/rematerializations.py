@@ -41,12 +41,15 @@ class Rematerialization:
     shape: str
     """Of the whole: `f32[16,16,16]`."""
     dimensions: Dimensions
-    whole_bytes: int
+    """Of the whole."""
+    bytes: int
+    """Of the whole, on each device."""
     part_bytes: int
     """Of what the slice takes."""
     from_tiles: Tiles
     """Parts of each dimension before the gather."""
     to_tiles: Tiles
+    """Parts of each dimension after the slice."""
     from_sharding: str
     """As the snapshot before the partitioner writes it; empty where it is not known."""
     to_sharding: str
@@ -58,6 +61,9 @@ class Rematerialization:
     where the shape before partitioning says that it is the whole, and in a later snapshot."""
     is_fresh: bool
     """Whether it was read right after the partitioner, not from the final module."""
+    from_words: str = ""
+    """The sharding before in words, along the axes of the mesh."""
+    to_words: str = ""
 
 
 def find_rematerializations(
@@ -140,7 +146,7 @@ def _rematerialization(
         value=value[1].name,
         shape=_text(gathered.shape, whole),
         dimensions=whole,
-        whole_bytes=_bytes(gathered.shape, whole),
+        bytes=_bytes(gathered.shape, whole),
         part_bytes=_bytes(part, tuple(size or 0 for size in part.dimensions)),
         from_tiles=from_tiles,
         to_tiles=to_tiles,

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.shardings.changes import ShardingChange, find_changes, split_tuple
@@ -13,7 +14,7 @@ from xlareport.analysis.shardings.rematerializations import (
     find_rematerializations,
 )
 from xlareport.analysis.shardings.shardy import ShardyStep, list_shardy_steps
-from xlareport.analysis.shardings.words import words_of
+from xlareport.analysis.shardings.words import describe_tiles, words_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.mesh import Mesh
@@ -90,19 +91,53 @@ def report_shardings(
         parameters=parameters,
         results=tuple(_results(whole, part, axes)),
         uses=_uses(whole) if propagated else _count(parameters),
-        changes=_changes(partitioning, partitions),
-        rematerializations=find_rematerializations(partitioning),
+        changes=_changes(partitioning, partitions, axes),
+        rematerializations=_rematerializations(partitioning, axes),
         shardy=list_shardy_steps(texts),
         is_read_fresh=partitioning is not None and partitioning.is_fresh,
     )
 
 
 def _changes(
-    partitioning: Partitioning | None, partitions: int
+    partitioning: Partitioning | None, partitions: int, mesh: Mesh | None
 ) -> tuple[ShardingChange, ...] | None:
     if partitioning is None or not partitioning.is_propagated:
         return None
-    return find_changes(partitioning, partitions)
+    return tuple(
+        describe_shardings(change, mesh) for change in find_changes(partitioning, partitions)
+    )
+
+
+def _rematerializations(
+    partitioning: Partitioning | None, mesh: Mesh | None
+) -> tuple[Rematerialization, ...] | None:
+    values = find_rematerializations(partitioning)
+    if values is None:
+        return None
+    return tuple(
+        replace(
+            value,
+            from_words=_cut_words(value.from_sharding, value.from_tiles, mesh),
+            to_words=_cut_words(value.to_sharding, value.to_tiles, mesh),
+        )
+        for value in values
+    )
+
+
+def _cut_words(text: str, tiles: tuple[int, ...], mesh: Mesh | None) -> str:
+    return words_of(text, mesh) if text else describe_tiles(tiles)
+
+
+_T = TypeVar("_T", ShardingChange, PartitionerWarning)
+
+
+def describe_shardings(value: _T, mesh: Mesh | None) -> _T:
+    """Return a value with its two shardings in words, along the axes of the mesh."""
+    return replace(
+        value,
+        from_words=words_of(value.from_sharding, mesh),
+        to_words=words_of(value.to_sharding, mesh),
+    )
 
 
 def _partitioner(

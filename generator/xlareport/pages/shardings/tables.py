@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
+from xlareport.analysis.shardings.changes import ShardingChange
+from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.report import ShardedEntryValue
 from xlareport.analysis.shardings.shardy import ShardyStep
 from xlareport.pages.tables import Cell, Column, Table
+from xlareport.readers.partitioner_log import PartitionerWarning
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.shardings import (
     MeshRecord,
-    PartitionerWarningRecord,
-    RematerializationRecord,
-    ShardingChangeRecord,
     ShardingsRecord,
     words_along,
 )
@@ -83,7 +83,7 @@ def _values(title: str, values: Sequence[ShardedEntryValue]) -> Table:
     return Table(columns, rows)
 
 
-def _changes(changes: Sequence[ShardingChangeRecord]) -> Table:
+def _changes(changes: Sequence[ShardingChange]) -> Table:
     columns = (
         Column("Instruction", "code", "before SPMD partitioning"),
         Column("From"),
@@ -167,7 +167,7 @@ def _pair_words(written: str, mesh: MeshRecord | None) -> str:
     return " · ".join(words_along(text, mesh) for text in written.split(" · "))
 
 
-def _rematerializations(values: Sequence[RematerializationRecord]) -> Table:
+def _rematerializations(values: Sequence[Rematerialization]) -> Table:
     columns = (
         Column("Value", "code"),
         Column("From"),
@@ -200,7 +200,7 @@ def _rematerializations(values: Sequence[RematerializationRecord]) -> Table:
     return Table(columns, rows, sort=(3, "desc"))
 
 
-def _warnings(warnings: Sequence[PartitionerWarningRecord]) -> Table:
+def _warnings(warnings: Sequence[PartitionerWarning]) -> Table:
     columns = (
         Column("Instruction", "code", "as the log names it"),
         Column("From"),
