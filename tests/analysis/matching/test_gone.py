@@ -271,7 +271,9 @@ def test_a_user_whose_name_another_has_now_is_not_said_to_be_there(read: Read) -
     )
     after = _CARRIED.replace("tan(%a)", "reverse(%sine), dimensions={0}")
     reason = _told_removed(read, before, after, "x")
-    assert reason == "its user %lost, whose name another has now, was removed"
+    assert reason == (
+        "its user %lost, whose name another has now, was removed, and %out uses %lost now"
+    )
 
 
 _TAKEN_TWICE = """
@@ -306,3 +308,27 @@ def test_an_element_that_nothing_takes_any_more_is_not_merged(read: Read) -> Non
     )
     assert pairing is not None
     assert pairing.relation is Relation.REMOVED
+
+
+_CHAINED = """
+HloModule m
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %exp.1 = f32[8]{0} exponential(%a)
+  %bitcast.1 = f32[2,4]{1,0} bitcast(%exp.1)
+  %bitcast.2 = f32[4,2]{1,0} bitcast(%bitcast.1)
+  %bitcast.3 = f32[8]{0} bitcast(%bitcast.2)
+  ROOT %out = f32[8]{0} negate(%bitcast.3)
+}
+"""
+_SHORTENED = "\n".join(
+    line for line in _CHAINED.replace("%bitcast.3)", "%exp.1)").split("\n") if "bitcast" not in line
+)
+
+
+def test_a_removed_chain_says_what_its_end_was_replaced_by(read: Read) -> None:
+    matching = match(read(_CHAINED), read(_SHORTENED))
+    pairing = matching.pairing_before(Place("main", "bitcast.1"))
+    assert pairing is not None
+    assert pairing.reason == "its user %bitcast.2 was removed, and %out uses %exp.1 now"

@@ -131,3 +131,32 @@ ENTRY %main (a: f32[8]) -> f32[8] {
     pairing = match(read(called), read(after)).pairing_after(at("abs"))
     assert pairing is not None
     assert "%call" in pairing.reason
+
+
+_APART = """
+HloModule m
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %exp.1 = f32[8]{0} exponential(%a)
+  ROOT %out = f32[8]{0} negate(%exp.1)
+}
+"""
+_BETWEEN = _APART.replace(
+    "  ROOT %out = f32[8]{0} negate(%exp.1)",
+    "  %copy.1 = f32[8]{0} copy(%exp.1)\n  %abs.1 = f32[8]{0} abs(%copy.1)\n"
+    "  ROOT %out = f32[8]{0} negate(%abs.1)",
+)
+
+
+def test_what_is_inserted_behind_an_unchanged_line_says_so(read: Read) -> None:
+    after = _BETWEEN.replace("  %abs.1 = f32[8]{0} abs(%copy.1)\n", "").replace("%abs.1", "%copy.1")
+    pairing = match(read(_APART), read(after)).pairing_after(Place("main", "copy.1"))
+    assert pairing is not None
+    assert pairing.reason == "inserted between %exp.1 and %out"
+
+
+def test_what_a_new_instruction_reads_says_where_that_leads(read: Read) -> None:
+    pairing = match(read(_APART), read(_BETWEEN)).pairing_after(Place("main", "copy.1"))
+    assert pairing is not None
+    assert pairing.reason == "an operand of the new %abs.1, which leads to %out"

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 
 from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
 from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
@@ -242,9 +243,11 @@ class Gone:
     def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[str]:
         known = [use for use in users if use[0].partner is not None]
         yield from self._reads_of(node, known, near=True)
+        farther = self._reads_of(node, self._living_users(users), near=False)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
-            yield f"its user {self._former(users[0][0])} was removed"
-        yield from self._reads_of(node, self._living_users(users), near=False)
+            removed = f"its user {self._former(users[0][0])} was removed"
+            yield ", and ".join((removed, *islice(farther, 1)))
+        yield from farther
 
     def _former(self, user: Node) -> str:
         """Return the name of what is gone, and that another has it now, if so."""

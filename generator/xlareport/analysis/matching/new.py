@@ -10,6 +10,8 @@ from xlareport.analysis.matching.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.knowledge.grades import Grade, weakest
 
+_MOST_STEPS = 100
+"""New instructions that are followed to a known one."""
 _DEEPEST = 100
 """Readers of readers that are followed to find what a constant was copied from."""
 
@@ -44,10 +46,9 @@ class New:
             return PairVerdict(None, Grade.EXACT, _IDLE if unread else _DEAD)
         if source is not None:
             return PairVerdict(source, self._doubts.get(node, Grade.EXACT), "a further copy")
-        source = self._copied_by_name(node)
-        if source is not None:
-            reason = "a further copy, by name, form and framework op"
-            return PairVerdict(source, Grade.MATCHED, reason)
+        copied = self._copied_otherwise(node)
+        if copied is not None:
+            return copied
         if node.instruction.opcode == "parameter":
             words = self._reason_of_parameter(node)
             if words is not None:
@@ -55,6 +56,15 @@ class New:
         for grade, reason in self._reasons(node):
             return PairVerdict(None, grade, reason)
         return PairVerdict(None, Grade.GUESSED, "no source was found")
+
+    def _copied_otherwise(self, node: Node) -> PairVerdict | None:
+        """Return what a node is a copy of though it does not compute the same line."""
+        source = self._search.moved_copies.get(node)
+        if source is not None:
+            return PairVerdict(source, Grade.MATCHED, "a further copy, on moved data")
+        source = self._copied_by_name(node)
+        reason = "a further copy, by name, form and framework op"
+        return None if source is None else PairVerdict(source, Grade.MATCHED, reason)
 
     def source(self, node: Node) -> Node | None:
         """Return the instruction before that a node is a copy of."""
@@ -181,12 +191,26 @@ class New:
             if user.partner is not None:
                 yield Grade.MATCHED, self._put_in(node, user, position)
         if users:
-            yield Grade.MATCHED, f"an operand of the new %{users[0][0].instruction.name}"
+            name = users[0][0].instruction.name
+            yield Grade.MATCHED, f"an operand of the new %{name}{self._led_to(users[0][0])}"
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, _IDLE
+
+    def _led_to(self, user: Node) -> str:
+        """Return which known instruction uses, through further new ones, what a new one gives."""
+        users = self._search.after.users
+        for _ in range(_MOST_STEPS):
+            known = next((other for other, _ in users.get(user, ()) if other.partner), None)
+            if known is not None:
+                return f", which leads to %{_reader_beside(user, known).instruction.name}"
+            following = next((other for other, _ in users.get(user, ()) if not other.kept), None)
+            if following is None:
+                break
+            user = following
+        return ""
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
         if not callers and not self._is_in_entry(node):
@@ -206,9 +230,14 @@ class New:
         if user.partner is not None:
             read = read_at(self._search.before, user.partner, position)
         sources = [operand for operand, _ in self._search.after.graph.operands(node)]
-        if read is not None and read.partner is not None and read.partner in sources:
-            return f"inserted between %{read.partner.instruction.name} and %{name}"
+        between = None if read is None else self._itself_after(read)
+        if between is not None and between in sources:
+            return f"inserted between %{between.instruction.name} and %{name}"
         return f"used by %{name}"
+
+    def _itself_after(self, node: Node) -> Node | None:
+        """Return what continues a node, or the node of its line if that is kept."""
+        return self._search.itself_after(node) if node.kept else node.partner
 
 
 def _reader_beside(node: Node, user: Node) -> Node:

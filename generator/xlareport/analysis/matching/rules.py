@@ -190,8 +190,18 @@ def same_operation(search: Search) -> None:
             continue
         grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
         for node, other in zip(ours, theirs, strict=True):
-            if search.before.is_called(node) == search.after.is_called(other):
+            same_state = search.before.is_called(node) == search.after.is_called(other)
+            if same_state and not _are_other_data(node, other):
                 search.link(node, other, grade, "left of the same framework op, in order")
+
+
+def _are_other_data(node: Node, other: Node) -> bool:
+    """Whether two moves of data give elements of other types: they move something else."""
+    types = [known.instruction.shape.element_type for known in (node, other)]
+    return node.instruction.opcode in _MOVES and types[0] != types[1]
+
+
+_MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
 
 
 def _operation(node: Node) -> Hashable:

@@ -76,6 +76,8 @@ class Search:
     """What does, beside its partner, the work of a node before."""
     inlined: dict[Node, list[Node]] = field(default_factory=dict)
     """What does once, where a former loop or conditional stood, what that did."""
+    moved_copies: dict[Node, Node] = field(default_factory=dict)
+    """What does once more, on moved data, what a node before did; or moves it once more."""
     named: int = 0
     """The number of values that links have made."""
     settled: int = -1

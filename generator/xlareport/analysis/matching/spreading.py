@@ -7,6 +7,7 @@ from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, Operand
 from xlareport.analysis.matching.grouping import group_by_key
+from xlareport.analysis.matching.moved_copies import is_done_again
 from xlareport.analysis.matching.nodes import (
     Names,
     is_array_call,
@@ -59,7 +60,8 @@ class _Spread:
             for node, other in self._exchanged(before, after):
                 if not (is_free(node) and is_free(other) and _could_do_its_work(node, other)):
                     continue
-                if not self._continues_elsewhere(node, other):
+                again = is_done_again(search.before, node, other)
+                if not again and not self._continues_elsewhere(node, other):
                     self._link(node, other, f"%{before.instruction.name} reads it instead")
         return bool(self._queue)
 

@@ -1,0 +1,132 @@
+"""A rule for work that is done again on moved data: a transposed copy of a softmax, for a sort.
+
+Before, a reader has a move of a result; after, it reads the same work done on moved operands.
+"""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.pairing import Relation
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
+from xlareport.knowledge.grades import Grade
+
+_MOVES = frozenset({"bitcast", "copy", "reshape", "transpose"})
+_MOST_MOVES = 4
+_MOST_PAIRS = 100
+_SAME = "the same operation on the same value, on the other side of a move"
+
+
+def moved(search: Search) -> None:
+    """Pair what is done on moved data now, and the moves; note what is done on both as copies."""
+    if not any(node.instruction.opcode in _MOVES for node in search.before.open()):
+        return
+    search.evaluate()
+    for link in list(search.links):
+        for move, other in _exchanged(search, link.before, link.after):
+            for source in _sources(search.before, move):
+                if _does_the_same(source, other):
+                    _follow(search, source, other, move)
+                    break
+
+
+def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield the free moves that a node reads, with what else its partner reads at their places."""
+    ours, theirs = search.before.graph.operands(before), search.after.graph.operands(after)
+    if len(ours) != len(theirs):
+        return
+    for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
+        plain = not path and not other_path and is_free(node) and is_free(other)
+        if plain and _is_move(node) and not _is_move(other):
+            yield node, other
+
+
+def is_done_again(before: Side, move: Node, other: Node) -> bool:
+    """Whether what is read instead of a move does what the move's source did, on moved data."""
+    if not _is_move(move) or _is_move(other):
+        return False
+    return any(_does_the_same(source, other) for source in _sources(before, move))
+
+
+def _follow(search: Search, source: Node, other: Node, move: Node) -> None:
+    """Pair work with the same work on moved data, or note a copy, with all that it reads."""
+    copied = _copied(search, source, other)
+    for node, copy in copied or ():
+        if not is_free(copy) or copy in search.moved_copies:
+            continue
+        if _is_move(copy):
+            _pair_move(search, move, copy, source)
+        elif not (is_free(node) and search.link(node, copy, Grade.MATCHED, _SAME)):
+            search.moved_copies[copy] = node
+
+
+def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]] | None:
+    """Return work and its copies, and what is moved for it with the moves; None if unlike."""
+    waiting = [(source, other)]
+    for node, copy in waiting:
+        if _is_move(copy) or len(waiting) > _MOST_PAIRS:
+            continue
+        for read, now in _operands(search, node, copy):
+            if _is_itself(search, read, now):
+                continue
+            moved = _is_move(now) and any(
+                _is_itself(search, read, behind) for behind in _sources(search.after, now)
+            )
+            if not moved and not (is_free(now) and _does_the_same(read, now)):
+                return None
+            if (read, now) not in waiting:
+                waiting.append((read, now))
+    return None if len(waiting) > _MOST_PAIRS else waiting
+
+
+def _operands(search: Search, node: Node, copy: Node) -> Iterator[tuple[Node, Node]]:
+    ours, theirs = search.before.graph.operands(node), search.after.graph.operands(copy)
+    for (read, _), (now, _) in zip(ours, theirs, strict=True):
+        yield read, now
+
+
+def _is_itself(search: Search, node: Node, other: Node) -> bool:
+    """Whether a node after continues one before."""
+    now = search.itself_after(node) if node.kept else node.partner
+    return now is other or (node.constant and node.token == other.token)
+
+
+def _pair_move(search: Search, move: Node, now: Node, source: Node) -> None:
+    """Pair a move with the one that is done before the work it was done after; once."""
+    alike = move.instruction.opcode == now.instruction.opcode
+    if not alike or not is_free(move):
+        search.moved_copies[now] = move
+    elif search.link(move, now, Grade.MATCHED, f"past %{source.instruction.name}"):
+        search.links[-1].relation = Relation.SWAPPED
+
+
+def _does_the_same(node: Node, other: Node) -> bool:
+    """Whether two nodes are one operation on as many elements, neither a move nor a leaf."""
+    line, known = node.instruction, other.instruction
+    count = line.shape.element_count
+    return (
+        line.opcode == known.opcode
+        and not _is_move(node)
+        and bool(line.operands)
+        and len(line.operands) == len(known.operands)
+        and count is not None
+        and count == known.shape.element_count
+        and line.shape.element_type == known.shape.element_type
+        and line.attributes.get("direction") == known.attributes.get("direction")
+        and not node.instruction.called
+    )
+
+
+def _sources(side: Side, move: Node) -> Iterator[Node]:
+    """Yield what a move moves, behind further moves, step by step."""
+    for _ in range(_MOST_MOVES):
+        operands = side.graph.operands(move)
+        if not _is_move(move) or len(operands) != 1 or operands[0][1]:
+            return
+        move = operands[0][0]
+        yield move
+
+
+def _is_move(node: Node) -> bool:
+    return node.instruction.opcode in _MOVES

@@ -1,0 +1,79 @@
+"""Work that is done again on moved data, beside what does it where it did."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_HEAD = """
+HloModule m
+
+ENTRY %main (a: f32[4,8], b: f32[4,8]) -> (f32[8,4], f32[4]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %b = f32[4,8]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+  %sub.1 = f32[4,8]{1,0} subtract(%a, %b)
+  %exp.1 = f32[4,8]{1,0} exponential(%sub.1)
+  %first = f32[4,1]{1,0} slice(%exp.1), slice={[0:4], [0:1]}
+  %row = f32[4]{0} reshape(%first)
+"""
+_BEFORE = (
+    _HEAD
+    + """  %transpose.1 = f32[8,4]{1,0} transpose(%exp.1), dimensions={1,0}
+  %log.1 = f32[8,4]{1,0} log(%transpose.1)
+  ROOT %out = (f32[8,4]{1,0}, f32[4]{0}) tuple(%log.1, %row)
+}
+"""
+)
+_AFTER = (
+    _HEAD
+    + """  %transpose.2 = f32[8,4]{1,0} transpose(%a), dimensions={1,0}
+  %transpose.3 = f32[8,4]{1,0} transpose(%b), dimensions={1,0}
+  %sub.2 = f32[8,4]{1,0} subtract(%transpose.2, %transpose.3)
+  %exp.2 = f32[8,4]{1,0} exponential(%sub.2)
+  %log.1 = f32[8,4]{1,0} log(%exp.2)
+  ROOT %out = (f32[8,4]{1,0}, f32[4]{0}) tuple(%log.1, %row)
+}
+"""
+)
+
+
+def _at(name: str) -> Place:
+    return Place("main", name)
+
+
+def test_work_done_again_on_moved_data_is_a_copy(read: Read) -> None:
+    matching = match(read(_BEFORE), read(_AFTER))
+    for name in ("exp", "sub"):
+        pairing = matching.pairing_before(_at(f"{name}.1"))
+        assert pairing is not None
+        assert pairing.relation is Relation.CLONED
+        assert _at(f"{name}.2") in pairing.after
+
+
+def test_the_move_is_now_done_before_that_work(read: Read) -> None:
+    pairing = match(read(_BEFORE), read(_AFTER)).pairing_before(_at("transpose.1"))
+    assert pairing is not None
+    assert pairing.after[0] == _at("transpose.2")
+
+
+def test_no_transpose_became_an_exponential(read: Read) -> None:
+    made = step(read(_BEFORE), read(_AFTER), "`tpu-broadcast-rewriter`")
+    words = " ".join((made.headline, *made.account))
+    assert "cloned 1 exponential, 1 subtract and 1 transpose" in words
+    assert "became" not in words
+    assert not made.removed
+
+
+def test_work_on_other_data_is_no_copy(read: Read) -> None:
+    other = _AFTER.replace("transpose(%a)", "transpose(%first2)").replace(
+        "  %transpose.2", "  %first2 = f32[4,8]{1,0} negate(%a)\n  %transpose.2"
+    )
+    made = step(read(_BEFORE), read(other), "`algsimp`")
+    words = " ".join((made.headline, *made.account))
+    assert "cloned" not in words
+    assert "was moved" not in words
