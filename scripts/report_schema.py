@@ -60,7 +60,8 @@ DETAILS: dict[str, dict[str, Any]] = {
         "description": "The snapshot in its formats: the path of each is the name and one of the "
         "endings."
     },
-    "FindingRecord.grade": GRADES,
+    "Finding.grade": GRADES,
+    "Rematerialization.grade": GRADES,
     "CodeRecord.grade": GRADES,
     "RecompilationGroup.changed_steps": COUNT,
     "RankGroup.collectives": COUNT,

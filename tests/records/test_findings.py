@@ -13,7 +13,7 @@ from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
-from xlareport.records.findings import device_bytes, finding_record, finding_records
+from xlareport.records.findings import device_bytes, finding_records, rate_finding
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +38,15 @@ def test_severity_is_the_share_of_time_or_memory(
     whole, memory = cost.seconds, device_bytes(cost)
     assert whole is not None
     assert memory is not None
-    of_time = finding_record(replace(FINDING, seconds=share * whole), cost)
-    of_memory = finding_record(replace(FINDING, bytes=int(share * memory)), cost)
+    of_time = rate_finding(replace(FINDING, seconds=share * whole), cost)
+    of_memory = rate_finding(replace(FINDING, bytes=int(share * memory)), cost)
     assert (of_time.severity, of_memory.severity) == (severity, severity)
     assert (of_time.title, of_time.bytes, of_memory.seconds) == ("Some title", None, None)
 
 
 def test_a_gain_that_is_not_known_is_low_but_for_rules_of_their_own(cost: CostReport) -> None:
-    assert finding_record(FINDING, cost).severity == "low"
-    assert finding_record(replace(FINDING, rule="out-of-memory"), cost).severity == "high"
+    assert rate_finding(FINDING, cost).severity == "low"
+    assert rate_finding(replace(FINDING, rule="out-of-memory"), cost).severity == "high"
 
 
 def test_an_initialization_is_not_told_to_make_fewer_random_numbers(cost: CostReport) -> None:

@@ -1,10 +1,11 @@
 """The findings of a module in report.json: ranked by what a remedy can save at most."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
-from xlareport.records.report import RECOMPILATIONS, FindingRecord, ModuleRecord
+from xlareport.records.report import RECOMPILATIONS, ModuleRecord
 
 HELPERS = frozenset(
     {"eager op", "cast or transfer", "random numbers", "module extracted for autotuning"}
@@ -33,7 +34,7 @@ SEVERITIES = tuple(name for name, _ in _LEVELS)
 
 def finding_records(
     record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[Finding | None]
-) -> tuple[FindingRecord, ...]:
+) -> tuple[Finding, ...]:
     """Return the findings of a module, ranked; what was cut out of another one has none.
 
     `recompilations` are those of the groups of the dump; None for operations outside of jit, which
@@ -49,22 +50,16 @@ def finding_records(
     if again is not None and is_program:
         findings.append(again)
     ranked = sorted(findings, key=lambda finding: -_share(finding, cost))
-    records = [finding_record(finding, cost) for finding in ranked]
-    return tuple(sorted(records, key=lambda record: SEVERITIES.index(record.severity)))
+    rated = [rate_finding(finding, cost) for finding in ranked]
+    return tuple(sorted(rated, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-def finding_record(finding: Finding, cost: CostReport) -> FindingRecord:
-    """Return a finding as report.json has it."""
-    return FindingRecord(
-        rule=finding.rule,
+def rate_finding(finding: Finding, cost: CostReport) -> Finding:
+    """Return a finding with its severity in a module of such cost, as report.json has it."""
+    return replace(
+        finding,
         title=finding.title[:1].upper() + finding.title[1:],
-        grade=finding.grade,
-        evidence=finding.evidence,
-        suggestion=finding.suggestion,
-        places=finding.places,
         severity=_severity(finding, cost),
-        seconds=finding.seconds,
-        bytes=finding.bytes,
         occurrences=finding.count,
     )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from xlareport.analysis.code.module import CodeRecord
+from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.estimates import InstructionEstimates
 from xlareport.analysis.kernels.gemms import ModuleGemms
@@ -130,27 +131,6 @@ RECOMPILATIONS = "recompilations"
 
 
 @dataclass(frozen=True, slots=True)
-class FindingRecord:
-    """One thing to look at; names in its sentences stand between backticks."""
-
-    rule: str
-    title: str
-    grade: str
-    evidence: str
-    suggestion: str
-    places: tuple[tuple[str, str], ...]
-    """(computation, instruction), the first where to look first."""
-    severity: str
-    """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`."""
-    seconds: float | None
-    """Of the roofline time of one execution, what a remedy saves at most; None where not known."""
-    bytes: int | None
-    """Of the device's memory, what a remedy saves at most; None where not known."""
-    occurrences: int
-    """How often there is such a thing; `places` has the first few, or users of it as well."""
-
-
-@dataclass(frozen=True, slots=True)
 class ModuleRecord:
     """One module."""
 
@@ -192,7 +172,7 @@ class ModuleRecord:
     """What it costs; None where no snapshot could be counted."""
     measured: ProfileRecord | None = None
     """What a profiler saw; None where none saw the module run."""
-    findings: tuple[FindingRecord, ...] = ()
+    findings: tuple[Finding, ...] = ()
     """Findings, by severity, then by what they can save."""
     collectives: tuple[CollectiveRecord, ...] = ()
     """The collectives of the final snapshot, in the order of the schedule."""
@@ -304,7 +284,7 @@ class StoredRecords(SpooledValues[ModuleRecord]):
         return self._shared.share(tuple(f"{folder}{slash}" for folder, slash, _ in parts))
 
 
-def _outline_finding(finding: FindingRecord) -> FindingRecord:
+def _outline_finding(finding: Finding) -> Finding:
     """Return the title alone, but of what is told of the whole dump."""
     if finding.rule == RECOMPILATIONS:
         return finding

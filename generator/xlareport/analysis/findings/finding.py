@@ -46,7 +46,10 @@ class Finding:
     bytes: int | None = None
     """Of the device's memory, what a remedy saves at most; None where not known."""
     occurrences: int = 0
-    """How often there is such a thing, where that is not the number of places; 0 where it is."""
+    """How often there is such a thing: `places` has the first few, or users of it as well. A rule
+    leaves it 0 where it is the number of places."""
+    severity: str = "low"
+    """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`."""
 
     @property
     def count(self) -> int:

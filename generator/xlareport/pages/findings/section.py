@@ -4,15 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from markupsafe import Markup
-
 from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
-from xlareport.pages.rendering.environment import prose
 from xlareport.records.cost import CostRecord
 from xlareport.records.findings import SEVERITIES
-from xlareport.records.report import RECOMPILATIONS, FindingRecord, ModuleRecord, ReportRecord
+from xlareport.records.report import RECOMPILATIONS, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 MOST_ON_A_PAGE = 5
@@ -36,21 +34,14 @@ class PlaceView:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One thing to look at."""
+    """A finding with its links and the gain in words."""
 
-    title: str
-    severity: str
-    """`high`, `medium` or `low`."""
+    finding: Finding
     gain: str
     """What a remedy saves at most; empty where that is not known."""
     gain_words: str
     """The same in a sentence, for a tooltip."""
-    grade: str
-    evidence: Markup
-    suggestion: Markup
     places: tuple[PlaceView, ...]
-    occurrences: int
-    """How often there is such a thing, whether its place is named or not."""
     rule: str
     """The address of what the rule says, and when it is wrong."""
 
@@ -89,11 +80,11 @@ def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | No
     )
     findings = module_findings(dump.modules[place], own, navigation.HOME)
     shown = (*findings.shown, *_compiled_again(report, _RECOMPILED))
-    ranked = sorted(shown, key=lambda view: SEVERITIES.index(view.severity))
+    ranked = sorted(shown, key=lambda view: SEVERITIES.index(view.finding.severity))
     return replace(findings, shown=tuple(ranked))
 
 
-def _is_again(finding: FindingRecord) -> bool:
+def _is_again(finding: Finding) -> bool:
     return finding.rule == RECOMPILATIONS
 
 
@@ -109,9 +100,7 @@ def _compiled_again(report: ReportRecord, most: int) -> list[FindingView]:
     return [_of_modules(finding, modules) for finding in islice(findings.values(), most)]
 
 
-def _view(
-    finding: FindingRecord, module: ModuleAnalysis, record: ModuleRecord, page: str
-) -> FindingView:
+def _view(finding: Finding, module: ModuleAnalysis, record: ModuleRecord, page: str) -> FindingView:
     names = dict.fromkeys(instruction for _, instruction in finding.places if instruction)
     places = (_instruction(name, module, record, page) for name in names)
     return _finding(finding, places, page, record.expense)
@@ -127,7 +116,7 @@ def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: 
     return PlaceView(f"%{name}", unit, None)
 
 
-def _of_modules(finding: FindingRecord, modules: Mapping[str, ModuleRecord]) -> FindingView:
+def _of_modules(finding: Finding, modules: Mapping[str, ModuleRecord]) -> FindingView:
     result = (modules[key] for key, _ in finding.places)
     places = (
         PlaceView(
@@ -139,18 +128,13 @@ def _of_modules(finding: FindingRecord, modules: Mapping[str, ModuleRecord]) -> 
 
 
 def _finding(
-    finding: FindingRecord, places: Iterable[PlaceView], page: str, cost: CostRecord | None
+    finding: Finding, places: Iterable[PlaceView], page: str, cost: CostRecord | None
 ) -> FindingView:
     return FindingView(
-        title=finding.title,
-        severity=finding.severity,
+        finding=finding,
         gain=_gain(finding, cost),
         gain_words=_GAIN if finding.seconds is not None else _MEMORY_GAIN,
-        grade=finding.grade,
-        evidence=prose(finding.evidence),
-        suggestion=prose(finding.suggestion),
         places=tuple(places),
-        occurrences=finding.occurrences,
         rule=f"{navigation.address(_GUIDE, page)}#{finding.rule}",
     )
 
@@ -162,7 +146,7 @@ _GAIN = (
 _MEMORY_GAIN = "Upper bound of the device memory saved, and its share of the module's"
 
 
-def _gain(finding: FindingRecord, cost: CostRecord | None) -> str:
+def _gain(finding: Finding, cost: CostRecord | None) -> str:
     """Return what a remedy saves at most; only a share of the time where the device is a guess."""
     known = []
     if finding.seconds and cost is not None and cost.seconds:

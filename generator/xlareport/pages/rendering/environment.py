@@ -163,6 +163,26 @@ def _dump_name(value: Sequence[str] | None) -> Markup:
     return UNKNOWN if value is None else code(value[0])
 
 
+def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:
+    """Return a sentence as HTML: what is between two backticks is code, the rest is text.
+
+    A name that has an address becomes a link.
+    """
+    pieces = sentence.split("`")
+    if len(pieces) % 2 == 0:
+        return text(sentence)
+    return Markup("").join(
+        _name(piece, (addresses or {}).get(piece)) if place % 2 else text(piece)
+        for place, piece in enumerate(pieces)
+    )
+
+
+def _name(name: str, address: str | None) -> Markup:
+    if address is None:
+        return code(name)
+    return Markup('<a href="{}">{}</a>').format(href(address), code(name))
+
+
 _CELLS: Mapping[str, Callable[..., Markup]] = {
     "link": _link,
     "chip": _chip,
@@ -191,6 +211,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "key": navigation.module_key,
     "cell": cell,
     "plural": units.plural,
+    "prose": prose,
 }
 
 
@@ -210,23 +231,3 @@ def _written_out(character: str) -> str:
     if number < 0x20:
         return chr(0x2400 + number)
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
-
-
-def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:
-    """Return a sentence as HTML: what is between two backticks is code, the rest is text.
-
-    A name that has an address becomes a link.
-    """
-    pieces = sentence.split("`")
-    if len(pieces) % 2 == 0:
-        return text(sentence)
-    return Markup("").join(
-        _name(piece, (addresses or {}).get(piece)) if place % 2 else text(piece)
-        for place, piece in enumerate(pieces)
-    )
-
-
-def _name(name: str, address: str | None) -> Markup:
-    if address is None:
-        return code(name)
-    return Markup('<a href="{}">{}</a>').format(href(address), code(name))
