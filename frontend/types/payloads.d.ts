@@ -18,6 +18,7 @@ export interface Payloads {
   "m/x/step~0-0": DiffLines;
   "m/x/history": HistoryIndex;
   "m/x/history-0": HistoryChunk;
+  "m/x/facts": Facts;
   "m/x/graph": Instructions;
   "m/x/graph-0": InstructionDetails;
   "m/x/versions": ComputationList;
@@ -363,6 +364,17 @@ export interface InstructionFigures {
   source: number[];
   scopes: string[];
   sources: string[];
+}
+
+/** Title, sentence, part of the module's page with more, grade. */
+export type Fact = [string, string, string, Grade];
+/** What panels show of instructions of the final snapshot, by their names. */
+export interface Facts {
+  /** Roofline time of one run; null where it is not known. */
+  seconds: number | null;
+  /** What holds of an instruction without a fact on fusion. */
+  fusion: string;
+  facts: Record<string, Fact[]>;
 }
 
 /** What is as usual at the end of a row is left out, in between it is 0. */

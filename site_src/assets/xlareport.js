@@ -172,6 +172,15 @@ var xlareport = (() => {
     const [[name, value] = ["", ""]] = new URLSearchParams(query);
     return value ? "" : name;
   }
+  function partAddress(name, anchor) {
+    const tab = (
+      /** @type {HTMLAnchorElement | null} */
+      document.querySelector(`[data-xr-parts] a[data-part="${name}"]`)
+    );
+    if (!tab) return "";
+    if (!anchor) return tab.href;
+    return isSingleFile ? `${tab.hash}&at=${anchor}` : `${tab.href}#${anchor}`;
+  }
   function shareableAddress(fragment) {
     const page3 = state.get("page");
     return new URL(page3 ? `#page=${page3}&${fragment.slice(1)}` : fragment, location.href).href;
@@ -287,7 +296,7 @@ var xlareport = (() => {
         const parts = typeof pattern === "string" ? pattern.split("\x7F") : pattern;
         const [start, count] = [end, counts[place]];
         for (let slot = 1; slot < parts.length; slot += 1, end += count) {
-          for (let row3 = 1; row3 < count; row3 += 1) this.numbers[end + row3] += this.numbers[end + row3 - 1];
+          for (let row4 = 1; row4 < count; row4 += 1) this.numbers[end + row4] += this.numbers[end + row4 - 1];
         }
         return { parts, start, count };
       });
@@ -1579,8 +1588,8 @@ var xlareport = (() => {
       /** @type {Map<string, {rank: number, count: number}>} */
       /* @__PURE__ */ new Map()
     );
-    for (const row3 of rows2) {
-      const [opcode, , color] = columns2.looks[columns2.look[row3]];
+    for (const row4 of rows2) {
+      const [opcode, , color] = columns2.looks[columns2.look[row4]];
       const rank2 = HEAVY.includes(color) ? HEAVY.indexOf(color) : HEAVY.length;
       if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank: rank2, count: (counts.get(opcode)?.count ?? 0) + 1 });
     }
@@ -1597,17 +1606,17 @@ var xlareport = (() => {
     if (place === void 0) return null;
     const first = graph.first[place];
     const [, size, does] = graph.index.computations[place];
-    const rows2 = Array.from({ length: size }, (_, row3) => first + row3);
+    const rows2 = Array.from({ length: size }, (_, row4) => first + row4);
     const calls = rows2.map(
-      (row3) => graph.calls(row3).map(
+      (row4) => graph.calls(row4).map(
         ([attribute, called3]) => (
           /** @type {[string, number]} */
           [attribute, numbers.get(graph.index.computations[called3][0]) ?? -1]
         )
       )
     );
-    const operands = rows2.map((row3) => graph.index.operands[row3]);
-    const controls = rows2.map((row3) => graph.controls(row3).map((other) => other - first));
+    const operands = rows2.map((row4) => graph.index.operands[row4]);
+    const controls = rows2.map((row4) => graph.controls(row4).map((other) => other - first));
     return { name, number, columns: graph.index, rows: rows2, operands, controls, calls, root: graph.index.roots[place], does };
   }
   function assembleGraph(parts, description) {
@@ -1655,12 +1664,12 @@ var xlareport = (() => {
       index.computations.push([name, rows2.length, does || doing(part2)]);
       index.inside[1].push(0);
       index.roots.push(root2);
-      for (const [place, row3] of rows2.entries()) {
-        index.names.push(columns2.names[row3]);
-        index.arguments.push(columns2.arguments[row3]);
-        index.look.push(look2 + columns2.look[row3]);
-        index.shape.push(shape2 + columns2.shape[row3]);
-        index.shade.push(shade + columns2.shade[row3]);
+      for (const [place, row4] of rows2.entries()) {
+        index.names.push(columns2.names[row4]);
+        index.arguments.push(columns2.arguments[row4]);
+        index.look.push(look2 + columns2.look[row4]);
+        index.shape.push(shape2 + columns2.shape[row4]);
+        index.shade.push(shade + columns2.shade[row4]);
         index.operands.push(operands[place]);
         if (controls[place].length) index.controls[first + place] = controls[place].map((source) => first + source);
         const called3 = calls[place].flatMap(
@@ -2587,7 +2596,7 @@ var xlareport = (() => {
     const rank2 = ranks(sizes2.length, directed);
     const { rows: rows2, chains } = slots(sizes2, directed, rank2);
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) reorder(rows2, sweep % 2 === 0);
-    for (const row3 of rows2) pack(row3);
+    for (const row4 of rows2) pack(row4);
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) settle(rows2, sweep % 2 === 0);
     return drawn2(sizes2, edges, directed, rank2, rows2, chains);
   }
@@ -2687,40 +2696,40 @@ var xlareport = (() => {
       }
       return chain;
     });
-    for (const row3 of rows2) for (const [place, member] of row3.entries()) member.x = place;
+    for (const row4 of rows2) for (const [place, member] of row4.entries()) member.x = place;
     return { rows: rows2, chains };
   }
   function reorder(rows2, down) {
-    for (const row3 of down ? rows2 : [...rows2].reverse()) {
-      const wish = new Map(row3.map((slot) => [slot, mean(down ? slot.above : slot.below) ?? slot.x]));
-      row3.sort((left, right) => (wish.get(left) ?? 0) - (wish.get(right) ?? 0));
-      const scale = 1 / Math.max(1, row3.length);
-      for (const [place, slot] of row3.entries()) slot.x = (place + 0.5) * scale;
+    for (const row4 of down ? rows2 : [...rows2].reverse()) {
+      const wish = new Map(row4.map((slot) => [slot, mean(down ? slot.above : slot.below) ?? slot.x]));
+      row4.sort((left, right) => (wish.get(left) ?? 0) - (wish.get(right) ?? 0));
+      const scale = 1 / Math.max(1, row4.length);
+      for (const [place, slot] of row4.entries()) slot.x = (place + 0.5) * scale;
     }
   }
   function mean(joined) {
     return joined.length ? joined.reduce((sum2, slot) => sum2 + slot.x, 0) / joined.length : null;
   }
-  function pack(row3) {
+  function pack(row4) {
     let x = 0;
-    for (const slot of row3) {
+    for (const slot of row4) {
       slot.x = x + slot.width / 2;
       x += slot.width + GAP_X;
     }
-    for (const slot of row3) slot.x -= x / 2;
+    for (const slot of row4) slot.x -= x / 2;
   }
   function settle(rows2, down) {
-    for (const row3 of down ? rows2 : [...rows2].reverse()) {
+    for (const row4 of down ? rows2 : [...rows2].reverse()) {
       placeRow(
-        row3,
-        row3.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x)
+        row4,
+        row4.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x)
       );
     }
   }
-  function placeRow(row3, wishes) {
+  function placeRow(row4, wishes) {
     const offsets = [0];
-    for (let at2 = 1; at2 < row3.length; at2 += 1) {
-      offsets.push(offsets[at2 - 1] + (row3[at2 - 1].width + row3[at2].width) / 2 + GAP_X);
+    for (let at2 = 1; at2 < row4.length; at2 += 1) {
+      offsets.push(offsets[at2 - 1] + (row4[at2 - 1].width + row4[at2].width) / 2 + GAP_X);
     }
     const blocks = (
       /** @type {{sum: number, count: number}[]} */
@@ -2736,24 +2745,24 @@ var xlareport = (() => {
     }
     let at = 0;
     for (const { sum: sum2, count } of blocks) {
-      for (let end = at + count; at < end; at += 1) row3[at].x = sum2 / count + offsets[at];
+      for (let end = at + count; at < end; at += 1) row4[at].x = sum2 / count + offsets[at];
     }
   }
   function drawn2(sizes2, edges, directed, rank2, rows2, chains) {
-    const left = Math.min(0, ...rows2.map((row3) => row3[0].x - row3[0].width / 2));
-    const right = Math.max(0, ...rows2.map((row3) => row3[row3.length - 1].x + row3[row3.length - 1].width / 2));
+    const left = Math.min(0, ...rows2.map((row4) => row4[0].x - row4[0].width / 2));
+    const right = Math.max(0, ...rows2.map((row4) => row4[row4.length - 1].x + row4[row4.length - 1].width / 2));
     const tops = [0];
-    for (const row3 of rows2) {
-      const tallest = Math.max(0, ...row3.map((slot) => slot.node === null ? 0 : sizes2[slot.node].height));
+    for (const row4 of rows2) {
+      const tallest = Math.max(0, ...row4.map((slot) => slot.node === null ? 0 : sizes2[slot.node].height));
       tops.push(tops[tops.length - 1] + tallest + GAP_Y);
     }
     const boxes = (
       /** @type {Box[]} */
       []
     );
-    for (const [layer, row3] of rows2.entries()) {
+    for (const [layer, row4] of rows2.entries()) {
       const tall = tops[layer + 1] - GAP_Y - tops[layer];
-      for (const { node: node2, x, width } of row3) {
+      for (const { node: node2, x, width } of row4) {
         if (node2 === null) continue;
         const { height } = sizes2[node2];
         boxes[node2] = { x: x - width / 2 - left, y: tops[layer] + (tall - height) / 2, width, height };
@@ -2827,7 +2836,7 @@ var xlareport = (() => {
   function pictureFooter(drawing2, modes2, look2, { left, top, width }) {
     const columns2 = Math.floor((width - 2 * left) / LEGEND_CHARACTER);
     const lines3 = drawing2.notes.flatMap((words2) => wrapped(words2, columns2));
-    const below2 = lines3.map((line3, row3) => note(line3, left, top + 12 + LEGEND_LINE * row3));
+    const below2 = lines3.map((line3, row4) => note(line3, left, top + 12 + LEGEND_LINE * row4));
     let start = top + LEGEND_LINE * lines3.length + 6;
     let ends = [start];
     for (const [mode, entries] of drawing2.plain ? [] : sections(drawing2, modes2, look2)) {
@@ -2865,15 +2874,15 @@ var xlareport = (() => {
     ];
   }
   function section(mode, entries, left, top, right) {
-    let [x, row3] = [left, 0];
+    let [x, row4] = [left, 0];
     const swatches = entries.map((entry) => {
       const wide = LEGEND_SWATCH + LEGEND_CHARACTER * entry[2].length;
-      if (x > left && x + wide > right) [x, row3] = [left, row3 + 1];
-      const drawn5 = swatch(entry, x, top + 12 + LEGEND_LINE * row3);
+      if (x > left && x + wide > right) [x, row4] = [left, row4 + 1];
+      const drawn5 = swatch(entry, x, top + 12 + LEGEND_LINE * row4);
       x += wide + LEGEND_GAP;
       return drawn5;
     });
-    const end = top + LEGEND_LINE * (entries.length ? row3 + 1 : 0);
+    const end = top + LEGEND_LINE * (entries.length ? row4 + 1 : 0);
     return [mode && swatches.length ? [`<g class="legend of-${mode}">`, ...swatches, "</g>"] : swatches, end];
   }
   function swatch([kind, name, words2], x, y) {
@@ -3151,7 +3160,7 @@ var xlareport = (() => {
       title: title2,
       notes,
       plain,
-      nodes: nodes.map((row3) => graph && typeof row3[0] === "number" ? known(row3, graph) : node(row3)),
+      nodes: nodes.map((row4) => graph && typeof row4[0] === "number" ? known(row4, graph) : node(row4)),
       edges: edges.map(([source = 0, target2 = 0, label, style, state2]) => ({
         source,
         target: target2,
@@ -4289,7 +4298,7 @@ var xlareport = (() => {
   }
 
   // src/history/columns.js
-  var rowsOf = (columns2) => columns2[0].map((_, row3) => columns2.map((column) => column[row3]));
+  var rowsOf = (columns2) => columns2[0].map((_, row4) => columns2.map((column) => column[row4]));
   function readIndex({ titles, between: [first, others], names: [names2, lengths, steps], ...rest2 }) {
     const numbers = splitRows([lengths, sums(steps)]);
     return {
@@ -4307,7 +4316,7 @@ var xlareport = (() => {
     standings,
     events: [stages, kinds3, names2, sources, targets, grades, reasons]
   }) {
-    const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row3, place) => [counts[place], ...row3]);
+    const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place) => [counts[place], ...row4]);
     const lists = ([lengths, folded]) => splitRows([lengths, unfold(folded)]);
     const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
     return {
@@ -4325,650 +4334,6 @@ var xlareport = (() => {
     };
   }
 
-  // src/history/subject.js
-  var SHOWN2 = 8;
-  var GRADES2 = (
-    /** @type {Record<string, string>} */
-    { e: "exact", m: "matched", g: "guessed" }
-  );
-  var NAMING = (
-    /** @type {Record<string, string>} */
-    {
-      added: "Added in",
-      cloned: "Cloned in",
-      created: "Created in",
-      rebuilt: "Rebuilt in",
-      replaced: "Replaced in",
-      renamed: "Renamed in"
-    }
-  );
-  var CARRIES_ON = /* @__PURE__ */ new Set(["renamed", "rebuilt"]);
-  var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
-  var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
-  var nameOrMore = (name) => name.startsWith("and ") ? name : historyLink(name);
-  var listed = (names2) => names2.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
-  function namings(name, events) {
-    const found = (
-      /** @type {Event[]} */
-      []
-    );
-    let wanted2 = name;
-    for (const event of [...events].reverse()) {
-      const [, what, instruction2, from] = event;
-      if (lastName(instruction2) !== wanted2 || !(what in NAMING)) continue;
-      found.push(event);
-      if (!CARRIES_ON.has(what) || from.length !== 1) break;
-      wanted2 = lastName(from[0]);
-    }
-    return found;
-  }
-  var SubjectView = class {
-    /**
-     * @param {Index} index
-     * @param {string} steps the address of the page of steps
-     */
-    constructor(index, steps) {
-      this.index = index;
-      this.steps = steps;
-    }
-    /**
-     * @param {SubjectHistory} history
-     * @param {boolean} open
-     */
-    part({ title: title2, subject, events, standings, number }, open) {
-      const between = number >= this.index.between[0];
-      const backward = number < this.index.forward || between;
-      const rows2 = (numbers) => places(numbers, standings);
-      const kind = between ? "intermediate only" : backward ? "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
-      return element(
-        "details.xr-subject",
-        { open },
-        element(
-          "summary",
-          null,
-          element("code", null, backward ? lastName(title2) : title2),
-          " ",
-          element("span.xr-muted", null, kind)
-        ),
-        backward ? this.since(lastName(title2), events) : null,
-        backward && !between ? rows2(subject.now) : null,
-        ...subject.origins[0] ? [
-          element(
-            "h3",
-            null,
-            backward ? `Comes from ${format.plural(subject.origins[0], "instruction")} in before_optimizations` : "In before_optimizations"
-          ),
-          rows2(subject.origins)
-        ] : this.begun(events),
-        element("h3", null, "Changes by pass"),
-        this.events(events, subject.instructions),
-        (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
-        (between || !backward) && rows2(subject.now)
-      );
-    }
-    /**
-     * Says where a trail ends that leads back to nothing in the first snapshot.
-     * @param {Event[]} events
-     */
-    begun(events) {
-      const added = events.filter(([, what]) => what === "added").slice(-SHOWN2);
-      const paragraphs = added.map(([stage, , instruction2, , , grade]) => {
-        const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
-        return element(
-          "p.xr-begun",
-          null,
-          before,
-          historyLink(lastName(instruction2), instruction2),
-          after,
-          ...this.place(stage),
-          " ",
-          gradeChip(GRADES2[grade])
-        );
-      });
-      return [element("h3", null, "Compiler-generated; no origin in before_optimizations"), ...paragraphs];
-    }
-    /**
-     * Says first which step gave an instruction its name: that is what most people come to ask.
-     * @param {string} name
-     * @param {Event[]} events
-     */
-    since(name, events) {
-      const names2 = namings(name, events);
-      const [named, ...earlier] = names2;
-      if (!named) return null;
-      const made = earlier.at(-1);
-      const verb = (event) => isStep(this.index, event[0]) ? NAMING[event[1]] : "First seen in";
-      if (!made) return element("p", null, `${verb(named)} `, ...this.place(named[0]));
-      return element(
-        "p",
-        null,
-        `${verb(made)} `,
-        ...this.place(made[0]),
-        " as ",
-        historyLink(lastName(made[2]), made[2]),
-        `; ${verb(named).toLowerCase()} `,
-        ...this.place(named[0])
-      );
-    }
-    /**
-     * Names a snapshot within a sentence.
-     * @param {number} stage
-     */
-    place(stage) {
-      const [key] = this.index.stages[stage];
-      return isStep(this.index, stage) ? [this.stepLink(stage)] : ["the text ", this.stepLink(stage, key)];
-    }
-    /**
-     * @param {number} stage
-     * @param {string} [words]
-     */
-    stepLink(stage, words2) {
-      const [key, label] = this.index.stages[stage];
-      return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, words2 ?? label);
-    }
-    /**
-     * @param {Event[]} events
-     * @param {number} instructions
-     */
-    events(events, instructions) {
-      if (!events.length) {
-        return element("p.xr-empty", null, "None: unchanged from the first snapshot to the last.");
-      }
-      const shown = events.slice(0, 5 * SHOWN2).map((event) => this.event(event));
-      const more = events.length - shown.length;
-      const note2 = [
-        more > 0 && `${format.count(more)} more events.`,
-        instructions > 6 && "Events of the first 6 instructions."
-      ].filter(Boolean).join(" ");
-      return element("div", null, element("ol.xr-events", null, ...shown), note2 && element("p.xr-muted", null, note2));
-    }
-    /**
-     * @param {Event} event
-     */
-    event([stage, what, instruction2, from, to, grade, reason]) {
-      const name = lastName(instruction2);
-      return element(
-        "li",
-        null,
-        this.stepLink(stage),
-        element(
-          "p",
-          null,
-          historyLink(name, instruction2),
-          " ",
-          element("b", null, what),
-          ...from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : [],
-          ...to.length ? [" to ", ...listed(to)] : [],
-          " ",
-          gradeChip(GRADES2[grade])
-        ),
-        element("p.xr-muted", null, ...sentence(reason))
-      );
-    }
-  };
-  function places([count, ...numbers], standings) {
-    if (!count) return element("p.xr-empty", null, "None found.");
-    const rows2 = numbers.map((number) => standingRow(standings[number]));
-    const rest2 = rows2.splice(SHOWN2);
-    const left = count - numbers.length;
-    return element(
-      "div",
-      null,
-      element("ul.xr-places", null, ...rows2),
-      rest2.length > 0 && element(
-        "details",
-        null,
-        element("summary", null, `${format.count(rest2.length + left)} more`),
-        element("ul.xr-places", null, ...rest2),
-        left > 0 && element("p.xr-muted", null, `and ${format.count(left)} that are not listed`)
-      )
-    );
-  }
-  function standingRow([place, opcode, shape2, op, source]) {
-    return element(
-      "li",
-      null,
-      historyLink(lastName(place), place),
-      " ",
-      element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")),
-      op && element("p", null, opLink(op), source && ` ${source}`)
-    );
-  }
-  function opLink(op) {
-    return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
-  }
-
-  // src/history/history.js
-  var FOUND = 30;
-  var byName = new Intl.Collator("en", { numeric: true });
-  var Histories = class {
-    /**
-     * @param {HTMLElement} host
-     * @param {string} key of the index
-     */
-    constructor(host, key) {
-      this.key = key;
-      this.known = void 0;
-      this.chunks = /* @__PURE__ */ new Map();
-      this.steps = host.dataset.steps ?? "";
-      this.code = host.dataset.code ?? "";
-      this.input = element("input", {
-        type: "search",
-        placeholder: "%fusion.3, layer_3/mlp/dot_general",
-        "aria-label": "Instruction or framework op",
-        autocomplete: "off",
-        spellcheck: "false"
-      });
-      this.results = element("ul.xr-ask-results", { "aria-label": "Matches" });
-      this.status = element("p.xr-muted", { role: "status" });
-      this.panel = element("dialog.xr-history", { "aria-label": "History" });
-      host.replaceChildren(
-        element("label.xr-ask-box", null, element("span", null, "Trace an instruction or op_name"), this.input),
-        this.status,
-        this.results
-      );
-      document.body.append(this.panel);
-      this.input.addEventListener("focus", () => this.index().catch(() => {
-      }));
-      this.input.addEventListener("input", () => this.search());
-      this.input.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter") return;
-        event.preventDefault();
-        this.openFirst();
-      });
-      document.addEventListener("click", (event) => this.clicked(event));
-      document.addEventListener("keydown", (event) => this.panel.open && event.key === "Escape" && this.close());
-      window.addEventListener("hashchange", () => this.openWanted());
-      this.openWanted();
-    }
-    /** @returns {Promise<Index>} */
-    index() {
-      this.known ??= /** @type {Promise<Payload<"m/x/history">>} */
-      load(this.key).then(readIndex);
-      return this.known;
-    }
-    /**
-     * @param {number} number
-     * @returns {Promise<Chunk>}
-     */
-    chunk(number) {
-      return once(
-        this.chunks,
-        number,
-        () => (
-          /** @type {Promise<Payload<"m/x/history-0">>} */
-          load(`${this.key}-${number}`).then(readChunk)
-        )
-      );
-    }
-    /** @param {MouseEvent} event */
-    clicked(event) {
-      const target2 = event.target instanceof Element ? event.target.closest("a.xr-ask") : null;
-      if (!target2 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      const wanted2 = new URLSearchParams((target2.getAttribute("href") ?? "").slice(1));
-      state.set({ i: wanted2.get("i"), op: wanted2.get("op") });
-      this.openWanted();
-    }
-    openWanted() {
-      const name = state.get("i");
-      const op = state.get("op");
-      if (name || op) this.open(name, op);
-    }
-    close() {
-      this.panel.close();
-      state.set({ i: null, op: null });
-    }
-    async search() {
-      const wanted2 = this.input.value.trim().replace(/^%/, "").toLowerCase();
-      if (!wanted2) {
-        this.results.replaceChildren();
-        this.status.textContent = "";
-        return;
-      }
-      const index = await this.index();
-      const links = [
-        ...matches(Object.keys(index.names), wanted2).map((name) => historyLink(name)),
-        ...matches(opsOf(index), wanted2).map(opLink)
-      ];
-      this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction or op_name contains this text.";
-      if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
-      this.results.replaceChildren(...links.slice(0, FOUND).map((link2) => element("li", null, link2)));
-    }
-    /** Opens the history of the name that was typed, or of the first that contains it. */
-    async openFirst() {
-      await this.search();
-      this.results.querySelector("a")?.click();
-    }
-    /**
-     * @param {string | null} name
-     * @param {string | null} op
-     */
-    async open(name, op) {
-      const title2 = name ? `%${name.replace(/^%/, "")}` : op ?? "";
-      const body = element("div", { "aria-busy": "true" });
-      const close = element("button.xr-button", { type: "button", onclick: () => this.close() }, "Close");
-      const code = name && this.code ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name.replace(/^%/, ""))}` }, "Its code") : null;
-      this.panel.replaceChildren(
-        element(
-          "header",
-          null,
-          element("h2", { tabindex: "-1", autofocus: true }, element("code", null, title2)),
-          code,
-          close
-        ),
-        body
-      );
-      if (!this.panel.open) this.panel.show();
-      this.panel.scrollTop = 0;
-      try {
-        const index = await this.index();
-        body.append(...await this.answer(index, this.numbers(index, name, op)));
-      } catch (error) {
-        body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
-      }
-      body.removeAttribute("aria-busy");
-    }
-    /**
-     * @param {Index} index
-     * @param {string | null} name
-     * @param {string | null} op
-     * @returns {number[]}
-     */
-    numbers(index, name, op) {
-      if (name) {
-        const bare2 = name.replace(/^%/, "");
-        return Object.hasOwn(index.names, bare2) ? index.names[bare2] : [];
-      }
-      const number = index.titles.indexOf(op ?? "", index.forward);
-      return number < 0 ? [] : [number];
-    }
-    /**
-     * @param {Index} index
-     * @param {number[]} numbers
-     */
-    async answer(index, numbers) {
-      if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
-      const view = new SubjectView(index, this.steps);
-      const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
-      const intro = numbers.length > 1 ? [
-        element(
-          "p.xr-muted",
-          null,
-          `${format.plural(numbers.length, "history", "histories")} with this name in some snapshot; that of the last snapshot comes first.`
-        )
-      ] : [];
-      return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
-    }
-    /** @param {Index} index */
-    unknown(index) {
-      const most = index.complete ? "" : " This module is so large that not all of its instructions are here.";
-      return `No instruction of this name has a history here; it may be the name of a computation.${most} The command xlareport history DUMP NAME looks into every snapshot.`;
-    }
-    /**
-     * @param {Index} index
-     * @param {number} number
-     * @returns {Promise<SubjectHistory>}
-     */
-    async subject(index, number) {
-      const chunk = await this.chunk(Math.floor(number / index.chunk));
-      const place = number % index.chunk;
-      return {
-        title: titleOf(index, number),
-        subject: chunk.subjects[place],
-        events: eventsOf(chunk, place),
-        standings: chunk.standings,
-        number
-      };
-    }
-  };
-  function titleOf({ titles, between: [first, ...others] }, number) {
-    return number < first ? titles[number] : others[number - first];
-  }
-  function eventsOf({ subjects, events }, place) {
-    const isNew = (number) => number < 0;
-    let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum2, number) => sum2 + number, 0);
-    return subjects[place].events.flatMap(
-      (number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]
-    );
-  }
-  function opsOf(index) {
-    return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
-  }
-  function matches(names2, wanted2) {
-    const ranked = (
-      /** @type {[number, string][]} */
-      []
-    );
-    for (const name of names2) {
-      const place = name.toLowerCase().indexOf(wanted2);
-      if (place >= 0) ranked.push([name.length === wanted2.length ? -1 : place, name]);
-    }
-    return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name]) => name);
-  }
-  function drawHistory(host, key) {
-    new Histories(host, key);
-  }
-
-  // src/landmarks.js
-  function nameCodeBars() {
-    for (const [number, block] of document.querySelectorAll("article .highlight").entries()) {
-      const name = () => block.querySelector(".md-code__nav")?.setAttribute("aria-label", `Code block ${number + 1}`);
-      new MutationObserver(name).observe(block, { childList: true, subtree: true });
-      name();
-    }
-  }
-
-  // src/memory/living.js
-  var [LEFT, RIGHT, WIDTH] = [64, 8, 760];
-  var SHOWN3 = 20;
-  function livingAt(rows2, position) {
-    const living = rows2.filter(([, , , start, end]) => start <= position && position <= end);
-    return { living, bytes: living.reduce((sum2, row3) => sum2 + row3[1], 0) };
-  }
-  function positionAt(x, width, positions) {
-    const share = (x / width * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT);
-    return Math.round(Math.min(1, Math.max(0, share)) * (positions - 1));
-  }
-  async function drawLiving(host, key) {
-    const { rows: rows2 } = (
-      /** @type {{ rows: Living[] }} */
-      await load(key)
-    );
-    const positions = Number(host.dataset.positions);
-    const slider = element("input", { type: "range", min: 0, max: positions - 1, id: "xr-moment" });
-    const said = element("p.xr-muted", { role: "status" });
-    const body = element("tbody", null);
-    const head2 = ["HLO value", "Size", "Kind", "Positions"].map((title2) => element("th", { scope: "col" }, title2));
-    const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), body);
-    const show5 = () => {
-      const position = Number(slider.value);
-      const { living, bytes } = livingAt(rows2, position);
-      const more = living.length > SHOWN3 ? `, the largest ${SHOWN3} listed` : "";
-      said.textContent = `Position ${format.count(position)}: ${format.plural(living.length, "value")}, ${format.bytes(bytes)} in all${more}. Values that overlap in memory are added here.`;
-      body.replaceChildren(...living.slice(0, SHOWN3).map(line2));
-    };
-    slider.addEventListener("input", show5);
-    const chart = host.querySelector("svg");
-    chart?.addEventListener("click", (event) => {
-      const box3 = chart.getBoundingClientRect();
-      slider.value = String(positionAt(event.clientX - box3.left, box3.width, positions));
-      show5();
-    });
-    slider.value = host.dataset.peak ?? "0";
-    show5();
-    host.append(
-      element("label.xr-moment", { for: "xr-moment" }, "Live at schedule position", slider),
-      said,
-      element("details.xr-more", null, element("summary", null, "Values live there"), table)
-    );
-  }
-  function line2([name, bytes, kind, start, end]) {
-    return element(
-      "tr",
-      null,
-      element("td", null, element("code", null, `%${name}`)),
-      element("td.xr-number", null, format.bytes(bytes)),
-      element("td", null, kind),
-      element("td.xr-number", null, `${format.count(start)}\u2013${format.count(end)}`)
-    );
-  }
-
-  // src/contents.js
-  var WIDE2 = "[data-xr-steps], [data-xr-code], .xr-table";
-  function showContents(article) {
-    listSections(article);
-    const { classList } = document.documentElement;
-    classList.toggle("xr-wide", Boolean(document.querySelector(WIDE2)));
-    classList.toggle("xr-lists-sections", Boolean(document.querySelector(".xr-contents")));
-  }
-  function listSections(article) {
-    const headings = [...article.querySelectorAll("h2[id]")];
-    const title2 = article.querySelector("h1");
-    if (!title2 || !article.querySelector(".xr-table") || article.querySelector(".xr-contents")) return;
-    const links = headings.map(
-      (heading2) => element("a", { href: `#${heading2.id}` }, heading2.firstChild?.textContent ?? "")
-    );
-    const lead = title2.nextElementSibling?.matches(".xr-lead") ? title2.nextElementSibling : title2;
-    lead.after(element("nav.xr-contents", { "aria-label": "On this page", hidden: links.length < 2 }, ...links));
-  }
-
-  // src/parts.js
-  async function show3(tabs, article) {
-    const name = askedPart();
-    if (location.search) window.addEventListener("pagehide", keep);
-    while (tabs.nextSibling) tabs.nextSibling.remove();
-    article.setAttribute("aria-busy", "true");
-    list([]);
-    document.documentElement.classList.remove("xr-part-asked");
-    try {
-      put(article, await loadPart(tabs, name));
-    } catch (error) {
-      fail(article, tabs, errorMessage(error));
-    }
-    article.removeAttribute("aria-busy");
-  }
-  async function loadPart(tabs, name) {
-    const links = [...tabs.querySelectorAll("a")];
-    const own2 = links.find((link2) => link2.dataset.part === name);
-    for (const link2 of links) link2.removeAttribute("aria-current");
-    if (!own2) throw new Error(`This page has no part of the name ${name}.`);
-    own2.setAttribute("aria-current", "page");
-    tabs.scrollLeft = own2.offsetLeft - tabs.offsetLeft - own2.offsetWidth;
-    return (
-      /** @type {Promise<Payload<"m/x/page">>} */
-      load(`${tabs.dataset.xrParts}${name}`)
-    );
-  }
-  function put(article, { title: title2, html, wide }) {
-    article.insertAdjacentHTML("beforeend", html);
-    entitle(title2, article.querySelector("h1")?.id ?? "");
-    for (
-      const side of
-      /** @type {NodeListOf<HTMLElement>} */
-      document.querySelectorAll(".md-sidebar")
-    ) {
-      side.hidden = wide;
-    }
-    list(contents(article));
-    showContents(article);
-    window.document$?.next(document);
-    void jump(drawComponents(article));
-  }
-  async function jump(drawn5) {
-    const place = document.getElementById(state.get("at") ?? location.hash.slice(1));
-    const go = () => kept === void 0 ? place?.scrollIntoView() : scrollTo(0, kept);
-    let left = false;
-    for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) {
-      window.addEventListener(type, () => left = true, { once: true });
-    }
-    go();
-    await drawn5;
-    if (!left) go();
-  }
-  var kept = (
-    /** @type {number | undefined} */
-    history.state?.scroll
-  );
-  function keep() {
-    history.replaceState({ ...history.state, scroll: scrollY }, "");
-  }
-  function entitle(title2, anchor) {
-    const end = document.title.lastIndexOf(" - ");
-    document.title = title2 + (end < 0 ? "" : document.title.slice(end));
-    const topic = document.querySelector("[data-md-component=header-topic] .md-ellipsis");
-    if (topic) topic.textContent = title2;
-    document.querySelector(".md-skip")?.setAttribute("href", `#${anchor}`);
-  }
-  function list(items) {
-    document.querySelector(".md-nav--secondary ul")?.replaceChildren(...items);
-  }
-  function contents(article) {
-    const items = (
-      /** @type {HTMLElement[]} */
-      []
-    );
-    for (const heading2 of article.querySelectorAll("h2[id], h3[id]")) {
-      const words2 = heading2.firstChild?.textContent ?? "";
-      const item = element(
-        "li.md-nav__item",
-        null,
-        element("a.md-nav__link", { href: `#${heading2.id}` }, element("span.md-ellipsis", null, words2))
-      );
-      const above = items.at(-1);
-      if (heading2.localName === "h2" || !above) items.push(item);
-      else below(above).append(item);
-    }
-    return items;
-  }
-  function below(item) {
-    const inner = item.querySelector("ul") ?? element("ul.md-nav__list");
-    if (!inner.parentNode) item.append(element("nav.md-nav", { "aria-label": item.textContent }, inner));
-    return inner;
-  }
-  function fail(article, tabs, reason) {
-    const title2 = "This is not in the report";
-    const overview2 = tabs.querySelector("a")?.getAttribute("href");
-    entitle(title2, "missing");
-    article.append(
-      element("h1", { id: "missing" }, title2),
-      failure(`${reason} `, element("a", { href: overview2 }, "The overview of the module"))
-    );
-  }
-  var MOVED = (
-    /** @type {Record<string, string>} */
-    {
-      node: "graph",
-      computation: "graph",
-      graph: "graph",
-      "pass-summary": "passes",
-      files: "files"
-    }
-  );
-  function goOn(tabs) {
-    const asked2 = location.hash.slice(1);
-    const name = Object.keys(MOVED).find((key) => asked2 === key || state.get(key));
-    if (!name) return;
-    const tab = [...tabs.querySelectorAll("a")].find((link2) => link2.dataset.part === MOVED[name]);
-    const shown = document.querySelector(name === "computation" ? "[data-xr-computations]" : "[data-xr-graph]");
-    if (!tab || askedPart() || shown) return;
-    const values3 = asked2.includes("=") ? asked2.split("&").filter((value) => !value.startsWith("page=")) : [];
-    if (isSingleFile) goToFragment([tab.hash, ...values3].join("&"));
-    else location.replace(tab.href + (values3.length ? `#${values3.join("&")}` : ""));
-  }
-  function showAskedPart() {
-    const tabs = (
-      /** @type {HTMLElement | null} */
-      document.querySelector("[data-xr-parts]")
-    );
-    if (tabs) {
-      goOn(tabs);
-      window.addEventListener("hashchange", () => goOn(tabs));
-    }
-    if (tabs?.parentElement && askedPart()) void show3(tabs, tabs.parentElement);
-    else showContents(document);
-  }
-
   // src/tables/rows.js
   var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent", "precise"]);
   var cellText = (cell) => cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell);
@@ -4983,14 +4348,14 @@ var xlareport = (() => {
   }
   var LAYOUT = /\]\{[^{}]*(?:\}|$)/g;
   var bareShape = (text, { kind, of }) => of === "shape" || kind === "code" ? text.replace(LAYOUT, "]") : text;
-  var searchTexts = (rows2) => rows2.map((row3) => row3.map(cellText).join("\n").toLowerCase());
+  var searchTexts = (rows2) => rows2.map((row4) => row4.map(cellText).join("\n").toLowerCase());
   function matchingRows(texts, filter) {
     const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    return [...texts.keys()].filter((row3) => words2.every((word) => texts[row3].includes(word)));
+    return [...texts.keys()].filter((row4) => words2.every((word) => texts[row4].includes(word)));
   }
   function sortedRows(rows2, shown, column, direction2) {
     const sign = direction2 === "asc" ? 1 : -1;
-    const keys = rows2.map((row3) => sortKey(row3[column]));
+    const keys = rows2.map((row4) => sortKey(row4[column]));
     return [...shown].sort((first, second) => {
       const [left, right] = [keys[first], keys[second]];
       if (left === right) return first - second;
@@ -5107,7 +4472,7 @@ var xlareport = (() => {
     const most = narrow ? NARROW : FIRST2;
     const places2 = [...columns2.keys()];
     if (columns2.length <= most) return places2;
-    const filled = places2.filter((place) => !place || !rows2.length || rows2.some((row3) => isFilled(row3[place])));
+    const filled = places2.filter((place) => !place || !rows2.length || rows2.some((row4) => isFilled(row4[place])));
     const shown = filled.slice(0, most);
     if (sort && !shown.includes(sort[0])) shown[Math.min(most, shown.length) - 1] = sort[0];
     return shown;
@@ -5122,8 +4487,8 @@ var xlareport = (() => {
   function textWidths({ columns: columns2, rows: rows2 }) {
     return columns2.map((column, index) => {
       let longest = column.title.length + 2;
-      for (const row3 of NUMBERS.has(column.kind) ? rows2.slice(0, SAMPLE) : rows2) {
-        longest = Math.max(longest, bareShape(formatted(column, row3[index]), column).length);
+      for (const row4 of NUMBERS.has(column.kind) ? rows2.slice(0, SAMPLE) : rows2) {
+        longest = Math.max(longest, bareShape(formatted(column, row4[index]), column).length);
         if (longest >= WIDEST2) return WIDEST2 + BESIDE2;
       }
       return longest + BESIDE2;
@@ -5148,8 +4513,8 @@ var xlareport = (() => {
       return written2(typeof value !== "number" && FORMULA.test(text) ? `'${text}` : text);
     };
     const head2 = columns2.map(({ title: title2 }) => cell(title2)).join(separator);
-    const there = rows2.filter((row3) => all[row3]);
-    return [head2, ...there.map((row3) => all[row3].map(cell).join(separator))].join(end) + end;
+    const there = rows2.filter((row4) => all[row4]);
+    return [head2, ...there.map((row4) => all[row4].map(cell).join(separator))].join(end) + end;
   }
 
   // src/tables/lines.js
@@ -5196,8 +4561,8 @@ var xlareport = (() => {
      * Loads the rows around a place.
      * @param {number} row
      */
-    async loadAt(row3) {
-      await this.take(Math.floor(row3 / this.size));
+    async loadAt(row4) {
+      await this.take(Math.floor(row4 / this.size));
     }
     /** @param {(loaded: number) => void} told of the rows that are there */
     async loadAll(told) {
@@ -5210,7 +4575,7 @@ var xlareport = (() => {
     async take(page3) {
       const rows2 = await /** @type {Promise<Payload<"table-0">>} */
       load(`${this.key}-${page3}`);
-      for (const [place, row3] of rows2.entries()) this.rows[page3 * this.size + place] = row3;
+      for (const [place, row4] of rows2.entries()) this.rows[page3 * this.size + place] = row4;
       this.missing.delete(page3);
     }
   };
@@ -5450,7 +4815,7 @@ var xlareport = (() => {
       const [first, last] = printing ? [0, Math.min(total, PRINTED, this.pages.beginning)] : this.range(total);
       if (this.drawn === `${first} ${last}` && !printing) return;
       this.drawn = `${first} ${last}`;
-      const rows2 = this.shown.slice(first, last).map((row3, offset) => this.line(row3, first + offset));
+      const rows2 = this.shown.slice(first, last).map((row4, offset) => this.line(row4, first + offset));
       this.lines = new Map(rows2.filter((line3) => line3.dataset.row).map((line3) => [line3.dataset.row ?? "", line3]));
       const after = printing && total > last ? unprintedLine(total - last, this.columns.length) : this.gap(printing ? 0 : total - last);
       exchange(this.body, [this.gap(first), ...rows2, after]);
@@ -5496,22 +4861,22 @@ var xlareport = (() => {
      * @param {number} row
      * @param {number} place
      */
-    line(row3, place) {
-      return this.lines.get(String(row3)) ?? this.makeRow(row3, place);
+    line(row4, place) {
+      return this.lines.get(String(row4)) ?? this.makeRow(row4, place);
     }
     /**
      * @param {number} row
      * @param {number} place
      */
-    makeRow(row3, place) {
+    makeRow(row4, place) {
       const { columns: columns2, rows: rows2 } = this.data;
-      if (!rows2[row3]) {
-        this.pages.loadAt(row3).then(() => this.redraw(), this.failed);
+      if (!rows2[row4]) {
+        this.pages.loadAt(row4).then(() => this.redraw(), this.failed);
         return unloadedLine(place, this.columns.length);
       }
-      const cells = this.columns.map((index) => tableCell(columns2[index], rows2[row3][index], this.look));
-      const selected = row3 === this.selected ? "tr.xr-selected" : "tr";
-      return element(selected, { "aria-rowindex": place + 2, "data-row": row3 }, ...cells);
+      const cells = this.columns.map((index) => tableCell(columns2[index], rows2[row4][index], this.look));
+      const selected = row4 === this.selected ? "tr.xr-selected" : "tr";
+      return element(selected, { "aria-rowindex": place + 2, "data-row": row4 }, ...cells);
     }
     /** @param {Event} event */
     click(event) {
@@ -5529,8 +4894,8 @@ var xlareport = (() => {
      * Shows a row with all its columns below the table; the same row once more hides it.
      * @param {number} row
      */
-    select(row3) {
-      this.selected = row3 === this.selected ? -1 : row3;
+    select(row4) {
+      this.selected = row4 === this.selected ? -1 : row4;
       this.details.hidden = this.selected < 0;
       const look2 = { ...this.look, whole: true };
       const pairs2 = this.data.columns.map(
@@ -5538,7 +4903,7 @@ var xlareport = (() => {
           "div",
           null,
           element("dt", null, column.title),
-          element("dd", null, cellContent(column, this.data.rows[row3][index], look2))
+          element("dd", null, cellContent(column, this.data.rows[row4][index], look2))
         )
       );
       this.details.replaceChildren(...pairs2);
@@ -5580,6 +4945,832 @@ var xlareport = (() => {
     const heads = typeof columns2 === "string" ? (await load("columns"))[columns2] : columns2;
     new Table(host, key, { columns: heads, ...table });
     host.removeAttribute("aria-busy");
+  }
+
+  // src/tables/instructions.js
+  var COLUMNS = [
+    { title: "Instruction", kind: "code", of: "instruction" },
+    { title: "Opcode", kind: "code", of: "opcode" },
+    { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
+    { title: "FLOPs", kind: "flops", help: "of all executions, by this report's cost model" },
+    { title: "Bytes accessed", kind: "bytes", help: "of all executions; none inside a fusion" },
+    {
+      title: "Share",
+      kind: "percent",
+      help: "of the module's roofline time; fused instructions are part of the share of their fusion"
+    },
+    { title: "op_name scope", kind: "text", help: "scope of its op_name" },
+    { title: "Source", kind: "text", help: "source line of its metadata" },
+    { title: "Computation", kind: "code", of: "instruction", help: "computation that contains it" }
+  ];
+  var SHARE = 5;
+  async function pieces2(key) {
+    const piece2 = (number) => (
+      /** @type {Promise<Piece>} */
+      load(`${key}-${number}`)
+    );
+    const first = await piece2(0);
+    const others = Array.from({ length: first.pieces - 1 }, (_, place) => piece2(place + 1));
+    return [first, ...await Promise.all(others)];
+  }
+  function rows(index, loaded2) {
+    const names2 = index.names.values();
+    const inside = index.computations.flatMap(([name, count]) => Array(count).fill(name));
+    const listed3 = [];
+    for (const piece2 of loaded2) {
+      for (let place = 0; place < piece2.share.length; place += 1) {
+        const at = listed3.length;
+        const [opcode] = index.looks[index.look[at]];
+        const figures2 = [piece2.flops[place], piece2.bytes[place], piece2.share[place]];
+        const from = [piece2.scopes[piece2.scope[place]], piece2.sources[piece2.source[place]]];
+        listed3.push([
+          names2.next().value ?? null,
+          opcode,
+          index.shapes[index.shape[at]][0],
+          ...figures2,
+          ...from,
+          inside[at]
+        ]);
+      }
+    }
+    return listed3;
+  }
+  async function show3(host, key) {
+    const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
+    host.replaceChildren(room);
+    const [{ index }, loaded2] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces2(key)]);
+    const note2 = index.complete ? "" : "Only part of the module is listed; the HLO text has the rest.";
+    room.removeAttribute("aria-busy");
+    const data = { columns: COLUMNS, rows: rows(index, loaded2), sort: [SHARE, "desc"], empty: "No instructions." };
+    new Table(room, key, data);
+    host.append(element("p.xr-muted", null, note2));
+  }
+  async function drawInstructions(host, key) {
+    const open = () => show3(host, key);
+    const asked2 = () => state.get("t") === key;
+    if (asked2()) return open();
+    const button = host.querySelector("button");
+    const opened2 = new Promise((resolve) => {
+      button?.addEventListener("click", resolve, { once: true });
+      window.addEventListener("hashchange", () => asked2() && resolve(null));
+    });
+    await opened2;
+    await open();
+    host.querySelector("input")?.focus();
+  }
+
+  // src/history/facts.js
+  var MOST_USERS = 6;
+  var SAID = /* @__PURE__ */ new Set(["Not fused", "Reason"]);
+  var MICRO = 1e6;
+  var NO_WORK = /* @__PURE__ */ new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
+  var InstructionFacts = class {
+    /**
+     * @param {Stored} stored
+     * @param {Graph} graph of the final snapshot
+     * @param {Figures[]} figures of its instructions, in its order
+     */
+    constructor(stored, graph, figures2) {
+      this.stored = stored;
+      this.graph = graph;
+      this.figures = figures2;
+      this.scopes = /* @__PURE__ */ new Map();
+      for (const [place, { scope }] of figures2.entries()) {
+        if (!scope) continue;
+        const names2 = this.scopes.get(scope) ?? [];
+        names2.push(graph.name(place));
+        this.scopes.set(scope, names2);
+      }
+    }
+    /**
+     * @param {string} name without `%`
+     * @returns {HTMLElement | null} null for what the final snapshot does not have
+     */
+    part(name) {
+      const place = this.graph.find(name);
+      if (place === null) return null;
+      const facts2 = this.stored.facts[name] ?? [];
+      const rows2 = [this.cost(place), ...facts2.map(factRow), ...this.fusion(place, facts2)];
+      return element("dl.xr-facts", null, ...rows2.filter(Boolean).flat());
+    }
+    /** @param {number} place */
+    cost(place) {
+      const { flops, bytes, share } = this.figures[place] ?? { flops: null, bytes: null, share: null };
+      const { seconds } = this.stored;
+      if (share === null && flops === null && bytes === null) return null;
+      const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} \xB5s` : "";
+      const words2 = [
+        share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the roofline time of a run`,
+        flops !== null && flops > 0 && format.flops(flops),
+        bytes !== null && `${format.bytes(bytes)} accessed`
+      ].filter(Boolean);
+      return row2("Cost", "cost#heaviest-instructions", `${words2.join("; ")}. Estimate, all executions.`);
+    }
+    /**
+     * @param {number} place
+     * @param {Fact[]} facts
+     */
+    fusion(place, facts2) {
+      const { graph } = this;
+      if (NO_WORK.has(graph.opcode(place))) return [];
+      const users = [...graph.users(place)];
+      const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [
+        at ? ", " : "",
+        historyLink(graph.name(user)),
+        ` (${graph.opcode(user)})`
+      ]);
+      const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
+      return [
+        users.length > 0 && row2("Consumers", "", ...shown, more),
+        !facts2.some(([title2]) => SAID.has(title2)) && row2("Fusion", "", ...sentence(this.stored.fusion))
+      ];
+    }
+  };
+  function factRow([title2, words2, part2, grade]) {
+    return row2(title2, part2, ...sentence(words2), " ", gradeChip(grade));
+  }
+  function row2(title2, part2, ...words2) {
+    const href = part2 && partAddress(...part2.split("#"));
+    return [element("dt", null, href ? element("a", { href }, title2) : title2), element("dd", null, ...words2)];
+  }
+  async function loadFacts(key) {
+    const folder = key.slice(0, key.lastIndexOf("/"));
+    const [stored, graph, loaded2] = await Promise.all([
+      /** @type {Promise<Payload<"m/x/facts">>} */
+      load(key),
+      loadGraph(`${folder}/graph`),
+      pieces2(`${folder}/instructions`)
+    ]);
+    const figures2 = loaded2.flatMap(
+      (piece2) => piece2.share.map((share, place) => ({
+        share,
+        flops: piece2.flops[place],
+        bytes: piece2.bytes[place],
+        scope: piece2.scopes[piece2.scope[place]]
+      }))
+    );
+    return new InstructionFacts(stored, graph, figures2);
+  }
+
+  // src/history/subject.js
+  var SHOWN2 = 8;
+  var GRADES2 = (
+    /** @type {Record<string, string>} */
+    { e: "exact", m: "matched", g: "guessed" }
+  );
+  var NAMING = (
+    /** @type {Record<string, string>} */
+    {
+      added: "Added in",
+      cloned: "Cloned in",
+      created: "Created in",
+      rebuilt: "Rebuilt in",
+      replaced: "Replaced in",
+      renamed: "Renamed in"
+    }
+  );
+  var CARRIES_ON = /* @__PURE__ */ new Set(["renamed", "rebuilt"]);
+  var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
+  var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
+  var nameOrMore = (name) => name.startsWith("and ") ? name : historyLink(name);
+  var listed = (names2) => names2.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
+  function namings(name, events) {
+    const found = (
+      /** @type {Event[]} */
+      []
+    );
+    let wanted2 = name;
+    for (const event of [...events].reverse()) {
+      const [, what, instruction2, from] = event;
+      if (lastName(instruction2) !== wanted2 || !(what in NAMING)) continue;
+      found.push(event);
+      if (!CARRIES_ON.has(what) || from.length !== 1) break;
+      wanted2 = lastName(from[0]);
+    }
+    return found;
+  }
+  var SubjectView = class {
+    /**
+     * @param {Index} index
+     * @param {string} steps the address of the page of steps
+     */
+    constructor(index, steps) {
+      this.index = index;
+      this.steps = steps;
+    }
+    /**
+     * @param {SubjectHistory} history
+     * @param {boolean} open
+     */
+    part({ title: title2, subject, events, standings, number }, open) {
+      const between = number >= this.index.between[0];
+      const backward = number < this.index.forward || between;
+      const rows2 = (numbers) => places(numbers, standings);
+      const kind = between ? "intermediate only" : backward ? "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
+      return element(
+        "details.xr-subject",
+        { open },
+        element(
+          "summary",
+          null,
+          element("code", null, backward ? lastName(title2) : title2),
+          " ",
+          element("span.xr-muted", null, kind)
+        ),
+        backward ? this.since(lastName(title2), events) : null,
+        backward && !between ? rows2(subject.now) : null,
+        ...subject.origins[0] ? [
+          element(
+            "h3",
+            null,
+            backward ? `Comes from ${format.plural(subject.origins[0], "instruction")} in before_optimizations` : "In before_optimizations"
+          ),
+          rows2(subject.origins)
+        ] : this.begun(events),
+        element("h3", null, "Changes by pass"),
+        this.events(events, subject.instructions),
+        (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
+        (between || !backward) && rows2(subject.now)
+      );
+    }
+    /**
+     * Says where a trail ends that leads back to nothing in the first snapshot.
+     * @param {Event[]} events
+     */
+    begun(events) {
+      const added = events.filter(([, what]) => what === "added").slice(-SHOWN2);
+      const paragraphs = added.map(([stage, , instruction2, , , grade]) => {
+        const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
+        return element(
+          "p.xr-begun",
+          null,
+          before,
+          historyLink(lastName(instruction2), instruction2),
+          after,
+          ...this.place(stage),
+          " ",
+          gradeChip(GRADES2[grade])
+        );
+      });
+      return [element("h3", null, "Compiler-generated; no origin in before_optimizations"), ...paragraphs];
+    }
+    /**
+     * Says first which step gave an instruction its name: that is what most people come to ask.
+     * @param {string} name
+     * @param {Event[]} events
+     */
+    since(name, events) {
+      const names2 = namings(name, events);
+      const [named, ...earlier] = names2;
+      if (!named) return null;
+      const made = earlier.at(-1);
+      const verb = (event) => isStep(this.index, event[0]) ? NAMING[event[1]] : "First seen in";
+      if (!made) return element("p", null, `${verb(named)} `, ...this.place(named[0]));
+      return element(
+        "p",
+        null,
+        `${verb(made)} `,
+        ...this.place(made[0]),
+        " as ",
+        historyLink(lastName(made[2]), made[2]),
+        `; ${verb(named).toLowerCase()} `,
+        ...this.place(named[0])
+      );
+    }
+    /**
+     * Names a snapshot within a sentence.
+     * @param {number} stage
+     */
+    place(stage) {
+      const [key] = this.index.stages[stage];
+      return isStep(this.index, stage) ? [this.stepLink(stage)] : ["the text ", this.stepLink(stage, key)];
+    }
+    /**
+     * @param {number} stage
+     * @param {string} [words]
+     */
+    stepLink(stage, words2) {
+      const [key, label] = this.index.stages[stage];
+      return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, words2 ?? label);
+    }
+    /**
+     * @param {Event[]} events
+     * @param {number} instructions
+     */
+    events(events, instructions) {
+      if (!events.length) {
+        return element("p.xr-empty", null, "None: unchanged from the first snapshot to the last.");
+      }
+      const shown = events.slice(0, 5 * SHOWN2).map((event) => this.event(event));
+      const more = events.length - shown.length;
+      const note2 = [
+        more > 0 && `${format.count(more)} more events.`,
+        instructions > 6 && "Events of the first 6 instructions."
+      ].filter(Boolean).join(" ");
+      return element("div", null, element("ol.xr-events", null, ...shown), note2 && element("p.xr-muted", null, note2));
+    }
+    /**
+     * @param {Event} event
+     */
+    event([stage, what, instruction2, from, to, grade, reason]) {
+      const name = lastName(instruction2);
+      return element(
+        "li",
+        null,
+        this.stepLink(stage),
+        element(
+          "p",
+          null,
+          historyLink(name, instruction2),
+          " ",
+          element("b", null, what),
+          ...from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : [],
+          ...to.length ? [" to ", ...listed(to)] : [],
+          " ",
+          gradeChip(GRADES2[grade])
+        ),
+        element("p.xr-muted", null, ...sentence(reason))
+      );
+    }
+  };
+  function places([count, ...numbers], standings) {
+    if (!count) return element("p.xr-empty", null, "None found.");
+    const rows2 = numbers.map((number) => standingRow(standings[number]));
+    const rest2 = rows2.splice(SHOWN2);
+    const left = count - numbers.length;
+    return element(
+      "div",
+      null,
+      element("ul.xr-places", null, ...rows2),
+      rest2.length > 0 && element(
+        "details",
+        null,
+        element("summary", null, `${format.count(rest2.length + left)} more`),
+        element("ul.xr-places", null, ...rest2),
+        left > 0 && element("p.xr-muted", null, `and ${format.count(left)} that are not listed`)
+      )
+    );
+  }
+  function standingRow([place, opcode, shape2, op, source]) {
+    return element(
+      "li",
+      null,
+      historyLink(lastName(place), place),
+      " ",
+      element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")),
+      op && element("p", null, opLink(op), source && ` ${source}`)
+    );
+  }
+  function opLink(op) {
+    return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
+  }
+
+  // src/history/history.js
+  var FOUND = 30;
+  var byName = new Intl.Collator("en", { numeric: true });
+  var Histories = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {string} key of the index
+     */
+    constructor(host, key) {
+      this.key = key;
+      this.known = void 0;
+      this.knownFacts = void 0;
+      this.chunks = /* @__PURE__ */ new Map();
+      this.steps = host.dataset.steps ?? "";
+      this.code = host.dataset.code ?? "";
+      this.input = element("input", {
+        type: "search",
+        placeholder: "%fusion.3, layer_3/mlp/dot_general",
+        "aria-label": "Instruction or framework op",
+        autocomplete: "off",
+        spellcheck: "false"
+      });
+      this.results = element("ul.xr-ask-results", { "aria-label": "Matches" });
+      this.status = element("p.xr-muted", { role: "status" });
+      this.panel = element("dialog.xr-history", { "aria-label": "History" });
+      host.replaceChildren(
+        element("label.xr-ask-box", null, element("span", null, "Trace an instruction or op_name"), this.input),
+        this.status,
+        this.results
+      );
+      document.body.append(this.panel);
+      this.input.addEventListener("focus", () => Promise.all([this.index(), this.facts()]).catch(() => {
+      }));
+      this.input.addEventListener("input", () => this.search());
+      this.input.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        this.openFirst();
+      });
+      document.addEventListener("click", (event) => this.clicked(event));
+      document.addEventListener("keydown", (event) => this.panel.open && event.key === "Escape" && this.close());
+      window.addEventListener("hashchange", () => this.openWanted());
+      this.openWanted();
+    }
+    /** @returns {Promise<Index>} */
+    index() {
+      this.known ??= /** @type {Promise<Payload<"m/x/history">>} */
+      load(this.key).then(readIndex);
+      return this.known;
+    }
+    /** @returns {Promise<import("./facts.js").InstructionFacts | null>} null where they cannot be loaded */
+    facts() {
+      this.knownFacts ??= loadFacts(this.key.replace(/[^/]*$/, "facts")).catch(() => null);
+      return this.knownFacts;
+    }
+    /**
+     * @param {number} number
+     * @returns {Promise<Chunk>}
+     */
+    chunk(number) {
+      return once(
+        this.chunks,
+        number,
+        () => (
+          /** @type {Promise<Payload<"m/x/history-0">>} */
+          load(`${this.key}-${number}`).then(readChunk)
+        )
+      );
+    }
+    /** @param {MouseEvent} event */
+    clicked(event) {
+      const target2 = event.target instanceof Element ? event.target.closest("a.xr-ask") : null;
+      if (!target2 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      const wanted2 = new URLSearchParams((target2.getAttribute("href") ?? "").slice(1));
+      state.set({ i: wanted2.get("i"), op: wanted2.get("op") });
+      this.openWanted();
+    }
+    openWanted() {
+      const name = state.get("i");
+      const op = state.get("op");
+      if (name || op) this.open(name, op);
+    }
+    close() {
+      this.panel.close();
+      state.set({ i: null, op: null });
+    }
+    async search() {
+      const wanted2 = this.input.value.trim().replace(/^%/, "").toLowerCase();
+      if (!wanted2) {
+        this.results.replaceChildren();
+        this.status.textContent = "";
+        return;
+      }
+      const [index, facts2] = await Promise.all([this.index(), this.facts()]);
+      const ops = /* @__PURE__ */ new Set([...opsOf(index), ...facts2?.scopes.keys() ?? []]);
+      const links = [
+        ...matches(Object.keys(index.names), wanted2).map((name) => historyLink(name)),
+        ...matches([...ops], wanted2).map(opLink)
+      ];
+      this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction or op_name contains this text.";
+      if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
+      this.results.replaceChildren(...links.slice(0, FOUND).map((link2) => element("li", null, link2)));
+    }
+    /** Opens the history of the name that was typed, or of the first that contains it. */
+    async openFirst() {
+      await this.search();
+      this.results.querySelector("a")?.click();
+    }
+    /**
+     * @param {string | null} name
+     * @param {string | null} op
+     */
+    async open(name, op) {
+      const title2 = name ? `%${name.replace(/^%/, "")}` : op ?? "";
+      const body = element("div", { "aria-busy": "true" });
+      const close = element("button.xr-button", { type: "button", onclick: () => this.close() }, "Close");
+      const code = name && this.code ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name.replace(/^%/, ""))}` }, "Its code") : null;
+      this.panel.replaceChildren(
+        element(
+          "header",
+          null,
+          element("h2", { tabindex: "-1", autofocus: true }, element("code", null, title2)),
+          code,
+          close
+        ),
+        body
+      );
+      if (!this.panel.open) this.panel.show();
+      this.panel.scrollTop = 0;
+      try {
+        const [index, facts2] = await Promise.all([this.index(), this.facts()]);
+        const numbers = this.numbers(index, name, op);
+        const part2 = name ? facts2?.part(name.replace(/^%/, "")) : null;
+        const bearers = op && !numbers.length ? facts2?.scopes.get(op) : null;
+        if (part2) body.append(part2);
+        body.append(...bearers ? bearersOf(bearers) : await this.answer(index, numbers));
+      } catch (error) {
+        body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
+      }
+      body.removeAttribute("aria-busy");
+    }
+    /**
+     * @param {Index} index
+     * @param {string | null} name
+     * @param {string | null} op
+     * @returns {number[]}
+     */
+    numbers(index, name, op) {
+      if (name) {
+        const bare2 = name.replace(/^%/, "");
+        return Object.hasOwn(index.names, bare2) ? index.names[bare2] : [];
+      }
+      const number = index.titles.indexOf(op ?? "", index.forward);
+      return number < 0 ? [] : [number];
+    }
+    /**
+     * @param {Index} index
+     * @param {number[]} numbers
+     */
+    async answer(index, numbers) {
+      if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
+      const view = new SubjectView(index, this.steps);
+      const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
+      const intro = numbers.length > 1 ? [
+        element(
+          "p.xr-muted",
+          null,
+          `${format.plural(numbers.length, "history", "histories")} with this name in some snapshot; that of the last snapshot comes first.`
+        )
+      ] : [];
+      return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
+    }
+    /** @param {Index} index */
+    unknown(index) {
+      const most = index.complete ? "" : " This module is so large that not all of its instructions are here.";
+      return `No instruction of this name has a history here; it may be the name of a computation.${most} The command xlareport history DUMP NAME looks into every snapshot.`;
+    }
+    /**
+     * @param {Index} index
+     * @param {number} number
+     * @returns {Promise<SubjectHistory>}
+     */
+    async subject(index, number) {
+      const chunk = await this.chunk(Math.floor(number / index.chunk));
+      const place = number % index.chunk;
+      return {
+        title: titleOf(index, number),
+        subject: chunk.subjects[place],
+        events: eventsOf(chunk, place),
+        standings: chunk.standings,
+        number
+      };
+    }
+  };
+  function bearersOf(names2) {
+    const shown = names2.slice(0, FOUND).map((name) => element("li", null, historyLink(name)));
+    const more = names2.length > FOUND ? ` The first ${FOUND} are shown.` : "";
+    const words2 = `No instruction of before_optimizations has this op_name; ${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
+    return [element("p.xr-muted", null, words2), element("ul.xr-places", null, ...shown)];
+  }
+  function titleOf({ titles, between: [first, ...others] }, number) {
+    return number < first ? titles[number] : others[number - first];
+  }
+  function eventsOf({ subjects, events }, place) {
+    const isNew = (number) => number < 0;
+    let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum2, number) => sum2 + number, 0);
+    return subjects[place].events.flatMap(
+      (number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]
+    );
+  }
+  function opsOf(index) {
+    return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
+  }
+  function matches(names2, wanted2) {
+    const ranked = (
+      /** @type {[number, string][]} */
+      []
+    );
+    for (const name of names2) {
+      const place = name.toLowerCase().indexOf(wanted2);
+      if (place >= 0) ranked.push([name.length === wanted2.length ? -1 : place, name]);
+    }
+    return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name]) => name);
+  }
+  function drawHistory(host, key) {
+    new Histories(host, key);
+  }
+
+  // src/landmarks.js
+  function nameCodeBars() {
+    for (const [number, block] of document.querySelectorAll("article .highlight").entries()) {
+      const name = () => block.querySelector(".md-code__nav")?.setAttribute("aria-label", `Code block ${number + 1}`);
+      new MutationObserver(name).observe(block, { childList: true, subtree: true });
+      name();
+    }
+  }
+
+  // src/memory/living.js
+  var [LEFT, RIGHT, WIDTH] = [64, 8, 760];
+  var SHOWN3 = 20;
+  function livingAt(rows2, position) {
+    const living = rows2.filter(([, , , start, end]) => start <= position && position <= end);
+    return { living, bytes: living.reduce((sum2, row4) => sum2 + row4[1], 0) };
+  }
+  function positionAt(x, width, positions) {
+    const share = (x / width * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT);
+    return Math.round(Math.min(1, Math.max(0, share)) * (positions - 1));
+  }
+  async function drawLiving(host, key) {
+    const { rows: rows2 } = (
+      /** @type {{ rows: Living[] }} */
+      await load(key)
+    );
+    const positions = Number(host.dataset.positions);
+    const slider = element("input", { type: "range", min: 0, max: positions - 1, id: "xr-moment" });
+    const said = element("p.xr-muted", { role: "status" });
+    const body = element("tbody", null);
+    const head2 = ["HLO value", "Size", "Kind", "Positions"].map((title2) => element("th", { scope: "col" }, title2));
+    const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), body);
+    const show5 = () => {
+      const position = Number(slider.value);
+      const { living, bytes } = livingAt(rows2, position);
+      const more = living.length > SHOWN3 ? `, the largest ${SHOWN3} listed` : "";
+      said.textContent = `Position ${format.count(position)}: ${format.plural(living.length, "value")}, ${format.bytes(bytes)} in all${more}. Values that overlap in memory are added here.`;
+      body.replaceChildren(...living.slice(0, SHOWN3).map(line2));
+    };
+    slider.addEventListener("input", show5);
+    const chart = host.querySelector("svg");
+    chart?.addEventListener("click", (event) => {
+      const box3 = chart.getBoundingClientRect();
+      slider.value = String(positionAt(event.clientX - box3.left, box3.width, positions));
+      show5();
+    });
+    slider.value = host.dataset.peak ?? "0";
+    show5();
+    host.append(
+      element("label.xr-moment", { for: "xr-moment" }, "Live at schedule position", slider),
+      said,
+      element("details.xr-more", null, element("summary", null, "Values live there"), table)
+    );
+  }
+  function line2([name, bytes, kind, start, end]) {
+    return element(
+      "tr",
+      null,
+      element("td", null, element("code", null, `%${name}`)),
+      element("td.xr-number", null, format.bytes(bytes)),
+      element("td", null, kind),
+      element("td.xr-number", null, `${format.count(start)}\u2013${format.count(end)}`)
+    );
+  }
+
+  // src/contents.js
+  var WIDE2 = "[data-xr-steps], [data-xr-code], .xr-table";
+  function showContents(article) {
+    listSections(article);
+    const { classList } = document.documentElement;
+    classList.toggle("xr-wide", Boolean(document.querySelector(WIDE2)));
+    classList.toggle("xr-lists-sections", Boolean(document.querySelector(".xr-contents")));
+  }
+  function listSections(article) {
+    const headings = [...article.querySelectorAll("h2[id]")];
+    const title2 = article.querySelector("h1");
+    if (!title2 || !article.querySelector(".xr-table") || article.querySelector(".xr-contents")) return;
+    const links = headings.map(
+      (heading2) => element("a", { href: `#${heading2.id}` }, heading2.firstChild?.textContent ?? "")
+    );
+    const lead = title2.nextElementSibling?.matches(".xr-lead") ? title2.nextElementSibling : title2;
+    lead.after(element("nav.xr-contents", { "aria-label": "On this page", hidden: links.length < 2 }, ...links));
+  }
+
+  // src/parts.js
+  async function show4(tabs, article) {
+    const name = askedPart();
+    if (location.search) window.addEventListener("pagehide", keep);
+    while (tabs.nextSibling) tabs.nextSibling.remove();
+    article.setAttribute("aria-busy", "true");
+    list([]);
+    document.documentElement.classList.remove("xr-part-asked");
+    try {
+      put(article, await loadPart(tabs, name));
+    } catch (error) {
+      fail(article, tabs, errorMessage(error));
+    }
+    article.removeAttribute("aria-busy");
+  }
+  async function loadPart(tabs, name) {
+    const links = [...tabs.querySelectorAll("a")];
+    const own2 = links.find((link2) => link2.dataset.part === name);
+    for (const link2 of links) link2.removeAttribute("aria-current");
+    if (!own2) throw new Error(`This page has no part of the name ${name}.`);
+    own2.setAttribute("aria-current", "page");
+    tabs.scrollLeft = own2.offsetLeft - tabs.offsetLeft - own2.offsetWidth;
+    return (
+      /** @type {Promise<Payload<"m/x/page">>} */
+      load(`${tabs.dataset.xrParts}${name}`)
+    );
+  }
+  function put(article, { title: title2, html, wide }) {
+    article.insertAdjacentHTML("beforeend", html);
+    entitle(title2, article.querySelector("h1")?.id ?? "");
+    for (
+      const side of
+      /** @type {NodeListOf<HTMLElement>} */
+      document.querySelectorAll(".md-sidebar")
+    ) {
+      side.hidden = wide;
+    }
+    list(contents(article));
+    showContents(article);
+    window.document$?.next(document);
+    void jump(drawComponents(article));
+  }
+  async function jump(drawn5) {
+    const place = document.getElementById(state.get("at") ?? location.hash.slice(1));
+    const go = () => kept === void 0 ? place?.scrollIntoView() : scrollTo(0, kept);
+    let left = false;
+    for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) {
+      window.addEventListener(type, () => left = true, { once: true });
+    }
+    go();
+    await drawn5;
+    if (!left) go();
+  }
+  var kept = (
+    /** @type {number | undefined} */
+    history.state?.scroll
+  );
+  function keep() {
+    history.replaceState({ ...history.state, scroll: scrollY }, "");
+  }
+  function entitle(title2, anchor) {
+    const end = document.title.lastIndexOf(" - ");
+    document.title = title2 + (end < 0 ? "" : document.title.slice(end));
+    const topic = document.querySelector("[data-md-component=header-topic] .md-ellipsis");
+    if (topic) topic.textContent = title2;
+    document.querySelector(".md-skip")?.setAttribute("href", `#${anchor}`);
+  }
+  function list(items) {
+    document.querySelector(".md-nav--secondary ul")?.replaceChildren(...items);
+  }
+  function contents(article) {
+    const items = (
+      /** @type {HTMLElement[]} */
+      []
+    );
+    for (const heading2 of article.querySelectorAll("h2[id], h3[id]")) {
+      const words2 = heading2.firstChild?.textContent ?? "";
+      const item = element(
+        "li.md-nav__item",
+        null,
+        element("a.md-nav__link", { href: `#${heading2.id}` }, element("span.md-ellipsis", null, words2))
+      );
+      const above = items.at(-1);
+      if (heading2.localName === "h2" || !above) items.push(item);
+      else below(above).append(item);
+    }
+    return items;
+  }
+  function below(item) {
+    const inner = item.querySelector("ul") ?? element("ul.md-nav__list");
+    if (!inner.parentNode) item.append(element("nav.md-nav", { "aria-label": item.textContent }, inner));
+    return inner;
+  }
+  function fail(article, tabs, reason) {
+    const title2 = "This is not in the report";
+    const overview2 = tabs.querySelector("a")?.getAttribute("href");
+    entitle(title2, "missing");
+    article.append(
+      element("h1", { id: "missing" }, title2),
+      failure(`${reason} `, element("a", { href: overview2 }, "The overview of the module"))
+    );
+  }
+  var MOVED = (
+    /** @type {Record<string, string>} */
+    {
+      node: "graph",
+      computation: "graph",
+      graph: "graph",
+      "pass-summary": "passes",
+      files: "files"
+    }
+  );
+  function goOn(tabs) {
+    const asked2 = location.hash.slice(1);
+    const name = Object.keys(MOVED).find((key) => asked2 === key || state.get(key));
+    if (!name) return;
+    const tab = [...tabs.querySelectorAll("a")].find((link2) => link2.dataset.part === MOVED[name]);
+    const shown = document.querySelector(name === "computation" ? "[data-xr-computations]" : "[data-xr-graph]");
+    if (!tab || askedPart() || shown) return;
+    const values3 = asked2.includes("=") ? asked2.split("&").filter((value) => !value.startsWith("page=")) : [];
+    if (isSingleFile) goToFragment([tab.hash, ...values3].join("&"));
+    else location.replace(tab.href + (values3.length ? `#${values3.join("&")}` : ""));
+  }
+  function showAskedPart() {
+    const tabs = (
+      /** @type {HTMLElement | null} */
+      document.querySelector("[data-xr-parts]")
+    );
+    if (tabs) {
+      goOn(tabs);
+      window.addEventListener("hashchange", () => goOn(tabs));
+    }
+    if (tabs?.parentElement && askedPart()) void show4(tabs, tabs.parentElement);
+    else showContents(document);
   }
 
   // src/profile/timeline.js
@@ -6157,7 +6348,7 @@ var xlareport = (() => {
   }
 
   // src/search/row.js
-  function row2({ text, note: note2, href }, exact) {
+  function row3({ text, note: note2, href }, exact) {
     return element(
       "li",
       null,
@@ -6448,7 +6639,7 @@ var xlareport = (() => {
     drawn({ kind, title: title2, matches: matches2, count }) {
       const scope = kind === "op_name" && this.below > 1;
       const limit = this.limit.get(kind) ?? (scope ? BELOW : SHOWN5);
-      const rows2 = matches2.slice(0, limit).map((match) => row2(match.hit(), match.rank === 0 && !scope));
+      const rows2 = matches2.slice(0, limit).map((match) => row3(match.hit(), match.rank === 0 && !scope));
       const rest2 = count - rows2.length;
       const more = rest2 > 0 && element(
         "button.xr-button",
@@ -6559,7 +6750,7 @@ var xlareport = (() => {
     if (!alike) return [[{ text: before, changed: false }], [{ text: after, changed: false }]];
     const head2 = old.slice(0, start).join("");
     const tail = old.slice(old.length - end).join("");
-    return [pieces2(head2, left, kept2, tail), pieces2(head2, right, stayed, tail)];
+    return [pieces3(head2, left, kept2, tail), pieces3(head2, right, stayed, tail)];
   }
   function common(left, right) {
     const width = right.length + 1;
@@ -6588,7 +6779,7 @@ var xlareport = (() => {
     }
     return positions;
   }
-  function pieces2(head2, middle2, kept2, tail) {
+  function pieces3(head2, middle2, kept2, tail) {
     const all = [{ text: head2, changed: false }];
     for (const [position, text] of middle2.entries()) {
       const changed = !kept2.has(position);
@@ -6945,12 +7136,12 @@ var xlareport = (() => {
     { line: line3, side: "from" },
     { line: line3, side: "to" }
   ] : [{ line: line3 }];
-  var textOf = (row3) => "title" in row3 ? row3.title : row3.side === "to" ? row3.line.other ?? "" : row3.line.text;
-  function drawRow(row3) {
-    if ("title" in row3) {
-      return element("div.xr-hunk-title", { role: "heading", "aria-level": 4 }, element("code", null, row3.title));
+  var textOf = (row4) => "title" in row4 ? row4.title : row4.side === "to" ? row4.line.other ?? "" : row4.line.text;
+  function drawRow(row4) {
+    if ("title" in row4) {
+      return element("div.xr-hunk-title", { role: "heading", "aria-level": 4 }, element("code", null, row4.title));
     }
-    const { line: line3, side } = row3;
+    const { line: line3, side } = row4;
     const [look2, shown, words2] = LOOKS[line3.sign] ?? LOOKS[" "];
     const changed = line3.sign === "~" && side ? `changed ${side}` : words2;
     const drawn5 = element(
@@ -6959,15 +7150,15 @@ var xlareport = (() => {
       element("span.xr-sign", { "aria-hidden": "true" }, shown),
       changed && element("span.xr-hidden", null, `${changed}: `),
       line3.places && side !== "to" && element("span.xr-places", null, line3.places.map(format.count).join(" \u2192 ")),
-      element("span.xr-text", null, ...written(pieces3(row3)))
+      element("span.xr-text", null, ...written(pieces4(row4)))
     );
     if (side) drawn5.classList.add(`xr-${side}`);
     return drawn5;
   }
-  function pieces3(row3) {
-    if ("title" in row3 || !row3.side) return [{ text: textOf(row3), changed: false }];
-    const [before, after] = compareLines(row3.line.text, row3.line.other ?? "");
-    return row3.side === "from" ? before : after;
+  function pieces4(row4) {
+    if ("title" in row4 || !row4.side) return [{ text: textOf(row4), changed: false }];
+    const [before, after] = compareLines(row4.line.text, row4.line.other ?? "");
+    return row4.side === "from" ? before : after;
   }
   var DiffView = class {
     /** @param {Hunk[]} hunks */
@@ -7033,9 +7224,9 @@ var xlareport = (() => {
     take(hunks) {
       if (hunks.some(({ lines: lines3 }) => lines3.some(({ sign }) => sign in MOVED2))) this.ordering.hidden = false;
       const length = this.hush.checked ? loudLength : (text) => text.length;
-      for (const row3 of diffRows(hunks, this.filter.value, this.order.checked, this.rows.length > 0)) {
-        this.rows.push(row3);
-        this.longest = Math.max(this.longest, length(textOf(row3)));
+      for (const row4 of diffRows(hunks, this.filter.value, this.order.checked, this.rows.length > 0)) {
+        this.rows.push(row4);
+        this.longest = Math.max(this.longest, length(textOf(row4)));
       }
       this.all.style.minWidth = `${Math.min(this.longest, WIDEST3) + 20}ch`;
       this.drawn = "";
@@ -7076,10 +7267,10 @@ var xlareport = (() => {
     select(event) {
       const target2 = event.target instanceof Element ? event.target.closest(".xr-lines > *") : null;
       if (!target2 || !getSelection()?.isCollapsed) return;
-      const row3 = this.rows[(this.first ?? 0) + [...this.lines.children].indexOf(target2)];
-      if (!row3) return;
+      const row4 = this.rows[(this.first ?? 0) + [...this.lines.children].indexOf(target2)];
+      if (!row4) return;
       this.whole.hidden = false;
-      this.whole.replaceChildren(element("code.xr-text", null, ...written(pieces3(row3))));
+      this.whole.replaceChildren(element("code.xr-text", null, ...written(pieces4(row4))));
     }
   };
   function drawDiff(diff) {
@@ -7585,78 +7776,6 @@ var xlareport = (() => {
     host.removeAttribute("aria-busy");
   }
 
-  // src/tables/instructions.js
-  var COLUMNS = [
-    { title: "Instruction", kind: "code", of: "instruction" },
-    { title: "Opcode", kind: "code", of: "opcode" },
-    { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
-    { title: "FLOPs", kind: "flops", help: "of all executions, by this report's cost model" },
-    { title: "Bytes accessed", kind: "bytes", help: "of all executions; none inside a fusion" },
-    {
-      title: "Share",
-      kind: "percent",
-      help: "of the module's roofline time; fused instructions are part of the share of their fusion"
-    },
-    { title: "op_name scope", kind: "text", help: "scope of its op_name" },
-    { title: "Source", kind: "text", help: "source line of its metadata" },
-    { title: "Computation", kind: "code", of: "instruction", help: "computation that contains it" }
-  ];
-  var SHARE = 5;
-  async function pieces4(key) {
-    const piece2 = (number) => (
-      /** @type {Promise<Piece>} */
-      load(`${key}-${number}`)
-    );
-    const first = await piece2(0);
-    const others = Array.from({ length: first.pieces - 1 }, (_, place) => piece2(place + 1));
-    return [first, ...await Promise.all(others)];
-  }
-  function rows(index, loaded2) {
-    const names2 = index.names.values();
-    const inside = index.computations.flatMap(([name, count]) => Array(count).fill(name));
-    const listed3 = [];
-    for (const piece2 of loaded2) {
-      for (let place = 0; place < piece2.share.length; place += 1) {
-        const at = listed3.length;
-        const [opcode] = index.looks[index.look[at]];
-        const figures2 = [piece2.flops[place], piece2.bytes[place], piece2.share[place]];
-        const from = [piece2.scopes[piece2.scope[place]], piece2.sources[piece2.source[place]]];
-        listed3.push([
-          names2.next().value ?? null,
-          opcode,
-          index.shapes[index.shape[at]][0],
-          ...figures2,
-          ...from,
-          inside[at]
-        ]);
-      }
-    }
-    return listed3;
-  }
-  async function show4(host, key) {
-    const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
-    host.replaceChildren(room);
-    const [{ index }, loaded2] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces4(key)]);
-    const note2 = index.complete ? "" : "Only part of the module is listed; the HLO text has the rest.";
-    room.removeAttribute("aria-busy");
-    const data = { columns: COLUMNS, rows: rows(index, loaded2), sort: [SHARE, "desc"], empty: "No instructions." };
-    new Table(room, key, data);
-    host.append(element("p.xr-muted", null, note2));
-  }
-  async function drawInstructions(host, key) {
-    const open = () => show4(host, key);
-    const asked2 = () => state.get("t") === key;
-    if (asked2()) return open();
-    const button = host.querySelector("button");
-    const opened2 = new Promise((resolve) => {
-      button?.addEventListener("click", resolve, { once: true });
-      window.addEventListener("hashchange", () => asked2() && resolve(null));
-    });
-    await opened2;
-    await open();
-    host.querySelector("input")?.focus();
-  }
-
   // src/texts/reader.js
   var SPARE3 = 20;
   var Reader = class {
@@ -7964,7 +8083,7 @@ var xlareport = (() => {
       const height = top + this.data.units.length * ROW2 + 4;
       const scale = (width - LABEL) / (this.end - this.begin);
       const rows2 = this.data.units.flatMap(
-        ([unit, capacity, column], row3) => this.row(unit, capacity, column, top + row3 * ROW2, scale)
+        ([unit, capacity, column], row4) => this.row(unit, capacity, column, top + row4 * ROW2, scale)
       );
       const marks = this.data.ranges.map(
         ([begin, , , bundles]) => this.box("xr-tpu-hot", begin, begin + bundles.length, top - 3, 2, scale)

@@ -8,8 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
 
+from xlareport.hlo.text import TextReader
 from xlareport.pages.history.columns import chunk_columns, index_columns
+from xlareport.pages.pictures.graph import Seen, columns, flat
 from xlareport.pages.rendering.environment import front_matter
+from xlareport.pictures.shade import NOTHING
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 from xlareport.storage.payloads import make_payload
@@ -27,7 +30,38 @@ def subject(events: list[int]) -> dict[str, Any]:
     return {"instructions": 1, "events": events, "origins": [1, 0], "now": [1, 0]}
 
 
+MODULE = b"""HloModule m
+
+ENTRY main {
+  p = f32[4] parameter(0)
+  fusion.1 = f32[4] add(p, p)
+  ROOT late.1 = f32[4] negate(fusion.1), metadata={op_name="jit(f)/while/body/neg"}
+}
+"""
+
+
+def final_values(hostile: str) -> Iterator[tuple[str, Any]]:
+    """Yield what is known of the final snapshot: its graph, figures, and facts."""
+    module = TextReader().read(MODULE, "m.txt")
+    assert module is not None
+    (computation,) = module.computations
+    lines = computation.instructions
+    graph = {"label": "last", "text": None, "piece": 1000, "complete": True, "calls": {}}
+    graph |= {"computations": [["main", 3, ""]], "inside": [[[False, []]], [0]], "roots": [2]}
+    graph |= {"operands": flat([[], [1, 1], [1]]), "controls": {}}
+    yield "m/x/graph", graph | dict(columns([Seen(line, module) for line in lines], NOTHING))
+    figures = {"pieces": 1, "flops": [0, 4, 4], "bytes": [None, 32, 32], "share": [0, 0.25, 0.75]}
+    scopes = {"scope": [0, 0, 1], "scopes": ["", "jit(f)/while/body/neg"]}
+    yield "m/x/instructions-0", figures | scopes | {"source": [0, 0, 0], "sources": [""]}
+    refused = ["Not fused", f"into %late.1: {hostile}", "steps", "matched"]
+    yield (
+        "m/x/facts",
+        {"seconds": 4e-6, "fusion": "Not known.", "facts": {"fusion.1": [refused]}},
+    )
+
+
 def values(hostile: str) -> Iterator[tuple[str, Any]]:
+    yield from final_values(hostile)
     event = [1, "created", "main/%fusion.1", ["add.1", hostile], [], "m", hostile]
     yield (
         "m/x/history",
@@ -78,7 +112,7 @@ def test_a_name_opens_the_panel_and_is_in_the_address(page: Page) -> None:
     panel = page.locator(".xr-history")
     expect(panel).to_contain_text("Comes from 1 instruction in before_optimizations")
     expect(panel.locator(".xr-events a").first).to_have_attribute("href", "x.html?steps#step=0007")
-    expect(panel.locator(".xr-grade")).to_have_text("matched")
+    expect(panel.locator(".xr-events .xr-grade")).to_have_text("matched")
     assert page.url.endswith("#i=fusion.1")
     panel.get_by_text("%add.1").first.click()
     expect(panel.locator("h2")).to_have_text("%add.1")
@@ -107,6 +141,28 @@ def test_enter_opens_an_op_and_leaves_it_open(page: Page, hostile: str) -> None:
     expect(page.locator(".xr-history h2")).to_have_text(f"jit(f)/add{hostile}")
     expect(page.locator(".xr-history")).to_contain_text("Maps to 1 instruction")
     expect(page.locator(".xr-history h2")).to_be_focused()
+
+
+def test_what_is_known_of_the_final_instruction_stands_first(page: Page, hostile: str) -> None:
+    """Cost, why it was not fused, and its users; each with its grade."""
+    page.locator("a.xr-ask").first.click()
+    facts = page.locator(".xr-history .xr-facts")
+    expect(facts).to_contain_text("1 µs, 25% of the roofline time of a run; 4 FLOP; 32 B")
+    expect(facts).to_contain_text(f"into %late.1: {hostile} matched")
+    expect(facts).to_contain_text("%late.1 (negate)")
+    expect(facts).not_to_contain_text("Not known.")
+    facts.get_by_text("%late.1").last.click()
+    expect(page.locator(".xr-history .xr-facts")).to_contain_text("Not known.")
+
+
+def test_an_op_name_of_the_final_snapshot_alone_is_found(page: Page) -> None:
+    box = page.locator(".xr-ask-box input")
+    box.fill("body/neg")
+    box.press("Enter")
+    panel = page.locator(".xr-history")
+    expect(panel.locator("h2")).to_have_text("jit(f)/while/body/neg")
+    expect(panel).to_contain_text("No instruction of before_optimizations has this op_name")
+    expect(panel.locator(".xr-places")).to_have_text("%late.1")
 
 
 def test_an_unknown_name_in_the_address_is_told(visitor: Any, site: Path) -> None:

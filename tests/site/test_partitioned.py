@@ -48,3 +48,16 @@ def test_it_fits_a_narrow_screen(visitor: Any, opened: Callable[[str], Page], na
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert visitor.complaints == []
     assert visitor.outside() == []
+
+
+def test_the_panel_of_a_collective_says_why_it_is_there(visitor: Any, site: Path) -> None:
+    """With its grade, what it takes, and the way to its row among the origins."""
+    address = f"{site.as_uri()}/m/module_0001.jit_fsdp_step.html"
+    page = visitor.open(f"{address}#i=all-gather-start")
+    facts = page.locator(".xr-history .xr-facts")
+    expect(facts).to_contain_text("Resharding. Reshards")
+    expect(facts.locator(".xr-grade").first).to_have_text("exact")
+    expect(facts).to_contain_text("sent per device")
+    expect(facts).not_to_contain_text("fused")
+    facts.get_by_role("link", name="Reason").click()
+    expect(page.locator("#origins")).to_be_in_viewport()

@@ -101,6 +101,18 @@ export function askedPart() {
 }
 
 /**
+ * Returns the address of a part of this module's page; empty where there is no such part.
+ * @param {string} name `collectives`
+ * @param {string} [anchor] a heading in it
+ */
+export function partAddress(name, anchor) {
+  const tab = /** @type {HTMLAnchorElement | null} */ (document.querySelector(`[data-xr-parts] a[data-part="${name}"]`));
+  if (!tab) return "";
+  if (!anchor) return tab.href;
+  return isSingleFile ? `${tab.hash}&at=${anchor}` : `${tab.href}#${anchor}`;
+}
+
+/**
  * Returns the address of what this page shows under other values, to be pasted elsewhere.
  * @param {string} fragment `#node=x`
  */

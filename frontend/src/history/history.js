@@ -10,6 +10,7 @@ import { once } from "../core/once.js";
 import { load } from "../core/payloads.js";
 import { historyLink } from "../names/sentences.js";
 import { readChunk, readIndex } from "./columns.js";
+import { loadFacts } from "./facts.js";
 import { SubjectView, opLink } from "./subject.js";
 
 const FOUND = 30;
@@ -29,6 +30,8 @@ class Histories {
     this.key = key;
     /** @type {Promise<Index> | undefined} */
     this.known = undefined;
+    /** @type {Promise<import("./facts.js").InstructionFacts | null> | undefined} */
+    this.knownFacts = undefined;
     /** @type {Map<number, Promise<Chunk>>} */
     this.chunks = new Map();
     this.steps = host.dataset.steps ?? "";
@@ -49,7 +52,7 @@ class Histories {
       this.results,
     );
     document.body.append(this.panel);
-    this.input.addEventListener("focus", () => this.index().catch(() => {}));
+    this.input.addEventListener("focus", () => Promise.all([this.index(), this.facts()]).catch(() => {}));
     this.input.addEventListener("input", () => this.search());
     this.input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -66,6 +69,12 @@ class Histories {
   index() {
     this.known ??= /** @type {Promise<Payload<"m/x/history">>} */ (load(this.key)).then(readIndex);
     return this.known;
+  }
+
+  /** @returns {Promise<import("./facts.js").InstructionFacts | null>} null where they cannot be loaded */
+  facts() {
+    this.knownFacts ??= loadFacts(this.key.replace(/[^/]*$/, "facts")).catch(() => null);
+    return this.knownFacts;
   }
 
   /**
@@ -106,10 +115,11 @@ class Histories {
       this.status.textContent = "";
       return;
     }
-    const index = await this.index();
+    const [index, facts] = await Promise.all([this.index(), this.facts()]);
+    const ops = new Set([...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
     const links = [
       ...matches(Object.keys(index.names), wanted).map((name) => historyLink(name)),
-      ...matches(opsOf(index), wanted).map(opLink),
+      ...matches([...ops], wanted).map(opLink),
     ];
     this.status.textContent = links.length
       ? format.plural(links.length, "name")
@@ -149,8 +159,12 @@ class Histories {
     if (!this.panel.open) this.panel.show();
     this.panel.scrollTop = 0;
     try {
-      const index = await this.index();
-      body.append(...(await this.answer(index, this.numbers(index, name, op))));
+      const [index, facts] = await Promise.all([this.index(), this.facts()]);
+      const numbers = this.numbers(index, name, op);
+      const part = name ? facts?.part(name.replace(/^%/, "")) : null;
+      const bearers = op && !numbers.length ? facts?.scopes.get(op) : null;
+      if (part) body.append(part);
+      body.append(...(bearers ? bearersOf(bearers) : await this.answer(index, numbers)));
     } catch (error) {
       body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
     }
@@ -215,6 +229,17 @@ class Histories {
       number,
     };
   }
+}
+
+/**
+ * Lists the instructions of an op_name that only the final snapshot has.
+ * @param {string[]} names
+ */
+function bearersOf(names) {
+  const shown = names.slice(0, FOUND).map((name) => element("li", null, historyLink(name)));
+  const more = names.length > FOUND ? ` The first ${FOUND} are shown.` : "";
+  const words = `No instruction of before_optimizations has this op_name; ${format.plural(names.length, "instruction")} of the final snapshot.${more}`;
+  return [element("p.xr-muted", null, words), element("ul.xr-places", null, ...shown)];
 }
 
 /**

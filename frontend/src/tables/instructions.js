@@ -32,7 +32,7 @@ const SHARE = 5;
  * @param {string} key
  * @returns {Promise<Piece[]>}
  */
-async function pieces(key) {
+export async function pieces(key) {
   const piece = (/** @type {number} */ number) => /** @type {Promise<Piece>} */ (load(`${key}-${number}`));
   const first = await piece(0);
   const others = Array.from({ length: first.pieces - 1 }, (_, place) => piece(place + 1));

@@ -62,6 +62,17 @@ def frameworks(frontends: Iterable[str]) -> tuple[str, ...]:
     )
 
 
+def without_decisions(backend: str | None) -> str:
+    """Return why a dump does not say why two instructions were not fused."""
+    if backend == "gpu":
+        return (
+            "the dump has no `priority_fusion_dump` of this module, in which XLA's GPU compiler "
+            "writes it. `--xla_dump_hlo_pass_re=priority-fusion` adds it."
+        )
+    compiler = f"the {BACKENDS[backend]} compiler" if backend in BACKENDS else "this backend"
+    return f"{compiler} does not dump it. XLA's GPU compiler does, in `priority_fusion_dump`."
+
+
 def short_name(name: str) -> str:
     """Return a module's name, of a long one the part that people gave it."""
     if len(name) <= _LONG:

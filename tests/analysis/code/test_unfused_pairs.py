@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.code.unfused_pairs import SLOWER, list_unfused_pairs
+from xlareport.analysis.code.unfused_pairs import (
+    SLOWER,
+    list_unfused_finally,
+    list_unfused_pairs,
+)
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
@@ -95,3 +99,20 @@ def test_every_pair_in_the_text_of_real_logs(module: ParsedModule) -> None:
         else:
             assert "update_priority" in last
             assert "reason" not in last
+
+
+def test_final_pairs_have_the_reason_of_their_producer_in_the_log(module: ParsedModule) -> None:
+    """No pair is exact, and each reason is one that the log gives, or follows from estimates."""
+    assert module.final is not None
+    reasons = {decision.reason for decision in module.code.decisions if decision.reason}
+    found = list_unfused_finally(module.final.hlo, module.code.decisions)
+    assert found
+    assert {pair.grade for pair in found} <= {"matched", "guessed"}
+    for pair in found:
+        (home,) = (
+            computation
+            for computation in module.final.hlo.computations
+            if pair.producer in computation.by_name
+        )
+        assert pair.consumer in home.by_name
+        assert pair.reason in reasons or pair.reason.startswith("the ")

@@ -5,9 +5,11 @@ not fused has its last name, so that producers are found by name alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
 from xlareport.hlo.model import Computation, HloModule
+from xlareport.knowledge.opcodes import is_collective
 from xlareport.readers.fusion_decisions import FusionDecision
 
 _RENAMING = frozenset({"bitcast", "get-tuple-element"})
@@ -49,6 +51,46 @@ def list_unfused_pairs(
         for consumers in [tuple(find_consumers(computation, instruction.name))]
         for consumer in consumers
     )
+
+
+def list_unfused_finally(
+    module: HloModule, decisions: Iterable[FusionDecision]
+) -> tuple[UnfusedPair, ...]:
+    """Return the pairs of the final snapshot, whose producers are linked to the log by names.
+
+    No pair is exact: passes after the fusion pass rename what it weighed. Collectives are in none:
+    the pass does not fuse them.
+    """
+    linked, _ = group_decisions(decisions, module)
+    return tuple(
+        pair
+        for computation in module.computations
+        for instruction in computation.instructions
+        if (own := linked.get((computation.name, instruction.name)))
+        if not is_collective(instruction.opcode)
+        for pair in _final_pairs(computation, instruction.name, own)
+    )
+
+
+def _final_pairs(
+    computation: Computation, producer: str, linked: LinkedDecisions
+) -> Iterator[UnfusedPair]:
+    decision = linked.decisions[-1]
+    if decision.kind == "fusion":
+        return
+    consumers = tuple(find_consumers(computation, producer))
+    for consumer in consumers:
+        if not is_collective(computation.by_name[consumer].opcode):
+            pair = _pair(producer, consumer, len(consumers), decision)
+            yield replace(pair, grade=linked.grade)
+
+
+def last_refusal(linked: LinkedDecisions) -> FusionDecision | None:
+    """Return the last decision on an instruction if it is a refusal, estimates aside."""
+    weighed = [decision for decision in linked.decisions if decision.kind != "update_priority"]
+    if not weighed or weighed[-1].kind == "fusion":
+        return None
+    return weighed[-1]
 
 
 def last_decisions(decisions: Iterable[FusionDecision]) -> Mapping[str, FusionDecision]:

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.code.unfused_pairs import find_consumers
+from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
 from xlareport.hlo.model import Computation
 from xlareport.runtime import units
@@ -97,11 +97,7 @@ def _fusible_users(
 
 def _last_word(linked: LinkedDecisions | None) -> str:
     """Return the reason for the refusal with which the steps end; empty where they end in none."""
-    fusion_decisions = (
-        [decision for decision in linked.decisions if decision.kind != "update_priority"]
-        if linked
-        else []
-    )
-    if not fusion_decisions or fusion_decisions[-1].kind == "fusion":
+    decision = last_refusal(linked) if linked else None
+    if decision is None:
         return ""
-    return fusion_decisions[-1].reason.partition(":")[0][:_LONGEST].replace("`", "'")
+    return decision.reason.partition(":")[0][:_LONGEST].replace("`", "'")

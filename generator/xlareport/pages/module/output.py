@@ -17,6 +17,7 @@ from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.pages import navigation
 from xlareport.pages.code.page import code_payloads
 from xlareport.pages.history.computations import computation_payloads
+from xlareport.pages.history.facts import facts_payload
 from xlareport.pages.history.payload import history_payloads
 from xlareport.pages.instructions.payload import instructions_payloads
 from xlareport.pages.kernels.panel import kernel_facts
@@ -267,6 +268,7 @@ class ModulePages:
         return (
             *faults.attempt_all("The graph", self._graphs),
             *faults.attempt_all("The instructions", self._instructions),
+            *faults.attempt_all("Facts on instructions", self._facts),
             *faults.attempt_all("The timeline", self._timeline),
             *faults.attempt_all("The TPU programs", self._tpu_programs),
         )
@@ -290,6 +292,11 @@ class ModulePages:
         final, figures = self.analyzed.module.final, self.analyzed.figures
         if final is not None:
             yield from instructions_payloads(self.slug, final.hlo, figures.cost, figures.shares)
+
+    def _facts(self) -> Iterator[Payload]:
+        """Yield what panels show of instructions beside histories, where there are histories."""
+        if self.analyzed.snapshots is not None:
+            yield from facts_payload(self.slug, self.analyzed)
 
     def _timeline(self) -> Iterator[Payload]:
         """Yield the payload of the runs that are drawn, where a profiler saw some."""

@@ -31,6 +31,8 @@ from xlareport.runtime.errors import Problem
 _TOP_STEPS = 3
 _HEAVIEST_SHOWN = 6
 _PROBLEMS = 3
+_DECISIONS = "priority_fusion_dump"
+"""The stage of the file in which the GPU compiler says what it fused and what not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class ModulePage(PartPage):
     """None where there are no steps."""
     has_history: bool
     """Whether any step changed something."""
+    fusion: Markup
+    """Where the report says why two instructions were not fused, or why it does not."""
     signature: SignaturePart
     heaviest: tuple[HeaviestView, ...]
     heaviest_words: str
@@ -126,6 +130,7 @@ def module_page(
         no_steps=_no_steps(record),
         passes_address=passes if module.overview and record.steps else None,
         has_history=record.changed_steps > 0,
+        fusion=prose(_fusion_words(record, summary)),
         signature=signature_part(summary),
         heaviest=tuple(_heaviest(record, summary)),
         heaviest_words=_HEAVIEST,
@@ -147,6 +152,19 @@ _HEAVIEST = (
     "Ranked by roofline time: max(FLOPs / peak FLOP/s, bytes / memory bandwidth, bytes sent / "
     "interconnect bandwidth), loops multiplied by trip count. Not measured."
 )
+
+
+def _fusion_words(record: ModuleRecord, summary: ModuleSummary) -> str:
+    """Return where it is said why two instructions were not fused; empty without any to ask of."""
+    if not record.changed_steps:
+        return ""
+    if any(artifact.name.stage == _DECISIONS for artifact in summary.files.artifacts):
+        return (
+            "Why two instructions were not fused: trace one of them. The reasons are from "
+            "`priority_fusion_dump`."
+        )
+    reason = words.without_decisions(record.backend)
+    return f"Why two instructions were not fused is not known: {reason}"
 
 
 def _problem(problem: Problem) -> str:

@@ -1,0 +1,130 @@
+/**
+ * What a panel shows of an instruction of the final snapshot beside its history: cost, consumers,
+ * and the facts of pages/history/facts.py: why a collective is there, buffers, fusions.
+ */
+
+import { partAddress } from "../core/address.js";
+import { element } from "../core/elements.js";
+import { format } from "../core/format.js";
+import { load } from "../core/payloads.js";
+import { loadGraph } from "../graphs/graph.js";
+import { gradeChip, historyLink, sentence } from "../names/sentences.js";
+import { pieces } from "../tables/instructions.js";
+
+const MOST_USERS = 6;
+/** Titles of facts beside which nothing general is said of fusions: collectives are not fused. */
+const SAID = new Set(["Not fused", "Reason"]);
+const MICRO = 1e6;
+/** Opcodes of which no compiler asks whether to fuse them. */
+const NO_WORK = new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
+
+/** @typedef {import("../../types/payloads").Fact} Fact */
+/** @typedef {import("../../types/payloads").Facts} Stored */
+/** @typedef {import("../graphs/graph.js").Graph} Graph */
+/** @typedef {{flops: number | null, bytes: number | null, share: number | null, scope: string}} Figures */
+
+/** The facts of one module. */
+export class InstructionFacts {
+  /**
+   * @param {Stored} stored
+   * @param {Graph} graph of the final snapshot
+   * @param {Figures[]} figures of its instructions, in its order
+   */
+  constructor(stored, graph, figures) {
+    this.stored = stored;
+    this.graph = graph;
+    this.figures = figures;
+    /** @type {Map<string, string[]>} names of instructions by their op_names */
+    this.scopes = new Map();
+    for (const [place, { scope }] of figures.entries()) {
+      if (!scope) continue;
+      const names = this.scopes.get(scope) ?? [];
+      names.push(graph.name(place));
+      this.scopes.set(scope, names);
+    }
+  }
+
+  /**
+   * @param {string} name without `%`
+   * @returns {HTMLElement | null} null for what the final snapshot does not have
+   */
+  part(name) {
+    const place = this.graph.find(name);
+    if (place === null) return null;
+    const facts = this.stored.facts[name] ?? [];
+    const rows = [this.cost(place), ...facts.map(factRow), ...this.fusion(place, facts)];
+    return element("dl.xr-facts", null, ...rows.filter(Boolean).flat());
+  }
+
+  /** @param {number} place */
+  cost(place) {
+    const { flops, bytes, share } = this.figures[place] ?? { flops: null, bytes: null, share: null };
+    const { seconds } = this.stored;
+    if (share === null && flops === null && bytes === null) return null;
+    const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} µs` : "";
+    const words = [
+      share !== null && `${[time, format.percent(share)].filter(Boolean).join(", ")} of the roofline time of a run`,
+      flops !== null && flops > 0 && format.flops(flops),
+      bytes !== null && `${format.bytes(bytes)} accessed`,
+    ].filter(Boolean);
+    return row("Cost", "cost#heaviest-instructions", `${words.join("; ")}. Estimate, all executions.`);
+  }
+
+  /**
+   * @param {number} place
+   * @param {Fact[]} facts
+   */
+  fusion(place, facts) {
+    const { graph } = this;
+    if (NO_WORK.has(graph.opcode(place))) return [];
+    const users = [...graph.users(place)];
+    const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [
+      at ? ", " : "",
+      historyLink(graph.name(user)),
+      ` (${graph.opcode(user)})`,
+    ]);
+    const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
+    return [
+      users.length > 0 && row("Consumers", "", ...shown, more),
+      !facts.some(([title]) => SAID.has(title)) && row("Fusion", "", ...sentence(this.stored.fusion)),
+    ];
+  }
+}
+
+/** @param {Fact} fact */
+function factRow([title, words, part, grade]) {
+  return row(title, part, ...sentence(words), " ", gradeChip(grade));
+}
+
+/**
+ * @param {string} title
+ * @param {string} part of the module's page with more, and a place in it; empty for none
+ * @param {...(Node | string | null)} words
+ */
+function row(title, part, ...words) {
+  const href = part && partAddress(...part.split("#"));
+  return [element("dt", null, href ? element("a", { href }, title) : title), element("dd", null, ...words)];
+}
+
+/**
+ * Loads the facts of a module; they are large, so only when somebody asks.
+ * @param {string} key of the payload of facts, `m/x/facts`
+ * @returns {Promise<InstructionFacts>}
+ */
+export async function loadFacts(key) {
+  const folder = key.slice(0, key.lastIndexOf("/"));
+  const [stored, graph, loaded] = await Promise.all([
+    /** @type {Promise<Payload<"m/x/facts">>} */ (load(key)),
+    loadGraph(`${folder}/graph`),
+    pieces(`${folder}/instructions`),
+  ]);
+  const figures = loaded.flatMap((piece) =>
+    piece.share.map((share, place) => ({
+      share,
+      flops: piece.flops[place],
+      bytes: piece.bytes[place],
+      scope: piece.scopes[piece.scope[place]],
+    })),
+  );
+  return new InstructionFacts(stored, graph, figures);
+}

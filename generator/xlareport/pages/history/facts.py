@@ -1,0 +1,150 @@
+"""What a panel shows of an instruction beside its history: why it is there, memory, fusion."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from xlareport.analysis.code.unfused_pairs import UnfusedPair, list_unfused_finally
+from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.module import AnalyzedModule
+from xlareport.hlo.model import HloModule
+from xlareport.pages import navigation, words
+from xlareport.readers.fusion_decisions import FusionDecision
+from xlareport.records.sentences import why
+from xlareport.runtime import units
+from xlareport.storage.payloads import Payload, make_payload
+
+_LONGEST = 400
+_MOST_PAIRS = 4
+"""Pairs of one instruction that are listed."""
+_MOST_BUFFERS = 4
+"""Of one instruction that are listed."""
+
+Fact = tuple[str, str, str, str]
+"""Title, sentence, address of the part with more, grade."""
+
+
+def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]:
+    """Yield the facts by the name of the instruction, with what holds for the whole module."""
+    module, analysis = analyzed.module, analyzed.analysis
+    if module.final is None:
+        return
+    facts: dict[str, list[Fact]] = defaultdict(list)
+    for name, fact in (
+        *_reasons(analysis.collectives),
+        *_buffers(analysis.cost.memory if analysis.cost else None),
+        *_unfused(module.final.hlo, module.code.decisions),
+    ):
+        if fact not in facts[name]:
+            facts[name].append(fact)
+    value = {
+        "seconds": analyzed.figures.seconds,
+        "fusion": fusion_words(analysis.summary.origin.backend, bool(module.code.decisions)),
+        "facts": facts,
+    }
+    yield make_payload(navigation.module_key(slug, "facts"), value)
+
+
+def fusion_words(backend: str | None, has_decisions: bool) -> str:
+    """Return what the dump says of an instruction without a rejected fusion in its log."""
+    if has_decisions:
+        return "The log of `priority-fusion` has no rejected fusion of this instruction."
+    return f"Why it was not fused is not known: {words.without_decisions(backend)}"
+
+
+def _reasons(report: CollectivesReport | None) -> Iterator[tuple[str, Fact]]:
+    """Yield why each collective is there and what it takes, at every part of it."""
+    for row in report.rows if report else ():
+        collective = row.collective
+        names = dict.fromkeys([collective.instruction, *collective.parts, collective.body[1]])
+        facts = [("Reason", _reason(row), "collectives#origins", row.origin.grade or "")]
+        sent = _sent(row)
+        if sent:
+            facts.append(("Communication", sent, "collectives#overlap", ""))
+        for name in names:
+            yield from ((name, fact) for fact in facts)
+
+
+def _reason(row: CollectiveRow) -> str:
+    origin = row.origin
+    cause = f"{origin.cause.value}. " if origin.cause else ""
+    detail = origin.detail or origin.cause_reason or ""
+    by = f" First seen after {origin.after}." if origin.after else ""
+    return _shortened(f"{cause[:1].upper()}{cause[1:]}{_sentence(detail)}{by}")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) or not text else '.'}"
+
+
+def _sent(row: CollectiveRow) -> str:
+    figures = row.figures
+    if figures.wire_bytes is None:
+        return ""
+    times = (
+        f" in each of {figures.executions:,} executions" if (figures.executions or 0) > 1 else ""
+    )
+    sent = f"{units.byte_size(figures.wire_bytes)} sent per device{times}"
+    if figures.time.seconds is None:
+        return f"{sent}."
+    counted = figures.counted
+    modeled = units.seconds(figures.time.seconds * counted)
+    exposed = figures.overlap.exposed_seconds
+    seen = "" if exposed is None else f", {units.seconds(exposed * counted)} of it exposed"
+    return f"{sent}; {modeled} modeled{seen}. Not measured."
+
+
+def _buffers(memory: MemoryReport | None) -> Iterator[tuple[str, Fact]]:
+    """Yield size, life and allocation of the values that the page on memory lists."""
+    rows: dict[str, dict[tuple[int, ...], ValueRow]] = defaultdict(dict)
+    for row in (*memory.at_peak, *memory.values) if memory else ():
+        rows[row.instruction].setdefault(row.index, row)
+    for name, by_index in rows.items():
+        for row in list(by_index.values())[:_MOST_BUFFERS]:
+            yield name, ("Buffer", _buffer(row), "memory", "")
+        if len(by_index) > _MOST_BUFFERS:
+            more = units.plural(len(by_index) - _MOST_BUFFERS, "more buffer")
+            yield name, ("Buffer", f"{more} of its tuple.", "memory", "")
+
+
+def _buffer(row: ValueRow) -> str:
+    index = f" (tuple index {{{','.join(map(str, row.index))}}})" if row.index else ""
+    held = f" in allocation {row.allocation} ({row.kind})" if row.allocation is not None else ""
+    life = why(row.life)
+    peak = "" if row.at_peak is None else "; live at peak" if row.at_peak else "; not live at peak"
+    return f"{units.byte_size(row.size)}{index}{held}{f'; {life}' if life else ''}{peak}."
+
+
+def _unfused(module: HloModule, decisions: Sequence[FusionDecision]) -> Iterator[tuple[str, Fact]]:
+    """Yield at the producer and at the consumer why the GPU compiler did not fuse both."""
+    pairs = list_unfused_finally(module, decisions)
+    for own, other, verb in (
+        ("producer", "consumer", "into"),
+        ("consumer", "producer", "with"),
+    ):
+        by_name: dict[str, list[UnfusedPair]] = defaultdict(list)
+        for pair in pairs:
+            by_name[getattr(pair, own)].append(pair)
+        for name, some in by_name.items():
+            for pair in some[:_MOST_PAIRS]:
+                sentence = f"{verb} %{getattr(pair, other)}: {_refusal(pair)}"
+                yield name, ("Not fused", sentence, "steps", pair.grade)
+            if len(some) > _MOST_PAIRS:
+                more = f"{verb} {len(some) - _MOST_PAIRS:,} more instructions."
+                yield name, ("Not fused", more, "steps", "")
+
+
+def _refusal(pair: UnfusedPair) -> str:
+    fused, apart = pair.microseconds_fused, pair.microseconds_unfused
+    estimate = (
+        f" XLA's estimate: {fused:,.3g} µs fused, {apart:,.3g} µs unfused."
+        if fused is not None and apart is not None
+        else ""
+    )
+    shared = f" One of {pair.consumers:,} consumers." if pair.consumers > 1 else ""
+    return _shortened(f"{_sentence(pair.reason)}{shared}{estimate}")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,83 @@
+"""What a panel shows beside the history: collectives, buffers, fusions, each with its grade."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlareport.analysis.module import AnalysisOptions, analyze_module
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.pages import words
+from xlareport.pages.history.facts import facts_payload
+from xlareport.runtime.faults import Faults
+from xlareport.storage.payloads import read_payload, write_payload
+
+
+@pytest.fixture(scope="module")
+def facts(unpacked: Callable[[str], Path]) -> dict[str, Any]:
+    """Of the step of a program on two GPUs."""
+    with open_source(unpacked("gpu-h100x2-train")) as source:
+        (files,) = (each for each in group(name_files(source)).modules if "train" in each.key)
+        analyzed = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
+    (payload,) = facts_payload("x", analyzed)
+    value: dict[str, Any] = read_payload(write_payload(payload)[1])[1]
+    return value
+
+
+def titled(facts: dict[str, Any], title: str) -> dict[str, list[str]]:
+    return {
+        name: [words for own, words, *_ in some if own == title]
+        for name, some in facts["facts"].items()
+        if any(own == title for own, *_ in some)
+    }
+
+
+def test_a_collective_has_its_reason_and_its_communication(facts: dict[str, Any]) -> None:
+    reasons = titled(facts, "Reason")
+    assert reasons
+    assert all("artial" in words for some in reasons.values() for words in some)
+    assert titled(facts, "Communication").keys() == reasons.keys()
+    grades = {
+        grade for some in facts["facts"].values() for own, *_, grade in some if own == "Reason"
+    }
+    assert grades <= {"exact", "matched", "guessed"}
+
+
+def test_buffers_have_size_and_life(facts: dict[str, Any]) -> None:
+    buffers = titled(facts, "Buffer")
+    assert any(
+        "live at peak" in words and "allocation" in words
+        for some in buffers.values()
+        for words in some
+    )
+    assert max(map(len, buffers.values())) <= 5
+
+
+def test_both_ends_of_a_pair_say_why_they_were_not_fused(facts: dict[str, Any]) -> None:
+    refused = titled(facts, "Not fused")
+    into = {
+        (name, words.split()[1])
+        for name, some in refused.items()
+        for words in some
+        if words.startswith("into %")
+    }
+    assert into
+    for name, consumer in into:
+        back = [words for words in refused[consumer.strip("%:")] if words.startswith("with ")]
+        assert any(f"%{name}:" in words or "more instructions" in words for words in back)
+    assert facts["fusion"].startswith("The log of")
+
+
+@pytest.mark.parametrize(
+    ("backend", "part"),
+    [
+        ("tpu", "the TPU compiler"),
+        ("cpu", "the CPU compiler"),
+        ("gpu", "no `priority_fusion_dump`"),
+        (None, "this backend"),
+    ],
+)
+def test_without_a_log_it_is_not_known(backend: str | None, part: str) -> None:
+    assert part in words.without_decisions(backend)
