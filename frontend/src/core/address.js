@@ -106,7 +106,9 @@ export function askedPart() {
  * @param {string} [anchor] a heading in it
  */
 export function partAddress(name, anchor) {
-  const tab = /** @type {HTMLAnchorElement | null} */ (document.querySelector(`[data-xr-parts] a[data-part="${name}"]`));
+  const tab = /** @type {HTMLAnchorElement | null} */ (
+    document.querySelector(`[data-xr-parts] a[data-part="${name}"]`)
+  );
   if (!tab) return "";
   if (!anchor) return tab.href;
   return isSingleFile ? `${tab.hash}&at=${anchor}` : `${tab.href}#${anchor}`;

@@ -78,11 +78,9 @@ export class InstructionFacts {
     const { graph } = this;
     if (NO_WORK.has(graph.opcode(place))) return [];
     const users = [...graph.users(place)];
-    const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [
-      at ? ", " : "",
-      historyLink(graph.name(user)),
-      ` (${graph.opcode(user)})`,
-    ]);
+    const shown = users
+      .slice(0, MOST_USERS)
+      .flatMap((user, at) => [at ? ", " : "", historyLink(graph.name(user)), ` (${graph.opcode(user)})`]);
     const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
     return [
       users.length > 0 && row("Consumers", "", ...shown, more),

@@ -9,7 +9,13 @@ const figure = (scope) => ({ flops: null, bytes: null, share: null, scope });
 test("op_names lead to the instructions that have them", () => {
   const figures = ["", "f/mul", "", "", "", "", "f/mul", "f/add"].map(figure);
   const facts = new InstructionFacts({ seconds: null, fusion: "", facts: {} }, sample(), figures);
-  assert.deepEqual([...facts.scopes], [["f/mul", ["mul", "fusion"]], ["f/add", ["add"]]]);
+  assert.deepEqual(
+    [...facts.scopes],
+    [
+      ["f/mul", ["mul", "fusion"]],
+      ["f/add", ["add"]],
+    ],
+  );
 });
 
 test("what the final snapshot does not have has no facts", () => {

@@ -40,13 +40,15 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
             facts[name].append(fact)
     value = {
         "seconds": analyzed.figures.seconds,
-        "fusion": fusion_words(analysis.summary.origin.backend, bool(module.code.decisions)),
+        "fusion": fusion_words(
+            analysis.summary.origin.backend, has_decisions=bool(module.code.decisions)
+        ),
         "facts": facts,
     }
     yield make_payload(navigation.module_key(slug, "facts"), value)
 
 
-def fusion_words(backend: str | None, has_decisions: bool) -> str:
+def fusion_words(backend: str | None, *, has_decisions: bool) -> str:
     """Return what the dump says of an instruction without a rejected fusion in its log."""
     if has_decisions:
         return "The log of `priority-fusion` has no rejected fusion of this instruction."
