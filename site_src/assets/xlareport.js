@@ -5074,11 +5074,7 @@ var xlareport = (() => {
       const { graph } = this;
       if (NO_WORK.has(graph.opcode(place))) return [];
       const users = [...graph.users(place)];
-      const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [
-        at ? ", " : "",
-        historyLink(graph.name(user)),
-        ` (${graph.opcode(user)})`
-      ]);
+      const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [at ? ", " : "", historyLink(graph.name(user)), ` (${graph.opcode(user)})`]);
       const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
       return [
         users.length > 0 && row2("Consumers", "", ...shown, more),
@@ -5090,7 +5086,8 @@ var xlareport = (() => {
     return row2(title2, part2, ...sentence(words2), " ", gradeChip(grade));
   }
   function row2(title2, part2, ...words2) {
-    const href = part2 && partAddress(...part2.split("#"));
+    const [name, anchor] = part2.split("#");
+    const href = name && partAddress(name, anchor);
     return [element("dt", null, href ? element("a", { href }, title2) : title2), element("dd", null, ...words2)];
   }
   async function loadFacts(key) {

@@ -100,7 +100,8 @@ function factRow([title, words, part, grade]) {
  * @param {...(Node | string | null)} words
  */
 function row(title, part, ...words) {
-  const href = part && partAddress(...part.split("#"));
+  const [name, anchor] = part.split("#");
+  const href = name && partAddress(name, anchor);
   return [element("dt", null, href ? element("a", { href }, title) : title), element("dd", null, ...words)];
 }
 
