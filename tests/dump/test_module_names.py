@@ -43,7 +43,7 @@ CLUSTER = (
         ("sample.cl_933746096", None, "sample", None),
         ("fusionn", None, "fusionn", None),
         ("main.8", None, "main", 8),
-        ("fused_reduce.2", None, "fused_reduce", 2),
+        ("fused_reduce.2", None, "fused_reduce", None),  # of the name of what was copied
         ("credit_fraud.train_step", None, "credit_fraud.train_step", None),
     ],
 )  # fmt: skip

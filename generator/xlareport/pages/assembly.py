@@ -129,7 +129,7 @@ def _front(site: SiteInput, faults: Faults) -> Iterator[File]:
     pages: list[tuple[str, str, Callable[[], Iterator[File]]]] = [
         (navigation.HOME, "Home", partial(_home, dump, report, nightly=nightly is not None)),
         (navigation.MODULES, "Modules", partial(_modules, dump, report)),
-        (navigation.NAMES, "File-name reference", partial(_names, dump)),
+        (navigation.NAMES, "File-name reference", partial(_names, dump, report)),
         (navigation.GLOSSARY, "Glossary", partial(_glossary, dump)),
         (navigation.PROGRAM, "Execution graph", partial(_program, dump, report, site.picture)),
     ]
@@ -158,9 +158,11 @@ def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     yield from table_files("modules", table)
 
 
-def _names(dump: AnalyzedDump) -> Iterator[File]:
+def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     used = instruction_names(dump.summaries)
-    names = names_page(dump.artifacts, dump.grouped.modules, used)
+    main = report.main.module if report.main else None
+    program = next((module for module in dump.grouped.modules if module.key == main), None)
+    names = names_page(dump.artifacts, dump.grouped.modules, used, program)
     yield navigation.NAMES, render("names", names, "File-name reference")
 
 

@@ -53,6 +53,24 @@ def test_the_formats_of_a_snapshot_are_one_form_and_parts_are_explained_once() -
     assert "0001" not in [one.text for one in second.new]
 
 
+def test_the_main_program_is_the_example() -> None:
+    """A piece of it that autotuning copied out is none, and its number is part of its name."""
+    found = artifacts(
+        "module_0001.fused_add.6.before_optimizations.txt",
+        "module_0002.fused_add.7.before_optimizations.txt",
+        "module_0003.fused_add.8.before_optimizations.txt",
+        "module_0009.jit_f.before_optimizations.txt",
+    )
+    modules = group(found).modules
+    (main,) = (module for module in modules if module.name == "jit_f")
+    (form,) = names_page(found, modules, [], main).forms
+    assert "".join(token.text for token in form.tokens).startswith("module_0009.jit_f")
+    page = names_page(found, modules, [], main)
+    assert "".join(token.text for token in page.module_names[0].tokens) == "jit_f"
+    (number,) = (token for token in page.module_names[1].tokens if token.text == "6")
+    assert number.meaning.startswith("Part of the name of what was copied")
+
+
 def test_a_file_that_is_no_snapshot_says_what_it_holds() -> None:
     (one,) = artifacts("module_0001.jit_f.debug_options")
     assert describe(one.name) == (

@@ -67,7 +67,7 @@ def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
         tables=tables,
         lead=_lead(ranked),
         card=_card(kernels),
-        compiler=prose(_compiler(kernels)),
+        compiler=prose(" ".join(filter(None, [_compiler(kernels), same_range(ranked)]))),
         figures=tuple(_figures(ranked)),
         kernels=tuple(
             KernelView(
@@ -141,8 +141,9 @@ def _is_ptx(kernel: KernelRecord) -> bool:
 def _figures(kernels: Sequence[KernelRecord]) -> Iterator[Figure]:
     known = [kernel for kernel in kernels if kernel.occupancy is not None]
     yield Figure("Kernels", units.count(len(kernels)), "with code or a launch")
-    many = f"of {units.count(len(kernels))}; the others as a range or not at all"
-    yield Figure("Occupancy known", units.count(len(known)), many)
+    if known:
+        many = f"of {units.count(len(kernels))}; the others as a range or not at all"
+        yield Figure("Occupancy known", units.count(len(known)), many)
     counted = [kernel for kernel in kernels if kernel.spill_bytes is not None]
     spilling = [kernel for kernel in kernels if kernel.spill_bytes or kernel.spilled_registers]
     if counted or spilling:
@@ -184,10 +185,27 @@ def _table(record: ModuleRecord, kernels: Sequence[KernelRecord]) -> Table:
         Column("Note"),
     )
     rows = [_row(record, kernel) for kernel in kernels]
-    kept = [at for at in range(len(columns)) if at <= 1 or any(row[at] is not None for row in rows)]
+    same = _RANGE if same_range(kernels) else ()
+    kept = [
+        at
+        for at, column in enumerate(columns)
+        if at <= 1 or (column.title not in same and any(row[at] is not None for row in rows))
+    ]
     return Table(
         tuple(columns[at] for at in kept), [[row[at] for at in kept] for row in rows], (1, "desc")
     )
+
+
+_RANGE = ("Occupancy from", "Occupancy to")
+
+
+def same_range(kernels: Sequence[KernelRecord]) -> str:
+    """Return the range of occupancy that all kernels share; empty where they differ."""
+    ranges = {(kernel.occupancy_at_least, kernel.occupancy_at_most) for kernel in kernels}
+    least, most = ranges.pop() if len(ranges) == 1 else (None, None)
+    if least is None or most is None or len(kernels) == 1:
+        return ""
+    return f"Occupancy of every kernel: {units.share(least)} to {units.share(most)}."
 
 
 def _row(record: ModuleRecord, kernel: KernelRecord) -> list[Cell]:

@@ -3,6 +3,7 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 
@@ -80,9 +81,15 @@ class NamesPage:
 
 
 def names_page(
-    artifacts: Sequence[Artifact], modules: Sequence[ModuleFiles], instructions: Iterable[str]
+    artifacts: Sequence[Artifact],
+    modules: Sequence[ModuleFiles],
+    instructions: Iterable[str],
+    main: ModuleFiles | None = None,
 ) -> NamesPage:
-    """Take apart one name of each form, and the names of modules and of instructions."""
+    """Take apart one name of each form, and the names of modules and of instructions.
+
+    A file of the main program is the example of a form where it has one, and its name comes first.
+    """
     forms: dict[tuple[str, ...], _Form] = defaultdict(dict)
     for place, artifact in enumerate(artifacts):
         name = artifact.name
@@ -90,13 +97,14 @@ def names_page(
         formats.setdefault((name.kind, name.format or ""), array("q")).append(place)
     seen: set[TokenView] = set()
     by_name: dict[str, int] = defaultdict(int)
-    for module in modules:
+    for module in sorted(modules, key=lambda module: module is not main):
         by_name[module.name] += 1
+    own = frozenset(artifact.path for artifact in main.artifacts) if main else frozenset()
     shown = list(by_name.items())[:_MODULE_NAMES_SHOWN]
     parts: set[TokenView] = set()
     return NamesPage(
         forms=tuple(
-            _form_view(artifacts, form, seen)
+            _form_view(artifacts, form, seen, own)
             for form in sorted(forms.values(), key=partial(_place, artifacts))
         ),
         module_names=tuple(_module_name(name, count, parts) for name, count in shown),
@@ -196,10 +204,12 @@ def _form(name: DumpName) -> tuple[str, ...]:
     return (*parts, *flags)
 
 
-def _form_view(artifacts: Sequence[Artifact], form: _Form, seen: set[TokenView]) -> NameForm:
+def _form_view(
+    artifacts: Sequence[Artifact], form: _Form, seen: set[TokenView], own: AbstractSet[str]
+) -> NameForm:
     """Make the view, and add the parts that it shows to those seen."""
     formats = _by_format(form)
-    first = formats[0]
+    first = [place for place in formats[0] if artifacts[place].path in own] or formats[0]
     name = artifacts[first[len(first) // 2]].name
     tokens = token_views(name.tokens, name.kind)
     new = tuple(dict.fromkeys(token for token in tokens if token.meaning and token not in seen))
