@@ -68,8 +68,22 @@ def test_no_more_is_computed_again_than_was_computed_first(
     text = "ENTRY e {\n  x = f32[8] parameter(0)\n%s\n  ROOT r = f32[8] negate(d)\n}"
     module = module_of(text % "\n".join(lines))
     assert count_recomputed(module, count_cost(module)) == 8
-    alone = module_of(text % "\n".join(lines).replace("jvp(f)/mul", "f/mul"))
-    assert count_recomputed(alone, count_cost(alone)) == 16
+
+
+def test_the_gradient_alone_of_a_checkpointed_loss_repeats_nothing(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """JAX drops the first time where only the gradient is returned: jit(grad(checkpoint(loss)))."""
+    scope = "jit(g)/transpose(jvp())/checkpoint"
+    text = f"""ENTRY e {{
+  x = f32[8] parameter(0)
+  a = f32[8] multiply(x, x), metadata={{op_name="{scope}/rematted_computation/mul"}}
+  ROOT d = f32[8] add(a, x), metadata={{op_name="{scope}/add"}}
+}}"""
+    module = module_of(text)
+    assert count_recomputed(module, count_cost(module)) == 0
+    outside = module_of(text.replace("transpose(jvp())/", ""))
+    assert count_recomputed(outside, count_cost(outside)) == 8
 
 
 def test_what_the_program_did_at_first_is_no_repetition(

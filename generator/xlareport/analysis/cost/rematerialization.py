@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.phases import is_forward
+from xlareport.analysis.cost.phases import is_forward, is_gradient
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.hlo.model import HloModule, Instruction
 
@@ -60,10 +60,15 @@ def count_recomputed(module: HloModule, cost: ModuleCost, before: HloModule | No
     for, as much counts as there is to repeat: XLA merges a value with its own repetition, and the
     one that stays may have the name of either. Each level of checkpoints in checkpoints can repeat
     all of it. How much there was at first, `before` tells, the module before optimizations.
+
+    A module that differentiates what it computes only once, for the gradient, repeats nothing. One
+    without either belongs to a function that was differentiated outside of jit: the first time is
+    in another module.
     """
     done = _split_by_origin(module, cost)
     if not done.first:
-        return done.by_xla + done.asked.total()
+        is_whole = any(is_gradient(instruction, module) for instruction in module.instructions)
+        return done.by_xla + (0 if is_whole else done.asked.total())
     repeated = Counter[_Work]()
     for asked in done.levels.values():
         repeated += asked & done.first
