@@ -39,11 +39,11 @@ def hoisted(search: Search) -> None:
 def _beside(search: Search) -> Iterator[tuple[Hashable, Node]]:
     """Yield the open constant values after by their computation and value."""
     for node in search.after.open():
-        if node.constant and _is_given(node.instruction, node.frame.computation):
+        if node.constant and is_given(node.instruction, node.frame.computation):
             yield (node.frame.computation.name, node.token), node
 
 
-def _is_given(line: Instruction, home: Computation) -> bool:
+def is_given(line: Instruction, home: Computation) -> bool:
     """Whether a tuple or a loop is given a value, or what is made of it in a few steps."""
     lines = [line]
     for _ in range(_MOST_STEPS):

@@ -18,6 +18,7 @@ from xlareport.analysis.matching import (
     moved_copies,
     products,
     rules,
+    sinking,
     spreading,
     strength,
     structure,
@@ -78,6 +79,7 @@ _RULES = (
     moved_copies.moved,
     spreading.successors,
     hoisting.hoisted,
+    sinking.sunk,
     windows.windowed,
     swaps.swapped,
     rules.same_operation,
@@ -93,6 +95,7 @@ _PARTS = (
     products.split_sums,
     products.split_complex,
     products.split_reductions,
+    sinking.sunk,
 )
 """Rules that add to pairs what does their work with them; they need none open before."""
 

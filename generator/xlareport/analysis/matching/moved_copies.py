@@ -15,6 +15,7 @@ from xlareport.knowledge.grades import Grade
 _MOVES = frozenset({"bitcast", "copy", "reshape", "transpose"})
 _MOST_MOVES = 4
 _MOST_PAIRS = 100
+_AGAIN = "a further copy, on moved data"
 _SAME = "the same operation on the same value, on the other side of a move"
 
 
@@ -53,12 +54,12 @@ def _follow(search: Search, source: Node, other: Node, move: Node) -> None:
     """Pair work with the same work on moved data, or note a copy, with all that it reads."""
     copied = _copied(search, source, other)
     for node, copy in copied or ():
-        if not is_free(copy) or copy in search.moved_copies:
+        if not is_free(copy) or copy in search.copies:
             continue
         if _is_move(copy):
             _pair_move(search, move, copy, source)
         elif not (is_free(node) and search.link(node, copy, Grade.MATCHED, _SAME)):
-            search.moved_copies[copy] = node
+            search.copies[copy] = node, _AGAIN
 
 
 def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]] | None:
@@ -96,7 +97,7 @@ def _pair_move(search: Search, move: Node, now: Node, source: Node) -> None:
     """Pair a move with the one that is done before the work it was done after; once."""
     alike = move.instruction.opcode == now.instruction.opcode
     if not alike or not is_free(move):
-        search.moved_copies[now] = move
+        search.copies[now] = move, _AGAIN
     elif search.link(move, now, Grade.MATCHED, f"past %{source.instruction.name}"):
         search.links[-1].relation = Relation.SWAPPED
 

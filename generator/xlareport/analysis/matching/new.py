@@ -59,9 +59,9 @@ class New:
 
     def _copied_otherwise(self, node: Node) -> PairVerdict | None:
         """Return what a node is a copy of though it does not compute the same line."""
-        source = self._search.moved_copies.get(node)
-        if source is not None:
-            return PairVerdict(source, Grade.MATCHED, "a further copy, on moved data")
+        known = self._search.copies.get(node)
+        if known is not None:
+            return PairVerdict(known[0], Grade.MATCHED, known[1])
         source = self._copied_by_name(node)
         reason = "a further copy, by name, form and framework op"
         return None if source is None else PairVerdict(source, Grade.MATCHED, reason)

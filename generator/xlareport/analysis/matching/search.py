@@ -76,8 +76,8 @@ class Search:
     """What does, beside its partner, the work of a node before."""
     inlined: dict[Node, list[Node]] = field(default_factory=dict)
     """What does once, where a former loop or conditional stood, what that did."""
-    moved_copies: dict[Node, Node] = field(default_factory=dict)
-    """What does once more, on moved data, what a node before did; or moves it once more."""
+    copies: dict[Node, tuple[Node, str]] = field(default_factory=dict)
+    """What a rule found to do once more what a node before did, and how that is known."""
     named: int = 0
     """The number of values that links have made."""
     settled: int = -1

@@ -16,6 +16,7 @@ from xlareport.analysis.matching.nodes import (
     same_form,
     same_shape,
     sharding,
+    target_of,
 )
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -264,6 +265,8 @@ _MOST_MOVES = 4
 """Moves in a row that are looked behind."""
 
 
+_BUFFER = "AllocateBuffer"
+"""Target of custom calls that give a loop memory, and no values."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
 """Opcodes whose values only fill: passes replace them with one another, moved at most."""
 
@@ -280,8 +283,11 @@ def _operation(node: Node) -> Hashable:
 def _could_do_its_work(node: Node, other: Node) -> bool:
     """Whether what is read instead can be what was read.
 
-    No arithmetic does what only fills, and what ends a copy to another memory only copied.
+    No arithmetic does what only fills, nor a buffer whose contents do not matter; and what ends a
+    copy to another memory only copied.
     """
+    if target_of(other) == _BUFFER:
+        return target_of(node) == _BUFFER
     if _opcode(other) == "copy-done":
         return _opcode(node).startswith("copy")
     fills = _opcode(node) in _FILLS and not other.constant

@@ -8,6 +8,7 @@ from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
+from xlareport.analysis.steps.destinations import destination, loop_of_copy
 from xlareport.analysis.steps.differences import Kind, by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.operands import compare_operands, is_constant
@@ -78,8 +79,6 @@ _NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
-_FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
-"""Opcodes that carry values into a loop and out of it."""
 _LOOP_SCOPE = "while/body"
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
 _NOT_REBUILT = frozenset(
@@ -146,6 +145,9 @@ class _Reader:
         former = kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
         balance = self._ledger.balance(pairing.relation, before, after)
         change = self.change((kind,), before, after, pairing, balance=balance)
+        if kind is Kind.CLONED and before is not None and after is not None:
+            loop = loop_of_copy(self._matching, before, after, change.opcodes[1])
+            change = replace(change, details=(loop,)) if loop else change
         if kind is Kind.REMOVED and before and self._folding.folds(before):
             kind = Kind.FOLDED
         elif kind is Kind.CLONED and before is not None and before == after:
@@ -191,7 +193,7 @@ class _Reader:
         result = compare(old, new, self._matching.computations)
         home = self._matching.computations.get(before.computation, before.computation)
         if home != after.computation:
-            result |= self._destination(before, after, new.opcode)
+            result |= destination(self._matching, before, after, new.opcode)
             stands = before in pairing.after or self._matching.after.find(*before) is old
             if Kind.MOVED in result and stands:
                 yield self.change((Kind.CLONED,), before, after, pairing, balance=balance)
@@ -205,22 +207,6 @@ class _Reader:
             kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)
             yield self.change(kinds, before, after, pairing, details, balance=balance)
-
-    def _destination(self, before: Place, after: Place, opcode: str) -> dict[Kind, str]:
-        """Return where an instruction is now: moved out of a loop, or into one."""
-        matching = self._matching
-        holders = holders_of(matching.before), holders_of(matching.after)
-        if opcode not in _FRAME:
-            body = matching.computations.get(before.computation, before.computation)
-            left = _loop_in(matching.after, after.computation, holders[1].get(body))
-            body = matching.computation_before(after.computation)
-            entered = _loop_in(matching.before, before.computation, holders[0].get(body))
-            if left is not None:
-                return {Kind.HOISTED: f"moved out of the loop %{left}"}
-            if entered is not None:
-                return {Kind.SUNK: f"moved into the loop %{holders[1][after.computation].name}"}
-        new = holders[1].get(after.computation)
-        return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
     def _is_outside(self, place: Place, scope: str) -> bool:
         """Return whether a fusion or call of what a loop did is in no loop: in the entry."""
@@ -276,14 +262,6 @@ class _Reader:
             balance=balance,
             target=_target(new) if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE else "",
         )
-
-
-def _loop_in(module: HloModule, computation: str, caller: Instruction | None) -> str | None:
-    """Return the name of what calls a computation, if that is a loop in the other one."""
-    if caller is None or caller.opcode != "while":
-        return None
-    home = module.by_name.get(computation)
-    return caller.name if home and home.by_name.get(caller.name) is caller else None
 
 
 def _operation(line: Instruction) -> str:

@@ -38,6 +38,8 @@ def _clause(change: Change) -> str:
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
         template += f" (renamed to {_bare(change.after)})"
+    elif change.kind is Kind.CLONED and change.details:
+        template += " {detail}"
     return template.format(
         old=old,
         new=new,

@@ -1,0 +1,84 @@
+"""Constant values that passes move or copy into the loops that were given them."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_GIVEN = """
+HloModule m
+
+%body (p: (s32[], s32[])) -> (s32[], s32[]) {
+  %p = (s32[], s32[]) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %by = s32[] get-tuple-element(%p), index=1
+  %more = s32[] add(%n, %by)
+  ROOT %out = (s32[], s32[]) tuple(%more, %by)
+}
+
+%condition (q: (s32[], s32[])) -> pred[] {
+  %q = (s32[], s32[]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: s32[]) -> (s32[], s32[]) {
+  %a = s32[] parameter(0)
+  %two = s32[] constant(2)
+  %in = (s32[], s32[]) tuple(%a, %two)
+  ROOT %while = (s32[], s32[]) while(%in), condition=%condition, body=%body
+}
+"""
+_SUNK = _GIVEN.replace(
+    "  %more = s32[] add(%n, %by)",
+    "  %two.sunk = s32[] constant(2)\n  %more = s32[] add(%n, %two.sunk)",
+)
+_MOVED = (
+    _SUNK.replace("  %two = s32[] constant(2)\n", "")
+    .replace("tuple(%a, %two)", "tuple(%a, %a)")
+    .replace("  %by = s32[] get-tuple-element(%p), index=1\n", "")
+    .replace("tuple(%more, %by)", "tuple(%more, %n)")
+)
+
+
+def test_a_constant_that_a_loop_carried_is_copied_into_it(read: Read) -> None:
+    pairing = match(read(_GIVEN), read(_SUNK)).pairing_after(Place("body", "two.sunk"))
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED
+    assert pairing.before == (Place("main", "two"),)
+
+
+def test_the_account_says_in_which_loop_the_copy_is(read: Read) -> None:
+    made = step(read(_GIVEN), read(_SUNK), "`while-loop-constant-sinking`")
+    words = " ".join((made.headline, *made.account))
+    assert "`%two` in `main` was cloned to `%two.sunk` in the loop `%while`" in words
+
+
+def test_another_constant_is_no_copy(read: Read) -> None:
+    other = _SUNK.replace("%two.sunk = s32[] constant(2)", "%two.sunk = s32[] constant(3)")
+    pairing = match(read(_GIVEN), read(other)).pairing_after(Place("body", "two.sunk"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED
+
+
+def test_a_constant_that_is_in_the_loop_only_moved_there(read: Read) -> None:
+    made = step(read(_GIVEN), read(_MOVED), "`while-initializer-removal`")
+    assert "moved 1 constant into loops" in made.headline
+
+
+def test_no_value_becomes_a_buffer_of_no_values(read: Read) -> None:
+    filled = _GIVEN.replace("s32[] constant(2)", "s32[] negate(%a)").replace(
+        "%in = ",
+        "%zero = s32[] constant(0)\n  %fill = s32[] broadcast(%zero), dimensions={}\n  %in = ",
+    )
+    before = filled.replace("tuple(%a, %two)", "tuple(%two, %fill)")
+    buffer = '%room = s32[] custom-call(), custom_call_target="AllocateBuffer"'
+    after = filled.replace("%fill = s32[] broadcast(%zero), dimensions={}", buffer).replace(
+        "tuple(%a, %two)", "tuple(%two, %room)"
+    )
+    partner = match(read(before), read(after)).partner_after(Place("main", "fill"))
+    assert partner is None

@@ -1,0 +1,60 @@
+"""Where instructions are after a step: in a loop, out of one, or elsewhere."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.steps.destinations import destination, loop_of_copy
+from xlareport.analysis.steps.differences import Kind
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_LOOP = """
+HloModule m
+
+%body (p: (s32[], s32[])) -> (s32[], s32[]) {
+  %p = (s32[], s32[]) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %by = s32[] get-tuple-element(%p), index=1
+  ROOT %out = (s32[], s32[]) tuple(%by, %n)
+}
+
+%condition (q: (s32[], s32[])) -> pred[] {
+  %q = (s32[], s32[]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: s32[]) -> (s32[], s32[]) {
+  %a = s32[] parameter(0)
+  %in = (s32[], s32[]) tuple(%a, %a)
+  ROOT %while = (s32[], s32[]) while(%in), condition=%condition, body=%body
+}
+"""
+_OUTSIDE, _INSIDE = Place("main", "x"), Place("body", "x")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "opcode", "kind"),
+    [
+        (_OUTSIDE, _INSIDE, "add", Kind.SUNK),
+        (_INSIDE, _OUTSIDE, "add", Kind.HOISTED),
+        (_INSIDE, _OUTSIDE, "tuple", Kind.MOVED),
+        (_OUTSIDE, Place("condition", "x"), "parameter", Kind.MOVED),
+    ],
+)
+def test_a_loop_is_entered_or_left(
+    read: Read, before: Place, after: Place, opcode: str, kind: Kind
+) -> None:
+    matching = match(read(_LOOP), read(_LOOP))
+    assert [*destination(matching, before, after, opcode)] == [kind]
+
+
+def test_a_copy_in_a_loop_has_that_loop(read: Read) -> None:
+    matching = match(read(_LOOP), read(_LOOP))
+    assert loop_of_copy(matching, _OUTSIDE, _INSIDE, "constant") == "in the loop %while"
+    assert not loop_of_copy(matching, _INSIDE, _OUTSIDE, "constant")
+    assert not loop_of_copy(matching, _OUTSIDE, _INSIDE, "parameter")
