@@ -21,6 +21,8 @@ from tests.successor import use_zensical
 
 from xlareport import __version__
 from xlareport.pages import navigation
+from xlareport.report import BuildOptions, build
+from xlareport.site.single import pack_single
 from xlareport.storage.payloads import Payload, module_payloads, write_payload
 
 if TYPE_CHECKING:
@@ -245,3 +247,30 @@ def difference(expected: str, actual: str, golden: Path) -> str:
     lines = list(difflib.unified_diff(before, after, str(golden), "now", lineterm=""))
     hint = "If the new text is right: pytest --snapshot-update, and read the change in git diff."
     return "\n".join([*lines[:50], *(["..."] if len(lines) > 50 else []), hint])
+
+
+@pytest.fixture(scope="session")
+def two_modules(tmp_path_factory: pytest.TempPathFactory, unpacked: Unpack) -> Path:
+    """Return a dump of a training step, module_0002.jit_train_step, and module_0006.jit_rollout."""
+    folder = tmp_path_factory.mktemp("few") / "dump"
+    folder.mkdir()
+    for module in ("module_0002.jit_train_step", "module_0006.jit_rollout"):
+        for path in unpacked("jax-cpu-train").glob(f"{module}.*"):
+            shutil.copy(path, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def report_of_two(tmp_path_factory: pytest.TempPathFactory, two_modules: Path) -> Path:
+    """Return the report of the two modules."""
+    out = tmp_path_factory.mktemp("report")
+    build(two_modules, BuildOptions(out=out))
+    return out
+
+
+@pytest.fixture(scope="session")
+def single(tmp_path_factory: pytest.TempPathFactory, report_of_two: Path) -> Path:
+    """Return that report in one file, alone in its folder."""
+    target = tmp_path_factory.mktemp("else where") / "bug.html"
+    pack_single(report_of_two, target)
+    return target

@@ -81,22 +81,3 @@ def test_limits_end_a_bomb(tmp_path: Path) -> None:
         open_source(bomb, limits),
     ):
         pass
-
-
-NAME = "module_0001.x.before_optimizations.txt"
-
-
-TEXT = b"HloModule x\n\nENTRY %e (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n"
-
-
-def packed(mode: str) -> bytes:
-    out = io.BytesIO()
-    if mode == "zip":
-        with zipfile.ZipFile(out, "w") as archive:
-            archive.writestr(NAME, TEXT)
-        return out.getvalue()
-    with tarfile.open(fileobj=out, mode=mode) as tar:
-        member = tarfile.TarInfo(NAME)
-        member.size = len(TEXT)
-        tar.addfile(member, io.BytesIO(TEXT))
-    return out.getvalue()

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import LONG_WALKS
 
-from xlareport.report import BuildOptions, build, read_report
+from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.site.fitting import LIMIT
 from xlareport.site.pack import pack
@@ -27,31 +27,6 @@ STEP = ".xr-step h2"
 
 
 PARTS = ("graph", "steps", "passes", "cost", "memory", "source", "texts")
-
-
-@pytest.fixture(scope="module")
-def dump(tmp_path_factory: pytest.TempPathFactory, unpacked: Callable[[str], Path]) -> Path:
-    folder = tmp_path_factory.mktemp("few") / "dump"
-    folder.mkdir()
-    for module in (MAIN.removeprefix("m/"), OTHER):
-        for path in unpacked("jax-cpu-train").glob(f"{module}.*"):
-            shutil.copy(path, folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory, dump: Path) -> Path:
-    out = tmp_path_factory.mktemp("report")
-    build(dump, BuildOptions(out=out))
-    return out
-
-
-@pytest.fixture(scope="module")
-def single(tmp_path_factory: pytest.TempPathFactory, report: Path) -> Path:
-    """Return a report in one file, alone in its folder."""
-    target = tmp_path_factory.mktemp("else where") / "bug.html"
-    pack_single(report, target)
-    return target
 
 
 @pytest.fixture
@@ -78,10 +53,11 @@ def policy_of(single: Path) -> str:
     return str(found)
 
 
-def test_it_holds_every_page_but_those_of_other_modules(single: Path, report: Path) -> None:
+def test_it_holds_every_page_but_those_of_other_modules(single: Path, report_of_two: Path) -> None:
     pages = pages_of(single)
     site = {
-        one.relative_to(report / "site").as_posix() for one in (report / "site").rglob("*.html")
+        one.relative_to(report_of_two / "site").as_posix()
+        for one in (report_of_two / "site").rglob("*.html")
     }
 
     assert set(pages) - {"left-out.html"} == {
@@ -102,8 +78,10 @@ def test_only_the_scripts_of_the_report_may_run_and_nothing_is_loaded(single: Pa
     )
 
 
-def test_the_same_report_gives_the_same_bytes(report: Path, single: Path, tmp_path: Path) -> None:
-    done = pack_single(report, tmp_path / "again.html")
+def test_the_same_report_gives_the_same_bytes(
+    report_of_two: Path, single: Path, tmp_path: Path
+) -> None:
+    done = pack_single(report_of_two, tmp_path / "again.html")
 
     assert (tmp_path / "again.html").read_bytes() == single.read_bytes()
     assert done.size == single.stat().st_size
@@ -117,21 +95,21 @@ def test_any_command_reads_it(single: Path) -> None:
     assert again.problems == ()
 
 
-def test_what_does_not_fit_is_left_out_and_named(report: Path, tmp_path: Path) -> None:
+def test_what_does_not_fit_is_left_out_and_named(report_of_two: Path, tmp_path: Path) -> None:
     target = tmp_path / "bug.html"
-    whole = pack_single(report, target).size
-    done = pack_single(report, target, whole - 10_000)
+    whole = pack_single(report_of_two, target).size
+    done = pack_single(report_of_two, target, whole - 10_000)
 
     assert done.size <= whole - 10_000
     assert len(done.left_out) > 1
     for what, _ in done.left_out:
         assert what in target.read_text()
     with pytest.raises(UnreadableInputError, match="--limit"):
-        pack_single(report, target, 100_000)
+        pack_single(report_of_two, target, 100_000)
 
 
-def test_a_site_of_an_older_version_is_refused(report: Path, tmp_path: Path) -> None:
-    shutil.copytree(report / "site", tmp_path / "site")
+def test_a_site_of_an_older_version_is_refused(report_of_two: Path, tmp_path: Path) -> None:
+    shutil.copytree(report_of_two / "site", tmp_path / "site")
     (tmp_path / "site" / "assets" / "single.js").unlink()
 
     with pytest.raises(UnreadableInputError, match="build it again"):
@@ -257,10 +235,10 @@ def test_hostile_names_do_nothing(visitor: Any, sample_site: Path, tmp_path: Pat
 
 @pytest.mark.browser
 def test_a_zip_opens_where_it_is_unpacked_and_says_what_it_lacks(
-    visitor: Any, report: Path, tmp_path: Path
+    visitor: Any, report_of_two: Path, tmp_path: Path
 ) -> None:
-    whole = pack(report, tmp_path / "bug.zip", LIMIT).size
-    done = pack(report, tmp_path / "bug.zip", whole - 40_000)
+    whole = pack(report_of_two, tmp_path / "bug.zip", LIMIT).size
+    done = pack(report_of_two, tmp_path / "bug.zip", whole - 40_000)
     shutil.unpack_archive(tmp_path / "bug.zip", tmp_path / "elsewhere")
     site = tmp_path / "elsewhere" / "bug"
     page = visitor.open(f"{site.as_uri()}/index.html")

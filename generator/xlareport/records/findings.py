@@ -6,6 +6,7 @@ from dataclasses import replace
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
 from xlareport.records.report import RECOMPILATIONS, ModuleRecord
+from xlareport.runtime import english
 
 HELPERS = frozenset(
     {"eager op", "cast or transfer", "random numbers", "module extracted for autotuning"}
@@ -58,7 +59,7 @@ def rate_finding(finding: Finding, cost: CostReport) -> Finding:
     """Return a finding with its severity in a module of such cost, as report.json has it."""
     return replace(
         finding,
-        title=finding.title[:1].upper() + finding.title[1:],
+        title=english.capitalize(finding.title),
         severity=_severity(finding, cost),
         occurrences=finding.count,
     )

@@ -2,6 +2,8 @@
 
 import re
 
+from xlareport.runtime.english import pluralize
+
 _SIZE = re.compile(
     r"(?P<number>\d{1,15}(?:\.\d{1,9})?) ?(?P<prefix>[kMGT]?)(?P<binary>i?)B?",
     re.IGNORECASE | re.ASCII,
@@ -66,7 +68,7 @@ def signed(number: int) -> str:
 
 def plural(number: int, singular: str, many: str = "") -> str:
     """Return a number with its noun: `plural(2, "step")` gives `2 steps`."""
-    return f"{count(number)} {singular if number == 1 else many or singular + 's'}"
+    return f"{count(number)} {singular if number == 1 else many or pluralize(singular)}"
 
 
 def unit_scale(unit: str) -> int:

@@ -1,15 +1,4 @@
-import pytest
-
 from xlareport.analysis.steps import wording
-
-
-@pytest.mark.parametrize(
-    ("noun", "expected"),
-    [("copy", "copies"), ("broadcast", "broadcasts"), ("reshape", "reshapes"), ("tanh", "tanhs"),
-     ("multiply", "multiplies"), ("array", "arrays"), ("class", "classes")],
-)  # fmt: skip
-def test_plurals(noun: str, expected: str) -> None:
-    assert wording.many(noun) == expected
 
 
 def test_the_heaviest_are_named_and_the_rest_counted() -> None:
@@ -25,9 +14,3 @@ def test_long_names_lose_their_middle_and_backticks_are_kept_even() -> None:
     assert wording.code("a`b") == "`a'b`"
     assert wording.plain("`%add` is gone") == "%add is gone"
     assert wording.noun("and") == "logical and"
-
-
-def test_articles_and_lists() -> None:
-    assert (wording.with_article("add"), wording.with_article("dot")) == ("an add", "a dot")
-    assert wording.listing(["a"]) == "a"
-    assert wording.listing(["a", "b", "c"]) == "a, b and c"

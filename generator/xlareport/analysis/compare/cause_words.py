@@ -14,7 +14,7 @@ from xlareport.knowledge.changed_defaults import (
 from xlareport.knowledge.flags import all_entries
 from xlareport.knowledge.passes import find_either
 from xlareport.knowledge.tpu_defaults import nearest_release
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _SHOWN = 4
@@ -49,12 +49,7 @@ def why_option(change: OptionChange) -> str:
 def why_pass(name: str) -> str:
     """Return what a pass does, in its first sentence; empty where the tables do not know it."""
     known = find_either(name) if name else None
-    return _first_sentence(known.words) if known else ""
-
-
-def _first_sentence(text: str) -> str:
-    first, dot, _ = text.partition(". ")
-    return first + dot.strip()
+    return english.first_sentence(known.words) if known else ""
 
 
 def why_program(change: ProgramChange, comparison: Comparison) -> str:

@@ -9,6 +9,7 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime import english, units
 
 _ALL_NAMED = 2
 _DOUBT = {Grade.EXACT: "", Grade.MATCHED: "", Grade.GUESSED: "it seems that "}
@@ -45,7 +46,7 @@ def _clause(change: Change) -> str:
         new=new,
         old_name=_bare(change.before),
         new_name=_bare(change.after),
-        opcode=wording.with_article(_opcode(change, 1)) if change.opcodes[1] else "",
+        opcode=english.with_article(_opcode(change, 1)) if change.opcodes[1] else "",
         home=wording.name(change.before.computation) if change.before else "",
         where=f" in {scope}" if change.scope else "",
         reason=wording.coded(change.reason),
@@ -160,6 +161,6 @@ def _members(change: Change) -> str:
     if not change.members:
         return "nothing that is known"
     if len(change.members) <= _ALL_NAMED:
-        return wording.listing([_bare(member) for member in change.members])
-    count = wording.plural("instruction", len(change.members))
+        return english.listing([_bare(member) for member in change.members])
+    count = units.plural(len(change.members), "instruction")
     return f"{count}, including {_bare(change.members[0])}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xlareport.analysis.steps import wording
 from xlareport.hlo.attributes import split_attributes
 from xlareport.hlo.model import HloModule
+from xlareport.runtime import english
 
 _ALIAS = re.compile(r"\{([\d, ]*+)\}: \((\d++), \{([\d, ]*+)\}(?:, ([\w-]++))?")
 _DONOR = re.compile(r"\((\d++), \{([\d, ]*+)\}\)")
@@ -83,14 +84,14 @@ def _entries(name: str, before: str, after: str) -> str:
     old, new = read(before), read(after)
     counts = (("added", len(new - old)), ("removed", len(old - new)))
     done = [f"{verb} {count:,} {noun if count == 1 else nouns}" for verb, count in counts if count]
-    return wording.listing(done) or f"changed {wording.code(name)}"
+    return english.listing(done) or f"changed {wording.code(name)}"
 
 
 def _fields(before: str, after: str) -> str:
     """Return which frontend attributes of the module were set, changed and removed."""
     old, new = (split_attributes(text.strip()[1:-1]) for text in (before, after))
-    done = [f"{verb} {wording.listing(names)}" for verb, names in _sorted_fields(old, new) if names]
-    return wording.listing(done) or f"changed {wording.code('frontend_attributes')}"
+    done = [f"{verb} {english.listing(names)}" for verb, names in _sorted_fields(old, new) if names]
+    return english.listing(done) or f"changed {wording.code('frontend_attributes')}"
 
 
 def _sorted_fields(

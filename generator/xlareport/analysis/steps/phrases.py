@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.runtime import english, units
 
 _PAIRS_NAMED = 2
 _BEFORE, _AFTER = 0, 1
@@ -60,14 +61,14 @@ _CALL, _LOOP = "call", "while"
 def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
     """Return how many instructions the new fusions or calls hold, or came of former ones."""
     members = sum(group.members for group in groups)
-    return f" {preposition} {wording.plural('instruction', members)}" if members else ""
+    return f" {preposition} {units.plural(members, 'instruction')}" if members else ""
 
 
 def _absorbed(groups: Sequence[ChangeGroup]) -> str:
     """Return how many fusions were merged into others, and how many calls were inlined there."""
     calls = [group for group in groups if group.opcodes[_BEFORE] == _CALL]
     fusions = [group for group in groups if group.opcodes[_BEFORE] != _CALL]
-    return wording.listing(
+    return english.listing(
         [
             f"{verb} {wording.counted(_counts(part, _BEFORE))} into {target}"
             for verb, part, target in (("merged", fusions, "others"), ("inlined", calls, "fusions"))
@@ -80,7 +81,7 @@ def _inlined(groups: Sequence[ChangeGroup]) -> str:
     """Return how many loops were unrolled, how many calls were inlined, and into how many lines."""
     loops = [group for group in groups if group.opcodes[_BEFORE] == _LOOP]
     calls = [group for group in groups if group.opcodes[_BEFORE] != _LOOP]
-    return wording.listing(
+    return english.listing(
         [
             f"{verb} {wording.counted(_counts(part, _BEFORE))}{_with_members('into', part)}"
             for verb, part in (("unrolled", loops), ("inlined", calls))
@@ -119,12 +120,12 @@ def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
         new = wording.called(group.opcodes[_AFTER], group.target)
         counts[wording.noun(group.opcodes[_BEFORE]), new] += group.count
     result = [
-        f"{wording.plural(old, count)} {by} "
-        f"{wording.many(new) if count > 1 else wording.with_article(new)}"
+        f"{units.plural(count, old)} {by} "
+        f"{english.pluralize(new) if count > 1 else english.with_article(new)}"
         for (old, new), count in counts.most_common(_PAIRS_NAMED)
     ]
     rest = sum(count for _, count in counts.most_common()[_PAIRS_NAMED:])
-    return wording.listing([*result, *([wording.plural("other", rest)] if rest else [])])
+    return english.listing([*result, *([units.plural(rest, "other")] if rest else [])])
 
 
 def _folded(groups: Sequence[ChangeGroup]) -> str:
@@ -155,8 +156,8 @@ def _left(groups: Sequence[ChangeGroup]) -> str:
 def _uncalled(groups: Sequence[ChangeGroup]) -> str:
     """Return how many computations without a call were removed, with their instructions."""
     homes = set().union(*(group.homes for group in groups))
-    instructions = wording.plural("instruction", sum(group.count for group in groups))
-    return f"removed {wording.plural('uncalled computation', len(homes))} of {instructions}"
+    instructions = units.plural(sum(group.count for group in groups), "instruction")
+    return f"removed {units.plural(len(homes), 'uncalled computation')} of {instructions}"
 
 
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {

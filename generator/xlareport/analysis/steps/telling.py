@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.analysis.steps.heaviness import heaviest
 from xlareport.analysis.steps.phrases import phrase
+from xlareport.runtime import english, units
 
 _PHRASES_IN_HEADLINE = 3
 _FURTHER = 3
@@ -46,7 +46,7 @@ def describe_step(step: Telling) -> tuple[str, ...]:
         return (_quiet(step),)
     every = dict(kinds)
     phrases = [phrase(kind, every) for kind, _ in kinds if _is_news(kind, every)]
-    message = wording.listing([*phrases[:_PHRASES_IN_HEADLINE], *step.header])
+    message = english.listing([*phrases[:_PHRASES_IN_HEADLINE], *step.header])
     headline = f"{step.actor} {message}; {example_of(kinds[0][1][0])}."
     return (headline, *_sentences(kinds), *_in_all(step))
 
@@ -56,7 +56,7 @@ def _quiet(step: Telling) -> str:
     only = _only(step)
     if step.header:
         rest = f"; otherwise it only {only}" if only else ""
-        return f"{step.actor} {wording.listing(step.header)}{rest}."
+        return f"{step.actor} {english.listing(step.header)}{rest}."
     if only:
         return f"{step.actor} only {only}."
     return f"{step.actor} did not change the module."
@@ -65,10 +65,10 @@ def _quiet(step: Telling) -> str:
 def _only(step: Telling) -> str:
     """Return what was done to names and to an order that has no effect; '' for nothing."""
     if step.renumbered is not None:
-        count = wording.plural("instruction", step.renumbered.count)
+        count = units.plural(step.renumbered.count, "instruction")
         return f"renumbered {count}; {example_of(step.renumbered)}"
     if step.computations:
-        return f"renamed {wording.plural('computation', step.computations)}"
+        return f"renamed {units.plural(step.computations, 'computation')}"
     return f"listed {step.reordered} in another order" if step.reordered else ""
 
 
@@ -183,7 +183,7 @@ def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
     for kind, groups in news[:_KINDS]:
         yield _sentence(f"{phrase(kind, every)}: {example_of(groups[0])}")
     if len(news) > _KINDS:
-        yield f"Also {wording.listing([phrase(kind, every) for kind, _ in news[_KINDS:]])}."
+        yield f"Also {english.listing([phrase(kind, every) for kind, _ in news[_KINDS:]])}."
 
 
 def _in_all(step: Telling) -> Iterator[str]:
@@ -191,10 +191,10 @@ def _in_all(step: Telling) -> Iterator[str]:
     if step.touched > _FEW and step.touched > _REWRITES * step.instructions:
         yield (
             f"Module-wide change: {step.touched:,} of "
-            f"{wording.plural('instruction', step.instructions)}."
+            f"{units.plural(step.instructions, 'instruction')}."
         )
     if step.renumbered is not None:
-        count = wording.plural("instruction", step.renumbered.count)
+        count = units.plural(step.renumbered.count, "instruction")
         were = "was" if step.renumbered.count == 1 else "were"
         yield f"{count} {were} only renumbered."
 

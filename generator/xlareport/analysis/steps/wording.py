@@ -4,18 +4,13 @@ import re
 from collections.abc import Sequence
 
 from xlareport.analysis.steps.heaviness import heaviness
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 
 _NAMED_AT_MOST = 3
 _LONGEST = 44
 _HEAD = 28
 _TENSORFLOW = "__XlaMustCompile"
 _NAME = re.compile(r"%[\w.\-]*\w(?:#\d+)?")
-
-
-def plural(noun: str, count: int) -> str:
-    """Return a noun with its number: `1 copy`, `14 broadcasts`."""
-    return units.plural(count, noun, many(noun))
 
 
 def noun(opcode: str) -> str:
@@ -28,36 +23,15 @@ def called(opcode: str, target: str) -> str:
     return f"{code(short(target))} {opcode}" if target else noun(opcode)
 
 
-def with_article(noun: str) -> str:
-    """Return a noun with its article: `an add`."""
-    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
-
-
-def many(noun: str) -> str:
-    """Return the plural of a noun or opcode."""
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return f"{noun[:-1]}ies"
-    if noun.endswith(("s", "x", "ch", "sh")):
-        return f"{noun}es"
-    return f"{noun}s"
-
-
-def listing(items: Sequence[str]) -> str:
-    """Join with commas and `and`."""
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} and {items[-1]}"
-
-
 def counted(counts: Sequence[tuple[str, int]], adjective: str = "") -> str:
     """Name what weighs most and count the rest: `2 dots, 14 broadcasts and 7 others`."""
     ranked = sorted(counts, key=lambda pair: (-pair[1] * heaviness(pair[0]), pair[0]))
     kind = f"{adjective} " if adjective else ""
-    result = [plural(f"{kind}{noun}", count) for noun, count in ranked[:_NAMED_AT_MOST]]
+    result = [units.plural(count, f"{kind}{noun}") for noun, count in ranked[:_NAMED_AT_MOST]]
     rest = sum(count for _, count in ranked[_NAMED_AT_MOST:])
     if rest:
-        result.append(plural("other", rest))
-    return listing(result)
+        result.append(units.plural(rest, "other"))
+    return english.listing(result)
 
 
 def name(instruction: str) -> str:

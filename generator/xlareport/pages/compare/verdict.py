@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlareport.analysis.compare.verdict import Basis, Direction, Judgement, Verdict
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 
 _TIME = {Direction.MORE: "slower", Direction.LESS: "faster", Direction.SAME: "as fast"}
 _MEMORY = {Direction.MORE: "more memory", Direction.LESS: "less memory"}
@@ -34,13 +34,9 @@ def verdict_sentence(verdict: Verdict) -> str:
         return f"Time and memory of both cannot be compared{f': {why}' if why else ''}."
     if not verdict.matters:
         if Direction.UNKNOWN in (verdict.time.direction, verdict.memory.direction):
-            return f"{_capital(', '.join(known))}."
+            return f"{english.capitalize(', '.join(known))}."
         return "No change in time or memory."
-    return f"{_capital(', '.join(known))}."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f"{english.capitalize(', '.join(known))}."
 
 
 def time_row(judgement: Judgement) -> JudgementRow:

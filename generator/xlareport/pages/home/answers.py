@@ -10,7 +10,6 @@ from xlareport.analysis.cost_report.work_report import HeavyRow
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.state import updates_state
-from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.home.time import TimeView, time_view
@@ -22,6 +21,7 @@ from xlareport.records.findings import HELPERS
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import listing
 
 _HEAVIEST = 3
 _BUSIEST = 2

@@ -3,9 +3,9 @@
 from xlareport.analysis.cost.memory import DEFAULT_SPACE, HeldMemory
 from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.analysis.steps.wording import listing
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.runtime import units
+from xlareport.runtime.english import listing
 
 _CPU_PEAK = " (jaxlib's peak on CPU leaves out temporaries)"
 

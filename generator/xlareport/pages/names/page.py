@@ -19,7 +19,7 @@ from xlareport.dump.tokens import table
 from xlareport.knowledge import kinds, opcodes, stages
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tokens import TokenView, token_views
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 
 _MODULE_NAMES_SHOWN = 40
 _INSTRUCTION_NAMES_SHOWN = 12
@@ -147,13 +147,13 @@ def describe(name: DumpName) -> str:
         return _describe_pass(name)
     stage = stages.find(name.stage) if name.stage else None
     kind = kinds.find(name.kind)
-    title = _capital(kind.title if kind else name.kind)
+    title = english.capitalize(kind.title if kind else name.kind)
     kernel = f" of {name.kernel}" if name.kernel else ""
     if stage and (name.kind.startswith("hlo-") or name.stage not in _NOT_OF_THE_FILE):
-        return f"{title}{kernel}: {_first_sentence(stage.words)}"
+        return f"{title}{kernel}: {_continued(stage.words)}"
     if name.kind == "mosaic" and name.stage and name.stage.startswith("post-"):
         return f"{title}: a hand-written TPU kernel after {name.stage.removeprefix('post-')}."
-    holds = f": {_first_sentence(kind.words)}" if kind else "."
+    holds = f": {_continued(kind.words)}" if kind else "."
     return f"{title}{kernel}{holds}"
 
 
@@ -161,14 +161,9 @@ _NOT_OF_THE_FILE = frozenset({"after_optimizations", "pass"})
 """Moments at which reports of several kinds are written: they do not tell what is in the file."""
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-def _first_sentence(words: str) -> str:
+def _continued(words: str) -> str:
     """Return a sentence that continues after a colon; what begins like a name keeps its capital."""
-    first, stop, _ = plain(words).partition(". ")
-    sentence = first + stop.rstrip()
+    sentence = english.first_sentence(plain(words))
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
@@ -238,7 +233,7 @@ def _format(name: DumpName, number: int) -> FileFormat:
     return FileFormat(
         ending=f".{name.format}" if name.format else "",
         files=units.plural(number, "file"),
-        holds=prose(f"{_capital(kind.title)}. {kind.words}" if kind else ""),
+        holds=prose(f"{english.capitalize(kind.title)}. {kind.words}" if kind else ""),
     )
 
 
@@ -266,7 +261,7 @@ def _title(name: DumpName) -> str:
     if name.kind.startswith("hlo-"):
         return f"HLO {moment}".strip()
     kind = kinds.find(name.kind)
-    title = _capital(kind.title if kind else name.kind)
+    title = english.capitalize(kind.title if kind else name.kind)
     return f"{title}: {moment}" if moment and name.stage not in _PLAIN else title
 
 

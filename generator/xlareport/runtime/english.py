@@ -1,0 +1,35 @@
+"""English of pages and messages: plurals, lists, beginnings of sentences."""
+
+from collections.abc import Sequence
+
+
+def pluralize(noun: str) -> str:
+    """Return the plural of a noun or opcode."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun}s"
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with its article: `an add`."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def listing(items: Sequence[str]) -> str:
+    """Join with commas and `and`."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def capitalize(text: str) -> str:
+    """Return a text with its first letter as a capital, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text, with its period."""
+    first, stop, _ = text.partition(". ")
+    return first + stop.rstrip()

@@ -1,0 +1,24 @@
+import pytest
+
+from xlareport.runtime import english
+
+
+@pytest.mark.parametrize(
+    ("noun", "expected"),
+    [("copy", "copies"), ("broadcast", "broadcasts"), ("reshape", "reshapes"), ("tanh", "tanhs"),
+     ("multiply", "multiplies"), ("array", "arrays"), ("class", "classes")],
+)  # fmt: skip
+def test_plurals(noun: str, expected: str) -> None:
+    assert english.pluralize(noun) == expected
+
+
+def test_a_sentence_begins_with_a_capital_and_ends_at_its_period() -> None:
+    assert english.capitalize("hLO is kept. As is.") == "HLO is kept. As is."
+    assert english.first_sentence("Removes v1.2 ops. Then more.") == "Removes v1.2 ops."
+    assert english.first_sentence("No period") == "No period"
+
+
+def test_lists_and_articles() -> None:
+    assert english.listing(["a", "b", "c"]) == "a, b and c"
+    assert english.listing(["a"]) == "a"
+    assert (english.with_article("add"), english.with_article("dot")) == ("an add", "a dot")
