@@ -88,7 +88,7 @@ ENTRY %main (a: f32[8]) -> (f32[8]) {
     pairing = match(read(before), read(body)).pairing_after(at("fusion.9"))
     assert pairing is not None
     assert pairing.grade is not Grade.EXACT
-    assert pairing.reason == "no instruction before was found for what it holds"
+    assert pairing.reason == "gives a value to %out"
 
 
 def test_a_second_reshape_of_a_value_beside_the_first_is_added_not_cloned(read: Read) -> None:

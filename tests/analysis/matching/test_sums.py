@@ -51,3 +51,41 @@ def test_all_reduces_that_were_added_became_one_of_the_sum(read: Read) -> None:
 def test_a_sum_that_is_sent_in_parts_stays_apart(read: Read) -> None:
     found = match(read(APART), read(APART.replace("tanh", "cosine")))
     assert not [claim for claim in found.pairings if claim.relation is Relation.COMBINED]
+
+
+PADDED = """
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+ENTRY %main (x: f32[1,8], y: f32[1,8]) -> f32[2,8] {
+  %x = f32[1,8]{1,0} parameter(0)
+  %y = f32[1,8]{1,0} parameter(1)
+  %zero = f32[] constant(0)
+"""
+
+
+def test_all_reduces_that_were_padded_and_added_became_one_of_the_sum(read: Read) -> None:
+    """What `all-reduce-reassociate` does to gradients of two rows of one weight."""
+    before = f"""{PADDED}
+  %one = f32[1,8]{{1,0}} all-reduce(%x), to_apply=%sum
+  %two = f32[1,8]{{1,0}} all-reduce(%y), to_apply=%sum
+  %pad.1 = f32[2,8]{{1,0}} pad(%one, %zero), padding=1_0x0_0
+  %pad.2 = f32[2,8]{{1,0}} pad(%two, %zero), padding=0_1x0_0
+  %add.1 = f32[2,8]{{1,0}} add(%pad.1, %pad.2)
+  ROOT %tanh = f32[2,8]{{1,0}} tanh(%add.1)
+}}
+"""
+    after = f"""{PADDED}
+  %pad.1 = f32[2,8]{{1,0}} pad(%x, %zero), padding=1_0x0_0
+  %pad.2 = f32[2,8]{{1,0}} pad(%y, %zero), padding=0_1x0_0
+  %add.1 = f32[2,8]{{1,0}} add(%pad.1, %pad.2)
+  %all-reduce.4 = f32[2,8]{{1,0}} all-reduce(%add.1), to_apply=%sum
+  ROOT %tanh = f32[2,8]{{1,0}} tanh(%all-reduce.4)
+}}
+"""
+    claim = match(read(before), read(after)).pairing_before(Place("main", "one"))
+    assert claim is not None
+    assert claim.relation is Relation.COMBINED
+    assert {place.instruction for place in claim.before} == {"one", "two"}

@@ -75,3 +75,22 @@ def test_other_dimension_numbers_of_a_scatter_weigh_more_than_what_it_reads() ->
     kinds = [Kind.REDIRECTED, Kind.ATTRIBUTES]
     assert by_weight(kinds, "scatter") == (Kind.ATTRIBUTES, Kind.REDIRECTED)
     assert by_weight(kinds, "get-tuple-element") == (Kind.REDIRECTED, Kind.ATTRIBUTES)
+
+
+def test_the_elements_of_a_tuple_in_another_order(read: Read) -> None:
+    before = line(read, "%a = (f32[8]{0}, s32[]) tuple(%x, %y)")
+    after = line(read, "%a = (s32[], f32[8]{0}) tuple(%x, %y)")
+    assert compare(before, after, {}) == {Kind.SHAPE: "the same 2 elements in another order"}
+
+
+def test_an_element_of_a_tuple_with_another_layout(read: Read) -> None:
+    before = line(read, "%a = (f32[8,4]{1,0}, s32[]) tuple(%x, %y)")
+    after = line(read, "%a = (f32[8,4]{0,1}, s32[]) tuple(%x, %y)")
+    assert compare(before, after, {}) == {Kind.LAYOUT: "1 of 2 elements, {1,0} → {0,1}"}
+
+
+def test_an_element_of_another_type_among_others_that_changed_places(read: Read) -> None:
+    before = line(read, "%a = (f32[8]{0}, s32[], f32[4]{0}) tuple(%x, %y, %z)")
+    after = line(read, "%a = (s32[], bf16[8]{0}, f32[4]{0}) tuple(%x, %y, %z)")
+    difference = "1 of 3 elements, f32[8]{0} → bf16[8]{0}, and the others in another order"
+    assert compare(before, after, {}) == {Kind.TYPE: difference}

@@ -23,6 +23,7 @@ _MOVES = frozenset({"bitcast", "reshape"})
 """The same, where what they equal is beside them: they only give a value another shape."""
 
 
+_MOVING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose"})
 _IDLE = "it has no users"
 _DEAD = "only dead instructions use it"
 
@@ -184,7 +185,7 @@ class New:
 
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
         line = node.instruction
-        if line.name in node.frame.callees:
+        if line.name in node.frame.callees and not self._only_moves(node):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
         users = self._search.after.users.get(node, ())
         for user, position in users:
@@ -198,6 +199,12 @@ class New:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, _IDLE
+
+    @staticmethod
+    def _only_moves(node: Node) -> bool:
+        """Whether what a fusion or call holds computes nothing: it has no source to be found."""
+        lines = node.frame.callees[node.instruction.name].computation.instructions
+        return all(line.opcode in _MOVING for line in lines)
 
     def _led_to(self, user: Node) -> str:
         """Return which known instruction uses, through further new ones, what a new one gives."""

@@ -146,14 +146,21 @@ class Search:
         """
         if whole.partner is None:
             whole.token = self._new_token()
-        self.links = [link for link in self.links if link.after is not whole]
+        self.unlink([link for link in self.links if link.after is whole])
+        whole.partner = next(iter(filter(None, members)), None)
         self.name_elements(members, whole)
         for member in members:
             if member is not None:
-                whole.partner = whole.partner or member
                 member.partner = whole
                 link = NodePair(member, whole, grade, why, equal=False, relation=Relation.COMBINED)
                 self.links.append(link)
+
+    def unlink(self, links: Sequence[NodePair]) -> None:
+        """Part pairs of which something surer is known; the nodes keep the values they got."""
+        parted = set(map(id, links))
+        self.links = [link for link in self.links if id(link) not in parted]
+        for link in links:
+            link.before.partner = link.after.partner = None
 
     def name_elements(self, members: Sequence[Node | None], whole: Node) -> None:
         """Let the elements of a result after be the results of several nodes before, in order."""

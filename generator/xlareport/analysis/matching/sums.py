@@ -1,15 +1,18 @@
 """A rule for all-reduces whose results were added, and that became one all-reduce of the sum."""
 
+from collections.abc import Sequence
+
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import START
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.nodes import is_free
-from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
 from xlareport.knowledge.grades import Grade
 
 _ALL_REDUCE = "all-reduce"
-_MOVES = frozenset({"bitcast", "convert", "copy", "reshape", "transpose"})
+_MOVES = frozenset({"bitcast", "convert", "copy", "pad", "reshape", "transpose"})
+"""Opcodes that a sum passes through; what a pad adds is added on every device alike."""
 _MOST_TERMS = 100
 _FEWEST = 2
 
@@ -20,10 +23,20 @@ def reassociated(search: Search) -> None:
         return
     wholes = [(_summed(search, node), node) for node in search.after.nodes if _may_be_whole(node)]
     for members, whole in sorted(wholes, key=lambda pair: -len(pair[0])):
-        free = [node for node in members if is_free(node) or node.partner is whole]
+        guesses = [link for link in search.links if _is_guess(link, members, whole)]
+        guessed = {link.before for link in guesses}
+        free = [
+            node for node in members if is_free(node) or node.partner is whole or node in guessed
+        ]
         if len(free) == len(members) >= _FEWEST:
+            search.unlink(guesses)
             reason = f"%{whole.instruction.name} sends the sum of what {len(free)} sent"
             search.combine(free, whole, Grade.MATCHED, reason)
+
+
+def _is_guess(link: NodePair, members: Sequence[Node], whole: Node) -> bool:
+    """Whether a link of a term to something else is only a guess."""
+    return link.grade is Grade.GUESSED and link.after is not whole and link.before in members
 
 
 def _may_be_whole(node: Node) -> bool:

@@ -82,7 +82,17 @@ _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _LOOP_SCOPE = "while/body"
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
 _NOT_REBUILT = frozenset(
-    {Kind.HOISTED, Kind.PRECISION, Kind.REDIRECTED, Kind.REWIRED, Kind.SHAPE, Kind.SUNK, Kind.TYPE}
+    {
+        Kind.HOISTED,
+        Kind.LAYOUT,
+        Kind.PRECISION,
+        Kind.REDIRECTED,
+        Kind.REWIRED,
+        Kind.SHAPE,
+        Kind.SHARDING,
+        Kind.SUNK,
+        Kind.TYPE,
+    }
 )
 """Kinds that say more of what was made anew than that it was."""
 

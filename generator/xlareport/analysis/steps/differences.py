@@ -1,8 +1,10 @@
 """What differs between two lines that are the same instruction."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from itertools import chain
 
 from xlareport.analysis.matching.forms import without_layout
 from xlareport.analysis.steps.configs import config_change
@@ -139,10 +141,16 @@ def _shapes(before: Instruction, after: Instruction) -> dict[Kind, str]:
     old, new = before.shape, after.shape
     if old.text == new.text:
         return {}
+    if old.elements and len(old.elements) == len(new.elements):
+        return _elements(old, new)
+    return _shape_of(old, new)
+
+
+def _shape_of(old: Shape, new: Shape) -> dict[Kind, str]:
     if without_layout(old.text) == without_layout(new.text):
         kind = Kind.SPACE if _without_space(old.text) == _without_space(new.text) else Kind.LAYOUT
         if kind is Kind.SPACE:
-            return {kind: _spaces(old, new)}
+            return {kind: _arrow(_space_of(old), _space_of(new))}
         layouts = bool(old.layout or new.layout)
         return {kind: _arrow(*(_layouts(old, new) if layouts else _texts(old, new)))}
     if old.elements and new.elements and len(old.elements) != len(new.elements):
@@ -155,14 +163,29 @@ def _without_space(shape: str) -> str:
     return _SPACE.sub("", shape).replace(":}", "}").replace("{}", "")
 
 
-def _spaces(old: Shape, new: Shape) -> str:
-    """Return the memory spaces; of a tuple how many elements are elsewhere, and where the first."""
-    if not new.elements:
-        return _arrow(_space_of(old), _space_of(new))
-    pairs = zip(old.elements, new.elements, strict=False)
+def _elements(old: Shape, new: Shape) -> dict[Kind, str]:
+    """Return how two tuples of as many elements differ: how many do, and how the weightiest does.
+
+    Where only the order of the elements is another, nothing else is.
+    """
+    count = len(new.elements)
+    gained = Counter(element.text for element in new.elements)
+    gained.subtract(element.text for element in old.elements)
+    changed = sum(number for number in gained.values() if number > 0)
+    if not changed:
+        return {Kind.SHAPE: f"the same {count:,} elements in another order"}
+    pairs = zip(old.elements, new.elements, strict=True)
     moved = [(was, now) for was, now in pairs if was.text != now.text]
-    spaces = _arrow(_space_of(moved[0][0]), _space_of(moved[0][1])) if moved else ""
-    return f"{len(moved)} of {len(new.elements)} elements, {spaces}"
+    order = _OTHER_ORDER if changed < len(moved) else ""
+    if order:
+        lost = next(was for was, _ in moved if gained[was.text] < 0)
+        moved = [(lost, next(now for _, now in moved if gained[now.text] > 0))]
+    differences = [*chain.from_iterable(_shape_of(was, now).items() for was, now in moved)]
+    kind, text = min(differences, key=lambda difference: _WEIGHT[difference[0]])
+    return {kind: f"{changed:,} of {count:,} elements, {text}{order}"}
+
+
+_OTHER_ORDER = ", and the others in another order"
 
 
 def _space_of(shape: Shape) -> str:
