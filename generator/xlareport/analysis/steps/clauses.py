@@ -131,10 +131,10 @@ def _detail(change: Change) -> str:
     """Return what was and is; where the change says nothing, the reason of the pairing."""
     message = change.details[0] if change.details and change.details[0] else change.reason
     if change.kind in _CODE and " → " in message:
-        lead, found, rest = message.rpartition(" elements, ")
+        lead, elements, rest = message.rpartition(" elements, ")
         rest, also, order = rest.partition(", and ")
         changed = " → ".join(wording.code(part) for part in rest.split(" → "))
-        return f"{lead}{found}{changed}{also}{order}"
+        return f"{lead}{elements}{changed}{also}{order}"
     return wording.coded(message)
 
 
