@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import paths_of
 from tests.parts import parts
 
+from xlareport.analysis import dump as analysis_dump
 from xlareport.dump import duplicates
 from xlareport.extract import extract_texts
 from xlareport.module_work import kept
@@ -22,7 +23,7 @@ from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime import worker_pool
 from xlareport.runtime.resources import PACKAGE
 from xlareport.runtime.worker_pool import InlineExecutor
-from xlareport.storage import spooled_values
+from xlareport.storage import packed_keys, spooled_values
 from xlareport.storage.payloads import payload_path, read_payload
 
 DUMPS = (
@@ -306,7 +307,8 @@ def test_results_in_a_file_give_the_same_site(
 ) -> None:
     sites = []
     for resident in (0, 1_000):
-        monkeypatch.setattr(spooled_values, "RESIDENT", resident)
+        for module in (spooled_values, packed_keys, analysis_dump):
+            monkeypatch.setattr(module, "RESIDENT", resident)
         out = tmp_path / str(resident)
         build(unpacked("jax-cpu-two-runs"), BuildOptions(out=out, html=False))
         sites.append(files_of(out / "site_src"))

@@ -156,7 +156,7 @@ class Report:
     def recompilations(self) -> tuple[RecompilationGroup, ...]:
         """Functions that one process compiled several times; reads every module."""
         summaries = [module.summary for module in self.modules]
-        return group_recompilations(summaries, assign_processes(summaries))
+        return tuple(group_recompilations(summaries, assign_processes(summaries)))
 
     @cached_property
     def main(self) -> "Module":

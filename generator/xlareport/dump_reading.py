@@ -239,7 +239,7 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     """Wait for all modules and read the files that belong to none of them."""
     reading.finish()
     modules: Sequence[ModuleAnalysis] = reading.analyses
-    summaries = [module.summary for module in reading.analyses.outlines]
+    summaries = reading.analyses.summaries
     originals = {key: reading.same[key] for key in reading.twins}
     ranks, unranked = rank_table(reading.name, summaries, reading.grouped)
     differences, uncompared = compare_ranks(

@@ -1,21 +1,27 @@
 """All that holds between the modules of a dump, worked out once: ranking, links, roles, groups."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar, overload
 
 from xlareport.analysis.module import ModuleAnalysis, outline_of
+from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.measures import Relations
+from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import (
     MainGuess,
-    Ranked,
+    RankedModules,
     Ranking,
     guess_main,
     rank_modules,
+    unranked,
 )
 from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
 from xlareport.analysis.modules.roles import assign_roles
@@ -26,46 +32,106 @@ from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.analysis.ranks.groups import RankGroup, group_ranks
 from xlareport.analysis.ranks.members import RankTable, list_ranks
 from xlareport.analysis.ranks.verdicts import RankDifference
-from xlareport.dump.modules import Artifact, FileFigures, GroupedDump
+from xlareport.dump.modules import Artifact, GroupedDump
 from xlareport.dump.stored_groups import NamedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
+from xlareport.storage.packed_keys import KeyedValues, index_keys
 from xlareport.storage.shared_values import SharedValues
-from xlareport.storage.spooled_values import SpooledValues
+from xlareport.storage.spooled_values import RESIDENT, SpooledValues
+from xlareport.storage.value_blocks import ValueBlocks
+
+T = TypeVar("T")
 
 
 class StoredAnalyses(SpooledValues[ModuleAnalysis]):
-    """Analyses of modules: all of each in a file beyond the first, an outline in memory."""
+    """Analyses of modules: beyond the first in a file, with an outline of each in another one."""
 
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         super().__init__(folder, resident)
-        self.outlines: list[ModuleAnalysis] = []
         self.reads = SpooledValues[tuple[str, ...]](folder, resident)
         """Of each the paths of its files that were read."""
+        self._outlines = SpooledValues[ModuleAnalysis](folder, resident)
         self._shared = SharedValues()
+        self._together: OutlineSummaries | None = None
+        """The outlines in their order, some together; None until they are asked for."""
+
+    @property
+    def outlines(self) -> Sequence[ModuleAnalysis]:
+        """Of each what relations and lists need."""
+        return self.summaries.outlines
+
+    @property
+    def summaries(self) -> "OutlineSummaries":
+        """The summaries of the outlines."""
+        if self._together is None:
+            outlines: Sequence[ModuleAnalysis] = self._outlines
+            if len(self) > RESIDENT:
+                shared = (outline_of(outline, self._shared) for outline in outlines)
+                outlines = ValueBlocks(SpooledValues(self.folder, 0), shared)
+            self._together = OutlineSummaries(outlines)
+        return self._together
 
     def append(self, value: ModuleAnalysis) -> None:
         """Add an analysis at the end."""
         super().append(value)
         self.reads.append(value.read)
-        self.outlines.append(self._outline(value, len(self) - 1))
+        self._outlines.append(self._outline(value, len(self) - 1))
+        self._together = None
 
     def replace(self, place: int, value: ModuleAnalysis) -> None:
         """Put another analysis in a place."""
         super().replace(place, value)
         self.reads.replace(place, value.read)
-        self.outlines[place] = self._outline(value, place)
+        self._outlines.replace(place, self._outline(value, place))
+        self._together = None
 
     def reorder(self, order: Iterable[int]) -> None:
         """Put the analyses into another order, given by their places until now."""
-        order = list(order)
+        order = array("q", order)
         super().reorder(order)
         self.reads.reorder(order)
-        self.outlines = [self.outlines[place] for place in order]
+        self._outlines.reorder(order)
+        self._together = None
 
     def _outline(self, value: ModuleAnalysis, place: int) -> ModuleAnalysis:
         return value if self.is_resident(place) else outline_of(value, self._shared)
+
+
+class OutlineSummaries(Sequence[ModuleSummary]):
+    """The summaries of outlines, and the places of their keys."""
+
+    def __init__(self, outlines: Sequence[ModuleAnalysis]) -> None:
+        self.outlines = outlines
+
+    @cached_property
+    def key_places(self) -> Mapping[str, int]:
+        """The place of each module by its key."""
+        return index_keys((summary.files.key for summary in self), len(self))
+
+    def __len__(self) -> int:
+        return len(self.outlines)
+
+    @overload
+    def __getitem__(self, place: int) -> ModuleSummary: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[ModuleSummary]: ...
+    def __getitem__(self, place: int | slice) -> ModuleSummary | Sequence[ModuleSummary]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        return self.outlines[place].summary
+
+    def __iter__(self) -> Iterator[ModuleSummary]:
+        return (outline.summary for outline in self.outlines)
+
+
+@dataclass(frozen=True, slots=True)
+class FileTotals:
+    """How many files each module has, and their bytes."""
+
+    counts: "array[int]"
+    bytes: "array[int]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,45 +178,60 @@ class AnalyzedDump:
         return self.modules.outlines if isinstance(self.modules, StoredAnalyses) else self.modules
 
     @property
-    def summaries(self) -> tuple[ModuleSummary, ...]:
+    def summaries(self) -> OutlineSummaries:
         """The modules in figures."""
-        return tuple(module.summary for module in self.outlines)
+        if isinstance(self.modules, StoredAnalyses):
+            return self.modules.summaries
+        return OutlineSummaries(self.modules)
 
     @property
-    def file_figures(self) -> Mapping[str, FileFigures]:
-        """What lists say of the files of each module, by its key."""
-        return {summary.files.key: summary.files.figures for summary in self.summaries}
+    def folder(self) -> Path | None:
+        """Where what is on disk lies; None for the temporary folder."""
+        return self.modules.folder if isinstance(self.modules, StoredAnalyses) else None
+
+    @property
+    def file_totals(self) -> FileTotals:
+        """What lists say of the files of each module."""
+        totals = FileTotals(array("q"), array("q"))
+        for summary in self.summaries:
+            figures = summary.files.figures
+            totals.counts.append(figures.count)
+            totals.bytes.append(figures.bytes)
+        return totals
 
     def settings_of(self, key: str | None) -> tuple[OptionOrigin, ...]:
         """Return the options of a module, else of the first module that has some."""
-        stated = {
-            summary.files.key: summary.settings for summary in self.summaries if summary.settings
-        }
-        return stated.get(key or "", next(iter(stated.values()), ()))
+        return self._stated(key, lambda summary: summary.settings) or ()
 
     def tpu_flags_of(self, key: str | None) -> TpuFlags | None:
         """Return the flags of a module's TPU compiler, else of the first module that has some."""
-        stated = {
-            summary.files.key: summary.tpu_flags for summary in self.summaries if summary.tpu_flags
-        }
-        return stated.get(key or "", next(iter(stated.values()), None))
+        return self._stated(key, lambda summary: summary.tpu_flags)
+
+    def _stated(self, key: str | None, value: Callable[[ModuleSummary], T]) -> T | None:
+        first: T | None = None
+        for summary in self.summaries:
+            stated = value(summary)
+            if stated and summary.files.key == key:
+                return stated
+            first = first or stated or None
+        return first
 
 
 @dataclass(frozen=True, slots=True)
 class DumpRelations:
     """What holds between the modules of a dump."""
 
-    ranking: tuple[Ranked, ...]
+    ranking: RankedModules
     """Those with the user's marker first, then the likeliest main program."""
     marked: Mapping[str, MarkerHit]
     """Modules that contain the user's marker, by key."""
     guess: MainGuess | None
     """The main program; None where no module could be read."""
-    links: tuple[ModuleLink, ...]
+    links: Sequence[ModuleLink]
     roles: tuple[Role, ...]
     """One for each module, in the order of the modules."""
-    recompilations: tuple[RecompilationGroup, ...]
-    eager_functions: tuple[EagerFunction, ...]
+    recompilations: Sequence[RecompilationGroup]
+    eager_functions: Sequence[EagerFunction]
     rank_groups: tuple[RankGroup, ...]
     """Programs that several processes compiled."""
     ranks: RankTable
@@ -166,16 +247,22 @@ class DumpRelations:
 def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     """Work out what holds between modules; a part that fails is listed and left at its default."""
     summaries, table, faults = dump.summaries, dump.ranks, Faults(dump.name)
+
+    def keep(values: Iterable[T]) -> Sequence[T]:
+        return keep_values(values, dump.folder, len(summaries))
+
     marked = {module.summary.files.key: module.marker for module in dump.outlines if module.marker}
     ranking = _rank(dump, marked, faults)
     guess = faults.attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
     )
     module_links = faults.attempt(
-        "The links", lambda: link_modules(summaries, table.assigned, dump.graphs, table.orders), ()
+        "The links",
+        lambda: link_modules(summaries, table.assigned, dump.graphs, table.orders, keep),
+        (),
     )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
-    unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)
+    unknown = (Role("unknown", "the roles could not be told"),) * len(summaries)
     module_roles = faults.attempt(
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )
@@ -186,10 +273,12 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         links=module_links,
         roles=module_roles,
         recompilations=faults.attempt(
-            "What was compiled again", lambda: group_recompilations(summaries, table.assigned), ()
+            "What was compiled again",
+            lambda: group_recompilations(summaries, table.assigned, keep),
+            (),
         ),
         eager_functions=faults.attempt(
-            "What ran eagerly", lambda: group_eager_functions(summaries, module_roles), ()
+            "What ran eagerly", lambda: group_eager_functions(summaries, module_roles, keep), ()
         ),
         rank_groups=faults.attempt(
             "The ranks of devices", lambda: group_ranks(summaries, table, dump.rank_differences), ()
@@ -206,33 +295,49 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
 def _rank(dump: AnalyzedDump, marked: Mapping[str, MarkerHit], faults: Faults) -> Ranking:
     """Rank the modules, those with the marker first; in their own order where that fails."""
     summaries, processes = dump.summaries, dump.ranks.assigned
-    unknown = Relations(
-        summaries, processes, {}, {}, {summary.files.key: 1.0 for summary in summaries}, {}
-    )
-    unranked = Ranking(tuple(Ranked(summary, 0.0) for summary in summaries), unknown)
+    alike = KeyedValues(places_of(summaries), (1.0,) * len(summaries))
+    unknown = Relations(summaries, processes, {}, {}, alike, find_autotuning_pieces(()), ())
     ranking = faults.attempt(
         "The ranking of the modules",
         lambda: rank_modules(summaries, Relations.of(summaries, processes)),
-        unranked,
+        Ranking(unranked(summaries), unknown),
     )
-    ordered = sorted(ranking.modules, key=lambda ranked: ranked.summary.files.key not in marked)
-    return Ranking(tuple(ordered), ranking.relations)
+    if not marked:
+        return ranking
+    first = {places_of(summaries)[key] for key in marked}
+    ordered = sorted(ranking.modules.order, key=lambda place: place not in first)
+    return Ranking(ranking.modules.reordered(ordered), ranking.relations)
 
 
 def _guess_main(
     dump: AnalyzedDump, ranking: Ranking, marked: Mapping[str, MarkerHit]
 ) -> MainGuess | None:
     """Guess the main program among modules with the marker where there are any, else among all."""
-    duplicates = {module.summary.files.key for module in dump.outlines if module.same_as}
-    candidates = {ranked.summary.files.key for ranked in ranking.modules} - duplicates
-    return guess_main(ranking.select(candidates & marked.keys() or candidates))
+    repeats = bytearray(bool(module.same_as) for module in dump.outlines)
+    places = places_of(dump.summaries)
+    hits = {place for key in marked if not repeats[place := places[key]]}
+    if hits:
+        return guess_main(ranking.select(hits.__contains__))
+    return guess_main(ranking.select(lambda place: not repeats[place]) if any(repeats) else ranking)
+
+
+def keep_values(values: Iterable[T], folder: Path | None, modules: int) -> Sequence[T]:
+    """Return values of a dump of so many modules, each in memory or when it is asked for."""
+    if modules <= RESIDENT:
+        return tuple(values)
+    return SpooledValues[T](folder, 0).extend(values)
 
 
 def rank_table(
     name: str, summaries: Sequence[ModuleSummary], grouped: GroupedDump
 ) -> tuple[RankTable, Sequence[Problem]]:
     """Return the processes of a dump; not known, with the problem, where that fails."""
-    keys, faults = [summary.files.key for summary in summaries], Faults(name)
-    unknown = RankTable((), dict.fromkeys(keys, ()), dict.fromkeys(keys, None))
-    table = faults.attempt("The processes", lambda: list_ranks(summaries, grouped), unknown)
-    return table, faults.problems
+    faults = Faults(name)
+
+    def unknown() -> RankTable:
+        places = places_of(summaries)
+        holders = KeyedValues(places, ((),) * len(summaries))
+        return RankTable((), holders, KeyedValues(places, (None,) * len(summaries)))
+
+    table = faults.attempt("The processes", lambda: list_ranks(summaries, grouped), None)
+    return table or unknown(), faults.problems

@@ -5,7 +5,7 @@ The site is a folder, or one HTML file that `xlareport pack --single-file` wrote
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,16 @@ _ALTERED = "Not restored: this file of the report is damaged or of another versi
 Restored = tuple[str, Path, float | None]
 
 
-def index_scripts(paths: Sequence[str]) -> tuple[str, ...]:
+def index_scripts(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the scripts that list the texts of a site; empty where the files are no site."""
-    matches = [match for match in map(_INDEX.fullmatch, paths) if match]
-    listed = set(paths)
-    sites = sorted({match["site"] for match in matches if f"{match['site']}report.json" in listed})
+    matches, reports = [], set()
+    for path in paths:
+        match = _INDEX.fullmatch(path)
+        if match:
+            matches.append(match)
+        if path.endswith("report.json"):
+            reports.add(path)
+    sites = sorted({match["site"] for match in matches if f"{match['site']}report.json" in reports})
     return tuple(match[0] for match in matches if match["site"] == sites[0]) if sites else ()
 
 

@@ -1,11 +1,12 @@
 """Modules that are the same, byte for byte, as an earlier one: they are read once."""
 
-from collections import defaultdict
+from array import array
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 from xlareport.dump.contents import RunEach, brief
 from xlareport.dump.modules import ModuleFiles
+from xlareport.storage.packed_keys import digest_number, group_alike
 
 MANY = 200
 """Modules from which on a dump is large; of fewer, each has pages of its own."""
@@ -21,11 +22,12 @@ def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[
     """
     if len(modules) < MANY:
         return {}
-    alike: dict[bytes, list[int]] = defaultdict(list)
+    outlines, small = array("q"), array("q")
     for place, module in enumerate(modules):
         if module.bytes <= _LARGEST:
-            alike[brief((module.name, _endings(module)))].append(place)
-    compared = sorted(place for some in alike.values() if len(some) > 1 for place in some)
+            outlines.append(digest_number((module.name, _endings(module))))
+            small.append(place)
+    compared = sorted(small[at] for same in group_alike(outlines) for at in same)
     first: dict[bytes, str] = {}
     repeated: dict[str, str] = {}
     digests = run(_digest, (modules[place] for place in compared))

@@ -5,13 +5,15 @@ of their files, then by digests of contents: before any name is taken apart or a
 """
 
 import re
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.dump.contents import RunEach, is_volatile, known_digest
 from xlareport.dump.modules import FolderCopy
 from xlareport.dump.source import Entry
+from xlareport.storage.packed_keys import ChosenValues, digest_number
 
 _OF_MODULE = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}\.[^/]*+", re.ASCII)
 
@@ -20,27 +22,35 @@ _OF_MODULE = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}\.[^/]*+", re.ASCII)
 class FoldedEntries:
     """The files to be read, and the folders that repeat others."""
 
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
     copies: tuple[FolderCopy, ...] = ()
 
 
-def fold_rank_folders(entries: Sequence[Entry], run: RunEach = map) -> FoldedEntries:
+def fold_rank_folders(
+    entries: Sequence[Entry],
+    run: RunEach = map,
+    keep: Callable[[Iterable[Entry]], Sequence[Entry]] = tuple,
+) -> FoldedEntries:
     """Take out the folders of ranks whose files are the same as those of an earlier one.
 
-    `run` reads files.
+    `run` reads files, `keep` returns a sequence of those that are left.
     """
     members = _by_folder(entries)
     if len(members) < 2:
-        return FoldedEntries(tuple(entries))
-    alike: dict[object, list[str]] = defaultdict(list)
+        return FoldedEntries(entries)
+    alike: dict[int, list[str]] = defaultdict(list)
     for folder in sorted(members, key=natural_order):
-        alike[_outline(folder, members[folder])].append(folder)
+        files = ChosenValues(entries, members[folder])
+        alike[digest_number(_outline(folder, files))].append(folder)
     several = [folders for folders in alike.values() if len(folders) > 1]
-    compared = [entry for folders in several for folder in folders for entry in members[folder]]
-    digests = dict(zip(map(id, compared), run(known_digest, compared), strict=True))
-    copies = [copy for folders in several for copy in _copies(folders, members, digests)]
-    gone = {id(entry) for copy in copies for entry in members[copy.folder]}
-    kept = tuple(entry for entry in entries if id(entry) not in gone)
+    compared = [place for folders in several for folder in folders for place in members[folder]]
+    known = run(known_digest, ChosenValues(entries, compared))
+    digests = dict(zip(compared, known, strict=True))
+    copies = [copy for folders in several for copy in _copies(entries, folders, members, digests)]
+    if not copies:
+        return FoldedEntries(entries)
+    gone = {place for copy in copies for place in members[copy.folder]}
+    kept = keep(entry for place, entry in enumerate(entries) if place not in gone)
     return FoldedEntries(kept, tuple(copies))
 
 
@@ -50,19 +60,23 @@ def natural_order(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
-def _by_folder(entries: Iterable[Entry]) -> Mapping[str, list[Entry]]:
-    """Return the files at and below each folder that modules were dumped to."""
-    split = [(entry, *entry.path.rpartition("/")[::2]) for entry in entries]
-    dumped_to = {folder for _, folder, name in split if _OF_MODULE.match(name)}
+def _by_folder(entries: Iterable[Entry]) -> "Mapping[str, array[int]]":
+    """Return the places of the files at and below each folder that modules were dumped to.
+
+    Empty where there are not several such folders.
+    """
+    split = (entry.path.rpartition("/") for entry in entries)
+    dumped_to = {folder for folder, _, name in split if _OF_MODULE.match(name)}
     highest = {folder for folder in dumped_to if not any(up in dumped_to for up in _above(folder))}
-    members: dict[str, list[Entry]] = defaultdict(list)
+    members: dict[str, array[int]] = defaultdict(lambda: array("q"))
     known: dict[str, str | None] = {}
-    for entry, folder, _ in split:
+    for place, entry in enumerate(entries if len(highest) > 1 else ()):
+        folder = entry.path.rpartition("/")[0]
         if folder not in known:
             known[folder] = next((up for up in (folder, *_above(folder)) if up in highest), None)
         home = known[folder]
         if home is not None:
-            members[home].append(entry)
+            members[home].append(place)
     return members
 
 
@@ -83,18 +97,19 @@ def _outline(folder: str, entries: Iterable[Entry]) -> tuple[tuple[str, int], ..
 
 
 def _copies(
+    entries: Sequence[Entry],
     folders: Sequence[str],
-    members: Mapping[str, list[Entry]],
+    members: "Mapping[str, array[int]]",
     digests: Mapping[int, bytes | None],
 ) -> Iterator[FolderCopy]:
+    """Yield the folders with the contents of an earlier one; entries stand by their paths."""
     first: dict[tuple[bytes | None, ...], str] = {}
     for folder in folders:
-        entries = members[folder]
-        contents = tuple(
-            digests[id(entry)] for entry in sorted(entries, key=lambda entry: entry.path)
-        )
+        places = members[folder]
+        contents = tuple(digests[place] for place in places)
         if None in contents:  # a file cannot be read: reading its module says so
             continue
         original = first.setdefault(contents, folder)
         if original is not folder:
-            yield FolderCopy(folder, original, len(entries), sum(entry.size for entry in entries))
+            size = sum(entries[place].size for place in places)
+            yield FolderCopy(folder, original, len(places), size)

@@ -4,17 +4,21 @@ Ranks compile the same modules, often under other numbers, where one alone logs 
 """
 
 import re
+import tempfile
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Protocol
 
-from xlareport.dump.contents import RunEach, brief, content_digest, is_volatile
+from xlareport.dump.contents import RunEach, content_digest, is_volatile
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
 from xlareport.dump.rank_folders import fold_rank_folders
-from xlareport.dump.source import Source
+from xlareport.dump.source import Source, keep_entries
 from xlareport.dump.stored_groups import NamedDump, name_and_group
+from xlareport.storage.packed_keys import digest_number, group_alike
 
 _PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
 
@@ -55,8 +59,10 @@ def group_source(source: Source, run: RunEach = map) -> NamedDump:
 
     `run` reads files, as far as they have to be compared.
     """
-    folded = fold_rank_folders(source.entries, run)
-    named = name_and_group(replace(source, entries=folded.entries))
+    with tempfile.TemporaryDirectory(prefix="xlareport-files-") as folder:
+        keep = partial(keep_entries, folder=Path(folder))
+        folded = fold_rank_folders(source.entries, run, keep)
+        named = name_and_group(replace(source, entries=folded.entries))
     grouped = merge_rank_modules(named.grouped, run)
     return replace(
         named,
@@ -80,15 +86,21 @@ def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
 
     Files of the TPU's low-level compiler are not compared; modules that have some stay apart.
     """
-    alike: dict[bytes, list[RankPlace]] = defaultdict(list)
+    outlines, places = array("q"), array("q")
     for number, module in enumerate(grouped.modules):
         if module.stages and not module.llo:
-            alike[brief((module.name, _outline(module)))].append(rank_place(number, module))
-    several = [places for places in alike.values() if _are_several(places)]
+            outlines.append(digest_number((module.name, _outline(module))))
+            places.append(number)
+    every = grouped.modules
+    alike = [[places[at] for at in same] for same in group_alike(outlines)]
+    several = [
+        numbers
+        for numbers in alike
+        if _are_several([rank_place(number, every[number]) for number in numbers])
+    ]
     if not several:
         return grouped
-    every = grouped.modules
-    copies = run(_copies, ([every[place.number] for place in places] for places in several))
+    copies = run(_copies, ([every[number] for number in numbers] for numbers in several))
     keys = {key: repeated for some in copies for key, repeated in some.items() if repeated}
     gone = {key for repeated in keys.values() for key in repeated}
     known = {module.key: module for module in every if module.key in gone}

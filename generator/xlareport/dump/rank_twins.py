@@ -6,15 +6,17 @@ are; what differs is compared later, and named.
 """
 
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from xlareport.dump.contents import RunEach, brief, content_digest
+from xlareport.dump.contents import RunEach, content_digest
 from xlareport.dump.duplicates import find_duplicates
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.rank_modules import RankPlace, by_ending, may_be_ranks, rank_place
+from xlareport.storage.packed_keys import digest_number, group_alike
 
 _MOST_ORIGINALS = 8
 """Modules of one name that another one is compared with."""
@@ -61,15 +63,17 @@ def find_rank_twins(
 
     `run` reads files. Modules of the keys in `without` are passed over.
     """
-    alike: dict[bytes, list[RankPlace]] = defaultdict(list)
+    outlines, numbers = array("q"), array("q")
     for number, module in enumerate(modules):
         if module.stages and not module.llo and module.key not in without:
             endings = tuple(ending for ending, _, _ in by_ending(module))
-            alike[brief((module.name, endings))].append(rank_place(number, module))
+            outlines.append(digest_number((module.name, endings)))
+            numbers.append(number)
+    alike = ([numbers[at] for at in same] for same in group_alike(outlines))
     groups = (
-        [modules[place.number] for place in places]
-        for places in alike.values()
-        if _are_of_several(places)
+        [modules[number] for number in some]
+        for some in alike
+        if _are_of_several([rank_place(number, modules[number]) for number in some])
     )
     return {key: original for pairs in run(_keys, groups) for key, original in pairs}
 

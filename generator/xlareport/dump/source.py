@@ -9,12 +9,11 @@ import errno
 import os
 import stat
 import tempfile
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import chain
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
@@ -24,6 +23,12 @@ from xlareport.dump.spool import Spool
 from xlareport.dump.standard_input import take_standard_input
 from xlareport.runtime.errors import Problem, UnreadableInputError
 from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
+from xlareport.storage.sorted_values import sort_values
+from xlareport.storage.spooled_values import FilledValues
+from xlareport.storage.value_blocks import ValueBlocks
+
+MANY_FILES = 4_000
+"""Files of a dump from which on what is known of them lies on disk."""
 
 _STANDARD_INPUT = "-"
 """What is on the command line for standard input."""
@@ -98,7 +103,7 @@ class Source:
 
     name: str
     """As the user gave it."""
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
     problems: tuple[Problem, ...] = ()
     location: Path | None = None
     """Where it lies on this machine; None for a URL or standard input."""
@@ -109,7 +114,8 @@ class OpenedFiles:
     """The files at a place, of which a report's texts are not restored yet."""
 
     name: str
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
+    """In the order of their paths."""
     problems: tuple[Problem, ...]
     location: Path | None
     """As that of a source."""
@@ -124,21 +130,18 @@ class OpenedFiles:
         """Return the dump: of a report, all texts that it carries; raises UnreadableInputError."""
         problems = list(self.problems)
         with _readable(self.name):
-            texts = self._texts(problems)
-            entries = list(_up_to_limit(texts, self.name, problems)) or list(self.entries)
+            texts = _sorted(_up_to_limit(self._texts(problems), self.name, problems), self.spool)
+            entries = keep_entries(_with_unique_paths(texts, problems), self.spool.folder)
+            if not entries:
+                same = _with_unique_paths(self.entries, problems)
+                entries = keep_entries(same, self.spool.folder)
         if not entries:
             raise UnreadableInputError(f"{self.name} holds no readable file; {_why(problems)}")
-        entries.sort(key=lambda entry: entry.path)
-        most = self.spool.limits.file_bytes
-        entries = [
-            entry if entry.most == most else replace(entry, most=most)
-            for entry in _with_unique_paths(entries, problems)
-        ]
-        return Source(self.name, tuple(entries), tuple(problems), self.location)
+        return Source(self.name, entries, tuple(problems), self.location)
 
     def _texts(self, problems: list[Problem]) -> Iterator[Entry]:
         """Yield what a report carries of its dump; nothing where the files are no report."""
-        indexes = built_site.index_scripts([entry.path for entry in self.entries])
+        indexes = built_site.index_scripts(entry.path for entry in self.entries)
         scripts = self.scripts if indexes else {}
         for index in indexes:
             yield from _spooled(built_site.restored(index, scripts, self.spool, problems))
@@ -169,7 +172,8 @@ def open_files(
         with _readable(name):
             listed = _listed_in_place(place, spool, problems) if in_place else None
             every = _entries(place, spool, problems) if listed is None else iter(listed)
-            entries = tuple(_up_to_limit(every, name, problems))
+            ordered = _sorted(_up_to_limit(every, name, problems), spool)
+            entries = keep_entries(ordered, spool.folder)
         yield OpenedFiles(name, entries, tuple(problems), local_path(place), spool)
 
 
@@ -258,17 +262,39 @@ def _up_to_limit(entries: Iterator[Entry], name: str, problems: list[Problem]) -
 
 
 def _with_unique_paths(entries: Iterable[Entry], problems: list[Problem]) -> Iterator[Entry]:
-    """Give further files of one path, as an archive can hold, a folder: `(2)/PATH`."""
-    seen: Counter[str] = Counter()
-    for entry in entries:
-        seen[entry.path] += 1
-        number = seen[entry.path]
-        if number == 1:
-            yield entry
-            continue
-        problems.append(Problem(entry.path, None, f"There are {number} files of this path."))
-        path = f"({number})/{entry.path}"
-        yield replace(entry, path=path, place=entry.location, is_below=False)
+    """Give further files of one path, as an archive can hold, a folder: `(2)/PATH`.
+
+    Entries of one path stand together.
+    """
+    for _, same in groupby(entries, key=lambda entry: entry.path):
+        for number, entry in enumerate(same, 1):
+            if number == 1:
+                yield entry
+                continue
+            problems.append(Problem(entry.path, None, f"There are {number} files of this path."))
+            path = f"({number})/{entry.path}"
+            yield replace(entry, path=path, place=entry.location, is_below=False)
+
+
+def _sorted(entries: Iterable[Entry], spool: Spool) -> Iterator[Entry]:
+    """Yield entries by their paths; each is read as far as the limits say."""
+    most = spool.limits.file_bytes
+    limited = (entry if entry.most == most else replace(entry, most=most) for entry in entries)
+    return sort_values(limited, lambda entry: entry.path, spool.folder)
+
+
+def keep_entries(entries: Iterable[Entry], folder: Path) -> Sequence[Entry]:
+    """Return entries: of many, few are in memory, the others in a file in a folder.
+
+    Other processes of this machine can read them as long as the folder is there.
+    """
+    waiting = iter(entries)
+    first = tuple(islice(waiting, MANY_FILES))
+    if len(first) < MANY_FILES:
+        return first
+    handle, path = tempfile.mkstemp(prefix="entries-", dir=folder)
+    os.close(handle)
+    return ValueBlocks(FilledValues[tuple[Entry, ...]](Path(path)), chain(first, waiting))
 
 
 def _entries(place: str | Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
@@ -337,37 +363,36 @@ def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
     pending = [(root, "")]
     while pending:
         current, inside = pending.pop()
-        children = _children(current, inside, problems)[::-1]
-        while children:
-            child = children.pop()  # each holds its status, several times what an entry takes
+        for child in _children(current, inside, spool, problems):
             spool.count()
-            name = as_utf8(f"{inside}{child.name}")
+            name = as_utf8(f"{inside}{child}")
             try:
-                status = child.stat(follow_symlinks=False)
+                status = (current / child).lstat()
                 if stat.S_ISLNK(status.st_mode):
-                    status = _linked_file(root, Path(child.path))
+                    status = _linked_file(root, current / child)
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
                 problems.append(Problem(name, None, f"Not read: {reason}."))
                 continue
             if stat.S_ISDIR(status.st_mode):
-                pending.append((Path(child.path), f"{inside}{child.name}/"))
+                pending.append((current / child, f"{inside}{child}/"))
             elif stat.S_ISREG(status.st_mode):
-                is_below = name == f"{inside}{child.name}"
-                place = root if is_below else current / child.name
+                is_below = name == f"{inside}{child}"
+                place = root if is_below else current / child
                 yield Entry(name, status.st_size, status.st_mtime, place, is_below=is_below)
             else:
                 problems.append(Problem(name, None, "Not read: it is not a regular file."))
 
 
-def _children(folder: Path, inside: str, problems: list[Problem]) -> list[os.DirEntry[str]]:
+def _children(folder: Path, inside: str, spool: Spool, problems: list[Problem]) -> Iterator[str]:
+    """Return the names of what is in a folder, in order; few are in memory at a time."""
     try:
         with os.scandir(folder) as children:
-            return sorted(children, key=lambda child: child.name)
+            return sort_values((child.name for child in children), str, spool.folder)
     except OSError as error:
         name = as_utf8(inside.rstrip("/") or ".")
         problems.append(Problem(name, None, f"This folder cannot be listed: {error.strerror}."))
-        return []
+        return iter(())
 
 
 def _linked_file(root: Path, link: Path) -> os.stat_result:

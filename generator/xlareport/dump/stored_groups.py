@@ -13,13 +13,11 @@ from pathlib import Path
 
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
-from xlareport.dump.source import Source
+from xlareport.dump.source import MANY_FILES, Source
 from xlareport.runtime.worker_pool import WorkerPool
 from xlareport.storage.spooled_values import FilledValues
 from xlareport.storage.value_blocks import ValueBlocks
 
-MANY_FILES = 4_000
-"""Files of a dump from which on they are grouped in a process of its own."""
 NO_OWNER = -1
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.passes.overview import Overview
@@ -83,7 +83,7 @@ def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[Fi
 def _search(
     dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
 ) -> Iterator[File]:
-    scopes = [output.scopes for output in outputs]
+    scopes = (output.scopes for output in outputs)
     yield from search_files(report, dump.summaries, scopes)
 
 
@@ -107,12 +107,14 @@ def _begun(
 def _to_show(
     dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
 ) -> Iterator[ModuleToShow]:
-    slugs = [None, *(record.slug for record in report.outlines), None]
+    before, slugs = None, (record.slug for record in report.outlines)
+    following = chain(islice(slugs, 1, None), [None])
     main = report.main.module if report.main else None
     every = zip(dump.modules, outputs, report.modules, strict=True)
-    for place, (analysis, output, record) in enumerate(every):
+    for (analysis, output, record), after in zip(every, following, strict=False):
         needed = _needed(output, is_main=record.key == main)
-        yield ModuleToShow(analysis, needed, record, slugs[place], slugs[place + 2])
+        yield ModuleToShow(analysis, needed, record, before, after)
+        before = record.slug
 
 
 def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
@@ -153,7 +155,7 @@ def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterato
 
 
 def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
-    table = modules_page.modules_table(report, dump.file_figures)
+    table = modules_page.modules_table(report, dump.file_totals)
     yield navigation.MODULES, render("modules", modules_page.modules_page(report, table), "Modules")
     yield from table_files("modules", table)
 

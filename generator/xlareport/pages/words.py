@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.dump.module_names import explain_module
@@ -112,9 +113,16 @@ def _programs(report: ReportRecord) -> list[str]:
     mains = [module.key for module in report.outlines if module.role == "main"]
     if not mains:
         return []
-    groups = [group.modules for group in report.retrace_groups]
-    groups += [group.modules for group in report.rank_groups]
-    again = [(group[0], other) for group in groups for other in group[1:]]
+    every = set(mains)
+    retraced = (group.modules for group in report.retrace_groups)
+    groups = chain(retraced, (group.modules for group in report.rank_groups))
+    again = [
+        (group[0], other)
+        for group in groups
+        if group[0] in every
+        for other in group[1:]
+        if other in every
+    ]
     proven = [(link.source, link.target) for link in report.links if link.grade == "exact"]
     times, programs = _united(mains, again), _united(mains, again + proven)
     parts = f" in {times} parts" if programs < times else ""

@@ -1,10 +1,11 @@
 """The records of a report from an analyzed dump: what report.json holds and pages show."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlareport import __version__
-from xlareport.analysis.dump import AnalyzedDump, DumpRelations
+from xlareport.analysis.dump import AnalyzedDump, DumpRelations, keep_values
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.kernels.estimates import InstructionEstimates
@@ -13,6 +14,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.marker import MarkerHit
+from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.runs import Run
@@ -40,6 +42,7 @@ from xlareport.records.shardings import shardings_record
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
+from xlareport.storage.packed_keys import PackedStrings
 
 _SCHEMA = 3
 """Raised when something changes its meaning or goes: 1 named each file three times, 2 had less
@@ -66,7 +69,7 @@ def build_report(
         dump=_dump(dump),
         main=None,
         modules=keep(_module_records(dump, relations, faults)),
-        files=list_files(dump.named, [summary.files.key for summary in dump.summaries]),
+        files=list_files(dump.named, PackedStrings(places_of(dump.summaries))),
         problems=(),
         links=relations.links,
         retrace_groups=relations.recompilations,
@@ -85,21 +88,19 @@ def build_report(
 def _module_records(
     dump: AnalyzedDump, relations: DumpRelations, faults: Faults
 ) -> Iterator[ModuleRecord]:
-    places = {ranked.summary.files.key: place for place, ranked in enumerate(relations.ranking, 1)}
-    groups = _group_places(relations.recompilations)
-    numbers = relations.ranks.numbers
-    again = [
-        None if group.is_helper else report_recompilation(group)
-        for group in relations.recompilations
-    ]
-    for module, role in zip(dump.modules, relations.roles, strict=True):
-        key = module.summary.files.key
+    count = len(dump.modules)
+    ranks = array("q", bytes(8 * count))
+    for rank, place in enumerate(relations.ranking.order, 1):
+        ranks[place] = rank
+    groups, again = _recompiled(dump, relations.recompilations)
+    for place, (module, role) in enumerate(zip(dump.modules, relations.roles, strict=True)):
+        processes = relations.ranks.holders[module.summary.files.key]
         record = replace(
             _module(module.summary, role),
-            rank=places[key],
-            retrace_group=groups.get(key),
-            process=numbers[key],
-            ranks=number_ranges(relations.ranks.holders[key]),
+            rank=ranks[place],
+            retrace_group=groups[place] if groups[place] >= 0 else None,
+            process=processes[0] if processes else None,
+            ranks=number_ranges(processes),
             same_as=module.same_as.key if module.same_as else None,
         )
         yield _with_parts(record, module, again, faults)
@@ -180,7 +181,7 @@ def with_problems(report: ReportRecord, problems: Iterable[Problem]) -> ReportRe
 
 
 def _dump(dump: AnalyzedDump) -> DumpRecord:
-    origins = [summary.origin for summary in dump.summaries]
+    origins = {summary.origin for summary in dump.summaries}
     artifacts, folders = dump.artifacts, dump.grouped.folder_copies
     return DumpRecord(
         path=dump.name,
@@ -214,8 +215,10 @@ def _main(
         ),
         programs=tuple(
             CandidateRecord(module.key, module.name)
-            for module in sorted(modules, key=lambda module: module.rank)
-            if module.role == "main"
+            for module in sorted(
+                (module for module in modules if module.role == "main"),
+                key=lambda module: module.rank,
+            )
         ),
         tie=guess.tie and not decided,
         sureness="marker" if decided else guess.sureness,
@@ -311,6 +314,20 @@ def _problems(dump: AnalyzedDump, more: Iterable[Problem]) -> tuple[Problem, ...
     return tuple(by_place)
 
 
-def _group_places(groups: Sequence[RecompilationGroup]) -> dict[str, int]:
-    """Return the place of the recompilations of each module's function by the module's key."""
-    return {key: place for place, group in enumerate(groups) for key in group.modules}
+def _recompiled(
+    dump: AnalyzedDump, groups: Sequence[RecompilationGroup]
+) -> tuple[Sequence[int], Sequence[Finding | None]]:
+    """Return of each module the place of its function's recompilations, and their findings.
+
+    The place is -1 where there are none; there is no finding of helpers.
+    """
+    places = places_of(dump.summaries)
+    of_modules = array("q", (-1 for _ in range(len(places))))
+
+    def findings() -> Iterator[Finding | None]:
+        for number, group in enumerate(groups):
+            for key in group.modules:
+                of_modules[places[key]] = number
+            yield None if group.is_helper else report_recompilation(group)
+
+    return of_modules, keep_values(findings(), dump.folder, len(places))

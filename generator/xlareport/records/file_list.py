@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import overload
 
 from xlareport.dump.modules import Artifact
-from xlareport.dump.stored_groups import MANY_FILES, NO_OWNER, NamedDump
+from xlareport.dump.source import MANY_FILES
+from xlareport.dump.stored_groups import NO_OWNER, NamedDump
 
 
 @dataclass(frozen=True, slots=True)

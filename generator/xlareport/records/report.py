@@ -6,8 +6,8 @@ Pages show the same records, so that they cannot disagree. A figure that is not 
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from xlareport.records.file_list import FileList, FileRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
+from xlareport.storage.packed_keys import KeyedValues, index_keys
 from xlareport.storage.shared_values import SharedValues
 from xlareport.storage.spooled_values import SpooledValues
 
@@ -217,9 +218,9 @@ class ReportRecord:
     modules: Sequence[ModuleRecord]
     files: Sequence[FileRecord]
     problems: tuple[Problem, ...]
-    links: tuple[ModuleLink, ...] = ()
-    retrace_groups: tuple[RecompilationGroup, ...] = ()
-    eager_functions: tuple[EagerFunction, ...] = ()
+    links: Sequence[ModuleLink] = ()
+    retrace_groups: Sequence[RecompilationGroup] = ()
+    eager_functions: Sequence[EagerFunction] = ()
     rank_groups: tuple[RankGroup, ...] = ()
     processes: int | None = None
     """How many processes wrote the dump; None where that cannot be told."""
@@ -232,6 +233,13 @@ class ReportRecord:
         return self.modules.outlines if isinstance(self.modules, StoredRecords) else self.modules
 
     @property
+    def by_key(self) -> Mapping[str, ModuleRecord]:
+        """The outlines by the keys of the modules."""
+        if isinstance(self.modules, StoredRecords):
+            return self.modules.by_key
+        return {module.key: module for module in self.modules}
+
+    @property
     def main_module(self) -> ModuleRecord | None:
         """All of the main program; None where there is none."""
         place = self.main_place
@@ -240,23 +248,41 @@ class ReportRecord:
     @property
     def main_place(self) -> int | None:
         """The place of the main program among the modules; None where there is none."""
-        main = self.main.module if self.main else None
-        keys = (place for place, module in enumerate(self.outlines) if module.key == main)
-        return next(keys, None)
+        if self.main is None:
+            return None
+        if isinstance(self.modules, StoredRecords):
+            return self.modules.places.get(self.main.module)
+        keys = [module.key for module in self.modules]
+        return keys.index(self.main.module) if self.main.module in keys else None
 
 
 class StoredRecords(SpooledValues[ModuleRecord]):
-    """Records of modules: all of each in a file beyond the first, of each an outline in memory."""
+    """Records of modules: beyond the first in a file, with an outline of each in another one."""
 
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         super().__init__(folder, resident)
-        self.outlines: list[ModuleRecord] = []
+        self.outlines = SpooledValues[ModuleRecord](folder, resident)
+        """Of each what lists of modules show."""
         self._shared = SharedValues()
+        self._places: Mapping[str, int] | None = None
 
     def append(self, value: ModuleRecord) -> None:
         """Add a record at the end."""
         super().append(value)
         self.outlines.append(value if self.is_resident(-1) else self._outline(value))
+        self._places = None
+
+    @property
+    def places(self) -> Mapping[str, int]:
+        """The place of each module by its key."""
+        if self._places is None:
+            self._places = index_keys((module.key for module in self.outlines), len(self))
+        return self._places
+
+    @property
+    def by_key(self) -> Mapping[str, ModuleRecord]:
+        """The outlines by the keys of the modules."""
+        return KeyedValues(self.places, self.outlines)
 
     def _outline(self, value: ModuleRecord) -> ModuleRecord:
         """Return of a record what lists of modules show, with what others have as well shared.
@@ -317,13 +343,31 @@ def report_json(report: ReportRecord) -> str:
 def report_parts(report: ReportRecord) -> Iterator[str]:
     """Yield the content of report.json, a module at a time."""
     kinds_of = _kinds_by_module(report.files)
-    bare = asdict(replace(report, modules=(), files=()))
-    head, _, rest = _dumped(bare | {"files": []}).partition('"modules":[],"files":[]')
-    yield f'{head}"modules":['
-    for place, module in enumerate(report.modules):
-        yield f"{',' if place else ''}{_dumped(_module(module, kinds_of(place)))}"
+    modules = (_module(module, kinds_of(place)) for place, module in enumerate(report.modules))
     others = {file.path: file.kind for file in report.files if file.module is None}
-    yield f'],"files":{_dumped(_files([*others], others))}{rest}\n'
+    values: dict[str, Iterable[Any]] = {"modules": modules, "files": _files([*others], others)}
+    for number, field in enumerate(fields(report)):
+        yield f'{"," if number else "{"}"{field.name}":'
+        value = getattr(report, field.name)
+        if field.name in values:
+            yield from _listed(values[field.name])
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            yield from _listed(map(_plain, value))
+        else:
+            yield _dumped(_plain(value))
+    yield "}\n"
+
+
+def _plain(value: Any) -> Any:
+    """Return a record as JSON has it."""
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def _listed(values: Iterable[Any]) -> Iterator[str]:
+    yield "["
+    for place, value in enumerate(values):
+        yield f"{',' if place else ''}{_dumped(value)}"
+    yield "]"
 
 
 def _kinds_by_module(files: Sequence[FileRecord]) -> Callable[[int], Mapping[str, str]]:

@@ -29,7 +29,7 @@ class SpooledValues(Sequence[T], Generic[T]):
 
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         """Keep up to `resident` values in memory; the file is made in `folder` if it is needed."""
-        self._folder = folder
+        self.folder = folder
         self._resident = RESIDENT if resident is None else resident
         self._held: dict[int, T] = {}
         """Values in memory, by a number that stands for a value for good."""
@@ -108,7 +108,7 @@ class SpooledValues(Sequence[T], Generic[T]):
 
     def _opened(self) -> IO[bytes]:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="xlareport-", dir=self._folder)  # noqa: SIM115 - lives as long as the values
+            self._file = tempfile.TemporaryFile(prefix="xlareport-", dir=self.folder)  # noqa: SIM115 - lives as long as the values
             weakref.finalize(self, self._file.close)
         return self._file
 

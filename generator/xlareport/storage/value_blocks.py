@@ -8,10 +8,12 @@ from xlareport.storage.spooled_values import SpooledValues
 
 T = TypeVar("T")
 _TOGETHER = 100
+_OPEN = 4
+"""Blocks that are in memory at a time."""
 
 
 class ValueBlocks(Sequence[T], Generic[T]):
-    """A sequence of which one block is in memory at a time."""
+    """A sequence of which few blocks are in memory at a time."""
 
     def __init__(self, blocks: SpooledValues[tuple[T, ...]], values: Iterable[T]) -> None:
         """Put all values into `blocks`, which is empty."""
@@ -19,9 +21,8 @@ class ValueBlocks(Sequence[T], Generic[T]):
         waiting = iter(values)
         blocks.extend(iter(lambda: tuple(islice(waiting, _TOGETHER)), ()))
         self._length = (len(blocks) - 1) * _TOGETHER + len(blocks[-1]) if len(blocks) else 0
-        self._at = -1
-        self._open: tuple[T, ...] = ()
-        """The block that was read last."""
+        self._open: dict[int, tuple[T, ...]] = {}
+        """The blocks that were read lately, by their places."""
 
     def __len__(self) -> int:
         return self._length
@@ -34,9 +35,11 @@ class ValueBlocks(Sequence[T], Generic[T]):
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(self._length))]
         block, inside = divmod(range(self._length)[place], _TOGETHER)
-        if block != self._at:
-            self._at, self._open = block, self.blocks[block]
-        return self._open[inside]
+        if block not in self._open:
+            if len(self._open) >= _OPEN:
+                del self._open[next(iter(self._open))]
+            self._open[block] = self.blocks[block]
+        return self._open[block][inside]
 
     def __iter__(self) -> Iterator[T]:
         for block in self.blocks:

@@ -1,11 +1,12 @@
 """The table of all modules: by rank, as one payload or as several."""
 
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from xlareport.dump.modules import FileFigures
+from xlareport.analysis.dump import FileTotals
 from xlareport.pages.modules import page
 from xlareport.report import BuildOptions, read_report
 
@@ -16,10 +17,8 @@ def test_a_long_table_has_the_same_rows_by_rank(
     unpacked: Unpack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = read_report(unpacked("jax-cpu-two-runs"), BuildOptions())
-    sizes = {
-        module.key: FileFigures(len(module.files), place, "", None, 0)
-        for place, module in enumerate(report.outlines)
-    }
+    counts = array("q", (len(module.files) for module in report.outlines))
+    sizes = FileTotals(counts, array("q", range(len(counts))))
     whole = page.modules_table(report, sizes)
     monkeypatch.setattr(page, "PAGE", 2)
     made = page.modules_table(report, sizes)

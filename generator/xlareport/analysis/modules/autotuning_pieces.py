@@ -1,23 +1,27 @@
 """Modules that a compiler cut out of another one, to compile or to time them alone."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from xlareport.analysis.modules.summary import ModuleSummary
 
 _STAGES = 4
 
 
-def find_autotuning_pieces(summaries: Sequence[ModuleSummary]) -> frozenset[str]:
-    """Return the keys of modules without the beginning of a compilation that others have."""
-    if not any(map(_has_beginning, summaries)):
-        return frozenset()
-    return frozenset(_keys(summaries))
+@dataclass(frozen=True, slots=True)
+class AutotuningPieces:
+    """The modules without the beginning of a compilation, in a dump that has others with it."""
+
+    others: bool
+    """Whether there are others; without any, no module is such a piece."""
+
+    def __contains__(self, summary: ModuleSummary) -> bool:
+        return self.others and len(summary.stages) <= _STAGES and not _has_beginning(summary)
 
 
-def _keys(summaries: Iterable[ModuleSummary]) -> Iterator[str]:
-    for summary in summaries:
-        if not _has_beginning(summary) and len(summary.stages) <= _STAGES:
-            yield summary.files.key
+def find_autotuning_pieces(summaries: Iterable[ModuleSummary]) -> AutotuningPieces:
+    """Return what knows the modules without the beginning of a compilation that others have."""
+    return AutotuningPieces(any(map(_has_beginning, summaries)))
 
 
 def _has_beginning(summary: ModuleSummary) -> bool:

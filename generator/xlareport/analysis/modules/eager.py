@@ -1,7 +1,8 @@
 """Operations that ran outside of jit: which function called them, and would wrapping it help."""
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.helper_modules import Role
@@ -21,30 +22,31 @@ class EagerFunction:
 
 
 def group_eager_functions(
-    summaries: Sequence[ModuleSummary], roles: Sequence[Role]
-) -> tuple[EagerFunction, ...]:
+    summaries: Sequence[ModuleSummary],
+    roles: Sequence[Role],
+    keep: Callable[[Iterable[EagerFunction]], Sequence[EagerFunction]] = tuple,
+) -> Sequence[EagerFunction]:
     """Find functions whose single operations became modules; the one with most of them first.
 
     A function on the stack of a main program calls that: to wrap it would be to wrap the program,
-    so it is left out, as is the top level of a file.
+    so it is left out, as is the top level of a file. `keep` returns a sequence of the functions.
     """
-    played = list(zip(summaries, roles, strict=True))
-    drivers = {name for summary, role in played if role.name == "main" for name in _outer(summary)}
-    calls: dict[str, list[str]] = defaultdict(list)
-    for summary, role in played:
+    drivers = {
+        name
+        for place, role in enumerate(roles)
+        if role.name == "main"
+        for name in _outer(summaries[place])
+    }
+    calls: dict[str, array[int]] = defaultdict(lambda: array("q"))
+    for place, (summary, role) in enumerate(zip(summaries, roles, strict=True)):
         if role.name in _OUTSIDE:
             for name in _outer(summary) - drivers:
-                calls[name].append(summary.files.key)
-    eager_functions = [EagerFunction(name, tuple(keys)) for name, keys in calls.items()]
-    worth = [
-        eager_function
-        for eager_function in eager_functions
-        if len(eager_function.modules) >= _WORTH
-    ]
-    return tuple(
-        sorted(
-            worth, key=lambda eager_function: (-len(eager_function.modules), eager_function.name)
-        )
+                calls[name].append(place)
+    worth = [(name, places) for name, places in calls.items() if len(places) >= _WORTH]
+    worth.sort(key=lambda function: (-len(function[1]), function[0]))
+    return keep(
+        EagerFunction(name, tuple(summaries[place].files.key for place in places))
+        for name, places in worth
     )
 
 

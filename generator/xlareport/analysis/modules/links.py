@@ -4,16 +4,19 @@ A framework's graph proves them. Without one they are guessed from shapes and fr
 which modules were compiled, which is the order of their first use; a guess is never shown as fact.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from itertools import groupby
+from typing import Any, Literal
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.ports import Port, Ports, find_common_run, find_ports, remove_shapes
 from xlareport.analysis.modules.processes import (
     Process,
     Processes,
+    places_of,
     ranks_in_one_folder,
     select_programs,
 )
@@ -46,25 +49,33 @@ def link_modules(
     assigned: Processes,
     graphs: Sequence[FrameworkGraph] = (),
     orders: Sequence[Sequence[str]] = (),
-) -> tuple[ModuleLink, ...]:
+    keep: Callable[[Iterable[ModuleLink]], Any] = tuple,
+) -> Any:
     """Return the links of a dump: the proven ones, else guesses; each pair of modules once.
 
     `orders` are the keys of what each process compiled, in order, where modules of several
-    processes are one; `assigned` then has only the first of them.
+    processes are one; `assigned` then has only the first of them. `keep` returns a sequence, or
+    whatever the caller wants, of guessed ones.
     """
-    proven = tuple(_proven(summaries, graphs))
-    return proven or _each_once(_guessed(summaries, assigned, orders or _orders(assigned)))
+    proven = tuple(_proven(summaries, graphs)) if graphs else ()
+    if proven:
+        return proven
+    return keep(_each_once(_guessed(summaries, assigned, orders or _orders(assigned))))
 
 
 def _proven(
     summaries: Sequence[ModuleSummary], graphs: Iterable[FrameworkGraph]
 ) -> Iterator[ModuleLink]:
     links: dict[tuple[str, str], ModuleLink] = {}
+    names = [summary.display_name for summary in summaries]
+    modules: dict[int, ModuleSummary] = {}
     for graph in graphs:
+        units = {node.unit for node in graph.nodes if node.unit}
+        places = {unit: place for unit in units if (place := _place_of(unit, names)) is not None}
+        for place in places.values():
+            modules.setdefault(place, summaries[place])
         compiled = {
-            node.name: module
-            for node in graph.nodes
-            if node.unit and (module := _module_of(node.unit, summaries)) is not None
+            node.name: modules[places[node.unit]] for node in graph.nodes if node.unit in places
         }
         for source, target, via in _paths(graph, compiled):
             pair = source.files.key, target.files.key
@@ -75,15 +86,15 @@ def _proven(
     yield from links.values()
 
 
-def _module_of(unit: str, summaries: Iterable[ModuleSummary]) -> ModuleSummary | None:
-    """Return the module that a cluster or function became; TensorFlow appends to the name."""
+def _place_of(unit: str, modules: Iterable[str]) -> int | None:
+    """Return which of some modules a cluster or function became; TensorFlow appends to the name."""
     plain = unit.lstrip("_")
     names = (plain, plain.removeprefix("inference_"), f"a_{plain}")
-    for summary in summaries:
+    for place, module in enumerate(modules):
         for name in names:
-            rest = summary.display_name.removeprefix(name)
-            if rest != summary.display_name and not rest[:1].isalnum():
-                return summary
+            rest = module.removeprefix(name)
+            if rest != module and not rest[:1].isalnum():
+                return place
     return None
 
 
@@ -158,14 +169,19 @@ def _common(source: ModuleSummary, target: ModuleSummary) -> tuple[str, ...]:
     return tuple(result.shape for result in source.features.given.results if result.shape in taken)
 
 
-def _each_once(links: Iterable[ModuleLink]) -> tuple[ModuleLink, ...]:
-    """Put the links between two modules together, with the reason of the first."""
-    pairs: dict[tuple[str, str], ModuleLink] = {}
-    for link in links:
-        pair = link.source, link.target
-        known = pairs.get(pair)
-        pairs[pair] = replace(known, tensors=known.tensors + link.tensors) if known else link
-    return tuple(pairs.values())
+def _each_once(links: Iterable[ModuleLink]) -> Iterator[ModuleLink]:
+    """Put the links between two modules together, with the reason of the first.
+
+    Links to one module stand together, and a pair of modules comes in one process alone.
+    """
+    for _, some in groupby(links, key=lambda link: link.target):
+        pairs: dict[str, ModuleLink] = {}
+        for link in some:
+            known = pairs.get(link.source)
+            pairs[link.source] = (
+                replace(known, tensors=known.tensors + link.tensors) if known else link
+            )
+        yield from pairs.values()
 
 
 def _orders(assigned: Processes) -> Sequence[Sequence[str]]:
@@ -184,30 +200,32 @@ def _guessed(
     What was cut out of another module is only compiled or timed; nothing is handed on to it. Of
     modules that several processes have, the links are those of the first of these.
     """
-    pieces = find_autotuning_pieces(summaries)
-    ports = {
-        module.files.key: find_ports(module)
-        for module in summaries
-        if module.features.content and module.files.key not in pieces
-    }
-    seen: set[str] = set()
+    pieces, places = find_autotuning_pieces(summaries), places_of(summaries)
+    has_ports = bytearray(
+        bool(summary.features.content) and summary not in pieces for summary in summaries
+    )
+    seen = bytearray(len(summaries))
     for order in orders:
-        modules = [ports[key] for key in order if key in ports]
-        if all(module.key in seen for module in modules):
+        mine = array(
+            "q", (places[key] for key in order if key in places and has_ports[places[key]])
+        )
+        if all(seen[place] for place in mine):
             continue
-        for link in _of_process(modules):
-            if link.source not in seen or link.target not in seen:
+        for link in _of_process(find_ports(summaries[place]) for place in mine):
+            if not (seen[places[link.source]] and seen[places[link.target]]):
                 yield link
-        seen.update(module.key for module in modules)
+        for place in mine:
+            seen[place] = True
     for members in ranks_in_one_folder(summaries, assigned).values():
-        for link in _of_process([find_ports(module) for module in select_programs(members)]):
+        for link in _of_process(map(find_ports, select_programs(members))):
             yield replace(link, reason=f"{link.reason}; several ranks wrote into this folder")
 
 
-def _of_process(modules: Sequence[Ports]) -> Iterator[ModuleLink]:
-    used: set[tuple[str, str]] = set()
-    for place, module in enumerate(modules):
-        before = modules[max(0, place - _FAR) : place]
+def _of_process(modules: Iterable[Ports]) -> Iterator[ModuleLink]:
+    before: deque[Ports] = deque(maxlen=_FAR)
+    used: dict[str, set[str]] = {}
+    """Of the modules before by their keys the shapes that they have given on."""
+    for module in modules:
         wanted = list(module.arguments)
         own = find_common_run(module.results, wanted)
         if len(own) > 1 and 3 * len(own) >= len(wanted):
@@ -221,9 +239,12 @@ def _of_process(modules: Sequence[Ports]) -> Iterator[ModuleLink]:
             wanted = remove_shapes(wanted, shapes)
         yield from _singles(before, module, wanted, used)
         yield from _scalar(before, module)
+        if len(before) == _FAR:
+            used.pop(before[0].key, None)
+        before.append(module)
 
 
-def _bundle(before: Sequence[Ports], wanted: list[Port]) -> tuple[str, tuple[str, ...]] | None:
+def _bundle(before: deque[Ports], wanted: list[Port]) -> tuple[str, tuple[str, ...]] | None:
     """Return the last module before that makes several of the arguments in a row."""
     shapes = frozenset(port.shape for port in wanted)
     for source in reversed(before):
@@ -236,7 +257,7 @@ def _bundle(before: Sequence[Ports], wanted: list[Port]) -> tuple[str, tuple[str
 
 
 def _singles(
-    before: Sequence[Ports], target: Ports, wanted: Sequence[Port], used: set[tuple[str, str]]
+    before: deque[Ports], target: Ports, wanted: Sequence[Port], used: dict[str, set[str]]
 ) -> Iterator[ModuleLink]:
     """Link single arguments to the only module before that can have made them.
 
@@ -245,13 +266,15 @@ def _singles(
     """
     for port in {port.shape: port for port in reversed(wanted)}.values():
         gone = _GONE + port.shape
-        makers = [ports for ports in before if ports.makes(port) and (ports.key, gone) not in used]
-        free = [maker for maker in makers if (maker.key, port.shape) not in used]
+        makers = [
+            ports for ports in before if ports.makes(port) and gone not in used.get(ports.key, ())
+        ]
+        free = [maker for maker in makers if port.shape not in used.get(maker.key, ())]
         only = makers if len(makers) == 1 else free
         if len(only) == 1 and only[0].content != target.content:
-            used.add((only[0].key, port.shape))
+            used.setdefault(only[0].key, set()).add(port.shape)
             if port.donated:
-                used.add((only[0].key, gone))
+                used[only[0].key].add(gone)
             yield ModuleLink(only[0].key, target.key, "guessed", (port.shape,), _only(makers))
 
 
@@ -264,7 +287,7 @@ def _only(makers: Sequence[Ports]) -> str:
     return "no other module before it returns this shape without having given it on"
 
 
-def _scalar(before: Sequence[Ports], target: Ports) -> Iterator[ModuleLink]:
+def _scalar(before: deque[Ports], target: Ports) -> Iterator[ModuleLink]:
     """Link a module that takes one number to the one right before that only casts or moves it."""
     if not before or len(target.scalars[0]) != 1 or target.arguments:
         return

@@ -1,16 +1,20 @@
 """What modules are compared by: work, memory and products, and what they have to do together."""
 
-from collections import Counter
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
+from xlareport.analysis.modules.autotuning_pieces import (
+    AutotuningPieces,
+    find_autotuning_pieces,
+)
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.links import link_modules
-from xlareport.analysis.modules.processes import Processes, assign_processes
+from xlareport.analysis.modules.processes import Processes, assign_processes, places_of
 from xlareport.analysis.modules.recompilations import find_functions
 from xlareport.analysis.modules.state import find_state_readers
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.storage.packed_keys import KeyedValues
 
 _BYTES_PER_FLOP = 0.02
 """One byte moved costs about as much time as 50 operations, on CPU, GPU and TPU alike."""
@@ -32,7 +36,7 @@ _READING = 0.4
 class Relations:
     """Links, processes and state shared between the modules of a dump."""
 
-    summaries: tuple[ModuleSummary, ...]
+    summaries: Sequence[ModuleSummary]
     processes: Processes
     """The process that compiled each module, by its key."""
     sources: Mapping[str, int]
@@ -44,8 +48,10 @@ class Relations:
     """
     weights: Mapping[str, float]
     """Which part of a module's work and memory counts, by its key."""
-    functions: Mapping[str, Sequence[ModuleSummary]]
-    """All modules of a function that was compiled several times, by the key of each."""
+    pieces: AutotuningPieces
+    """What was cut out of other modules."""
+    functions: Sequence[Sequence[int]]
+    """The places of all modules of each function that was compiled several times."""
 
     @classmethod
     def of(
@@ -53,16 +59,28 @@ class Relations:
     ) -> "Relations":
         """Find them, links and states by guessing; without `processes` folders and numbers tell."""
         known = assign_processes(summaries) if processes is None else processes
+        places = places_of(summaries)
         state_readers = find_state_readers(summaries)
-        every = link_modules(summaries, known)
-        result = {(link.source, link.target) for link in every if link.source != link.target}
-        sources = Counter(target for _, target in result)
+        sources = array("q", bytes(8 * len(summaries)))
+        for link in link_modules(summaries, known, keep=iter):
+            sources[places[link.target]] += link.source != link.target
         readers = frozenset().union(*state_readers.values())
-        weights = {summary.files.key: _weight(summary, readers) for summary in summaries}
+        weights, cut_out = array("d"), set[str]()
         pieces = find_autotuning_pieces(summaries)
-        programs = {key: keys - pieces for key, keys in state_readers.items()}
-        functions = find_functions(summaries, known)
-        return cls(tuple(summaries), known, sources, programs, weights, functions)
+        for summary in summaries:
+            weights.append(_weight(summary, readers))
+            if summary.files.key in readers and summary in pieces:
+                cut_out.add(summary.files.key)
+        programs = {key: keys - cut_out for key, keys in state_readers.items()}
+        return cls(
+            summaries,
+            known,
+            KeyedValues(places, sources),
+            programs,
+            KeyedValues(places, weights),
+            pieces,
+            find_functions(summaries, known, pieces),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,35 +108,70 @@ class Most:
     """See `longest_measured`."""
     hidden: int
     """Custom calls of all modules whose work is not known."""
+    has_open: bool
+    """Whether some module has loops of unknown trip count."""
     relations: Relations
 
     @classmethod
     def of(
         cls, summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
     ) -> "Most":
-        """Measure all modules."""
-        products = (measure_matrices(summary, assumed, relations) for summary in summaries)
+        """Measure all modules, in one pass over them."""
+        work = matrices = 0.0
+        memory, arguments, changed, text, hidden = 0.0, 0, 0, 0, 0
+        has_open = False
+        measured = _LongestMeasured()
+        for summary in summaries:
+            work = max(work, measure_work(summary, assumed, relations))
+            matrices = max(matrices, measure_matrices(summary, assumed, relations))
+            memory = max(memory, measure_memory(summary, relations))
+            arguments = max(arguments, summary.signature.argument_bytes)
+            changed = max(changed, summary.changed_steps)
+            text = max(text, summary.text_bytes)
+            hidden += summary.calls.hidden
+            has_open = has_open or bool(summary.open_work)
+            measured.add(summary)
         return cls(
             assumed=assumed,
-            work=max(
-                (measure_work(summary, assumed, relations) for summary in summaries), default=0.0
-            ),
-            matrices=max(products, default=0.0),
-            hidden=sum(summary.calls.hidden for summary in summaries),
-            arguments=max((summary.signature.argument_bytes for summary in summaries), default=0),
-            memory=max((measure_memory(summary, relations) for summary in summaries), default=0),
-            changed=max((summary.changed_steps for summary in summaries), default=0),
-            text=max((summary.text_bytes for summary in summaries), default=0),
-            measured=longest_measured(summaries),
+            work=work,
+            matrices=matrices,
+            memory=memory,
+            arguments=arguments,
+            changed=changed,
+            text=text,
+            measured=measured.microseconds,
+            hidden=hidden,
+            has_open=has_open,
             relations=relations,
         )
 
 
+class _LongestMeasured:
+    """The most microseconds that a trace saw of modules."""
+
+    def __init__(self) -> None:
+        self._most = 0.0
+        self._is_cut = False
+
+    def add(self, summary: ModuleSummary) -> None:
+        """Take the next module."""
+        if summary.runs is not None:
+            time = summary.runs.microseconds
+            self._is_cut = self._is_cut or time is None
+            self._most = max(self._most, time or 0.0)
+
+    @property
+    def microseconds(self) -> float:
+        """The most; 0 without a trace, or where it cuts a module."""
+        return 0.0 if self._is_cut else self._most
+
+
 def longest_measured(summaries: Iterable[ModuleSummary]) -> float:
     """Return the most microseconds that a trace saw; 0 without one, or where it cuts a module."""
-    times = [summary.runs.microseconds for summary in summaries if summary.runs]
-    known = [time for time in times if time is not None]
-    return max(known, default=0.0) if len(known) == len(times) else 0.0
+    measured = _LongestMeasured()
+    for summary in summaries:
+        measured.add(summary)
+    return measured.microseconds
 
 
 def measure_work(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:

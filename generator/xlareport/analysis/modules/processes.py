@@ -5,10 +5,19 @@ processes wrote into it; the times at which modules were written then tell which
 unless the processes ran at the same time or the times were lost.
 """
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.storage.packed_keys import (
+    ChosenValues,
+    KeyedValues,
+    digest_number,
+    group_alike,
+    index_keys,
+)
 
 Process = tuple[str, int]
 """The folder, and which of the processes that wrote there."""
@@ -16,12 +25,33 @@ Processes = Mapping[str, Process | None]
 """The process of each module by its key; None where it is not known."""
 
 
-def assign_processes(summaries: Iterable[ModuleSummary]) -> Processes:
+def places_of(summaries: Sequence[ModuleSummary]) -> Mapping[str, int]:
+    """Return the place of each module by its key."""
+    known: Mapping[str, int] | None = getattr(summaries, "key_places", None)
+    if known is not None:
+        return known
+    return index_keys((summary.files.key for summary in summaries), len(summaries))
+
+
+def assign_processes(summaries: Sequence[ModuleSummary]) -> Processes:
     """Return the process of each module by its key; None where it is not known."""
-    assigned: dict[str, Process | None] = {}
-    for where, members in group_by_folder(summaries).items():
-        for module, number in zip(members, _numbers(members), strict=True):
-            assigned[module.files.key] = None if number is None else (where, number)
+    return KeyedValues(places_of(summaries), assign_in_order(summaries))
+
+
+def assign_in_order(summaries: Iterable[ModuleSummary]) -> Sequence[Process | None]:
+    """Return the process of each module; None where it is not known."""
+    folders: dict[str, _Folder] = defaultdict(_Folder)
+    number = 0
+    for place, module in enumerate(summaries):
+        folders[name_folder(module)].add(place, module)
+        number = place + 1
+    assigned: list[Process | None] = [None] * number
+    for where, folder in folders.items():
+        known: dict[int | None, Process | None] = {None: None}
+        for place, process in zip(folder.places, _numbers(folder), strict=True):
+            if process not in known:
+                known[process] = (where, process or 0)
+            assigned[place] = known[process]
     return assigned
 
 
@@ -33,15 +63,18 @@ def ranks_in_one_folder(
     That they are ranks of one program shows in modules of one name and one content under several
     numbers, which a process compiles once; folders without any are those of unrelated programs.
     """
-    unknown = [
-        summary
-        for summary in summaries
-        if assigned[summary.files.key] is None and summary.features.content
-    ]
+    if None not in assigned.values():
+        return {}
+    folders: dict[str, tuple[array[int], set[int]]] = {}
+    for place, summary in enumerate(summaries):
+        if assigned[summary.files.key] is None and summary.features.content:
+            places, programs = folders.setdefault(name_folder(summary), (array("q"), set()))
+            places.append(place)
+            programs.add(_program(summary))
     return {
-        where: members
-        for where, members in group_by_folder(unknown).items()
-        if len({_program(member) for member in members}) < len(members)
+        where: ChosenValues(summaries, places)
+        for where, (places, programs) in folders.items()
+        if len(programs) < len(places)
     }
 
 
@@ -50,24 +83,21 @@ def select_programs(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]
 
     A rank that compiles more than the others gives its modules the higher numbers.
     """
-    last = {_program(member): member for member in sorted(members, key=_number)}
-    return sorted(last.values(), key=_number)
+    numbered = [(member.files.id or 0, _program(member)) for member in members]
+    in_order = sorted(range(len(members)), key=lambda place: numbered[place][0])
+    last = {numbered[place][1]: place for place in in_order}
+    return ChosenValues(members, sorted(last.values(), key=lambda place: numbered[place][0]))
 
 
-def _program(module: ModuleSummary) -> tuple[str, str]:
-    return module.display_name, module.features.content
+def alike_programs(members: Sequence[ModuleSummary]) -> Iterable[Sequence[ModuleSummary]]:
+    """Yield those of one name and one content, where there are several."""
+    for places in group_alike([_program(member) for member in members]):
+        yield ChosenValues(members, places)
 
 
-def _number(module: ModuleSummary) -> int:
-    return module.files.id or 0
-
-
-def group_by_folder(summaries: Iterable[ModuleSummary]) -> Mapping[str, list[ModuleSummary]]:
-    """Return the modules of each folder that processes wrote to, in their order."""
-    folders: dict[str, list[ModuleSummary]] = defaultdict(list)
-    for module in summaries:
-        folders[name_folder(module)].append(module)
-    return folders
+def _program(module: ModuleSummary) -> int:
+    """Return a number that tells programs apart."""
+    return digest_number((module.display_name, module.features.content))
 
 
 def name_folder(module: ModuleSummary) -> str:
@@ -75,47 +105,60 @@ def name_folder(module: ModuleSummary) -> str:
     return module.files.figures.process_folder or module.files.folder
 
 
-def _numbers(members: Sequence[ModuleSummary]) -> Sequence[int | None]:
+@dataclass(slots=True)
+class _Folder:
+    """What tells the modules of one folder apart, in their order."""
+
+    places: "array[int]" = field(default_factory=lambda: array("q"))
+    ids: list[int | None] = field(default_factory=list)
+    written: "array[float]" = field(default_factory=lambda: array("d"))
+    """When compilation began, as far as the dump tells, in microseconds; else 0."""
+    programs: "array[int]" = field(default_factory=lambda: array("q"))
+    """What tells programs of one form with other constants apart too; -1 where none was read."""
+    compiled: bytearray = field(default_factory=bytearray)
+    """Whether a module has snapshots."""
+
+    def add(self, place: int, module: ModuleSummary) -> None:
+        """Take a module, of which this is all that is remembered."""
+        self.places.append(place)
+        self.ids.append(module.files.id)
+        self.written.append(_written(module) or 0.0)
+        # programs of one form differ in their constants, as static arguments do
+        program = digest_number((_program(module), module.features.scalars))
+        self.programs.append(program if module.features.content else -1)
+        self.compiled.append(bool(module.stages))
+
+
+def _numbers(folder: _Folder) -> Sequence[int | None]:
     """Return the number of each module's process: in one folder, in the order of time.
 
     Files beside the snapshots bear no timestamp, so that those of several processes are one.
     """
-    compiled = [at for at, member in enumerate(members) if member.stages]
-    most = max(Counter(_ids(members[at] for at in compiled)).values(), default=1)
-    if most == 1:
-        return [0] * len(members)
-    numbers: list[int | None] = [None] * len(members)
-    in_time = sorted(
-        compiled, key=lambda at: (_written(members[at]) or 0, members[at].files.id or 0)
+    compiled = [at for at, has_snapshots in enumerate(folder.compiled) if has_snapshots]
+    most = max(
+        Counter(folder.ids[at] for at in compiled if folder.ids[at] is not None).values(), default=1
     )
+    if most == 1:
+        return [0] * len(folder.places)
+    numbers: list[int | None] = [None] * len(folder.places)
+    in_time = sorted(compiled, key=lambda at: (folder.written[at], folder.ids[at] or 0))
     process, last = -1, None
     for at in in_time:
-        number = members[at].files.id
+        number = folder.ids[at]
         if number is not None:
             process += last is None or number <= last
             last = number
             numbers[at] = process
-    known = all(_written(members[at]) for at in compiled) and process + 1 == most
-    if not known or _repeats((numbers[at], members[at]) for at in compiled):
-        return [None] * len(members)
+    known = all(folder.written[at] for at in compiled) and process + 1 == most
+    if not known or _repeats(folder, compiled, numbers):
+        return [None] * len(folder.places)
     return numbers
 
 
-def _repeats(modules: Iterable[tuple[int | None, ModuleSummary]]) -> bool:
-    """Return whether one process would have compiled a program twice: then ranks ran side by side.
-
-    Programs of one form differ in their constants, as static arguments do.
-    """
-    programs = (
-        (process, _program(module), module.features.scalars)
-        for process, module in modules
-        if module.features.content
-    )
+def _repeats(folder: _Folder, compiled: Iterable[int], numbers: Sequence[int | None]) -> bool:
+    """Return whether a process would have compiled a program twice: then ranks ran side by side."""
+    programs = ((numbers[at], folder.programs[at]) for at in compiled if folder.programs[at] >= 0)
     return max(Counter(programs).values(), default=1) > 1
-
-
-def _ids(members: Iterable[ModuleSummary]) -> Iterable[int]:
-    return (member.files.id for member in members if member.files.id is not None)
 
 
 def _written(module: ModuleSummary) -> float | None:

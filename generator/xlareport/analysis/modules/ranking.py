@@ -1,7 +1,10 @@
 """Which module is the program: all evidence summed, and how sure the first place is."""
 
-from collections.abc import Collection, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import overload
 
 from xlareport.analysis.modules.evidence import PIECES, Evidence, Piece
 from xlareport.analysis.modules.helper_modules import classify_helper
@@ -12,11 +15,13 @@ from xlareport.analysis.modules.measures import (
     longest_measured,
     measure_work,
 )
+from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranks import find_rank_groups
-from xlareport.analysis.modules.recompilations import find_repeated
+from xlareport.analysis.modules.recompilations import find_repeated, function_name
 from xlareport.analysis.modules.state import updates_state
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge.main_record import main_record
+from xlareport.storage.packed_keys import ChosenValues
 
 _OFTEN = Assumptions(trip_count=10_000)
 _LOOPS = {
@@ -54,16 +59,66 @@ class Ranked:
         return list_evidence(self.summary, most, self.others) if most is not None else ()
 
 
+class RankedModules(Sequence[Ranked]):
+    """Modules in the order of their scores, each made when it is asked for."""
+
+    def __init__(
+        self,
+        summaries: Sequence[ModuleSummary],
+        order: "array[int]",
+        scores: "array[float]",
+        most: Most | None,
+        others: "Mapping[int, array[int]]" = MappingProxyType({}),
+    ) -> None:
+        """Take the places of the modules in their order, and the score of each place.
+
+        `others` are places of compilations of the same function that rank below a module.
+        """
+        self.summaries = summaries
+        self.order = order
+        self.scores = scores
+        self.most = most
+        self.others = others
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @overload
+    def __getitem__(self, place: int) -> Ranked: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Ranked]: ...
+    def __getitem__(self, place: int | slice) -> Ranked | Sequence[Ranked]:
+        if isinstance(place, slice):
+            return [self._ranked(number) for number in self.order[place]]
+        return self._ranked(self.order[place])
+
+    def __iter__(self) -> Iterator[Ranked]:
+        return map(self._ranked, self.order)
+
+    def _ranked(self, number: int) -> Ranked:
+        others = ChosenValues(self.summaries, self.others.get(number, array("q")))
+        return Ranked(self.summaries[number], self.scores[number], self.most, tuple(others))
+
+    def in_dump_order(self) -> ChosenValues[ModuleSummary]:
+        """Return the modules as they stand in the dump, which is quicker to go through."""
+        return ChosenValues(self.summaries, array("q", sorted(self.order)))
+
+    def reordered(self, order: Iterable[int]) -> "RankedModules":
+        """Return some of the modules in another order, by their places in the dump."""
+        ordered = array("q", order)
+        return RankedModules(self.summaries, ordered, self.scores, self.most, self.others)
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Modules, the likeliest program first, and the relations that their order follows from."""
 
-    modules: tuple[Ranked, ...]
+    modules: RankedModules
     relations: Relations
 
-    def select(self, keys: Collection[str]) -> "Ranking":
-        """Return the ranking of some of the modules, in the same order."""
-        kept = tuple(ranked for ranked in self.modules if ranked.summary.files.key in keys)
+    def select(self, is_wanted: Callable[[int], bool]) -> "Ranking":
+        """Return the ranking of some of the modules, by their places, in the same order."""
+        kept = self.modules.reordered(filter(is_wanted, self.modules.order))
         return Ranking(kept, self.relations)
 
 
@@ -115,53 +170,53 @@ def rank_modules(summaries: Sequence[ModuleSummary], relations: Relations | None
     """
     relations = relations or Relations.of(summaries)
     ranked = _ranked(summaries, Assumptions(), relations)
-    if not ranked or ranked[0].summary.open_work or not _any_open(ranked):
+    has_open = ranked.most is not None and ranked.most.has_open
+    if not ranked or not has_open or ranked[0].summary.open_work:
         return Ranking(ranked, relations)
-    often = _ranked(summaries, _OFTEN, relations)[0]
-    if often.summary.open_work and not updates_state(ranked[0].summary):
-        ranked = tuple(sorted(ranked, key=lambda ranked: ranked.summary is not often.summary))
+    often = _ranked(summaries, _OFTEN, relations)
+    if often[0].summary.open_work and not updates_state(ranked[0].summary):
+        first = often.order[0]
+        ranked = ranked.reordered((first, *(place for place in ranked.order if place != first)))
     return Ranking(ranked, relations)
 
 
-def _any_open(ranked: Sequence[Ranked]) -> bool:
-    return any(candidate.summary.open_work for candidate in ranked)
+def unranked(summaries: Sequence[ModuleSummary]) -> RankedModules:
+    """Return modules in their own order, without scores."""
+    scores = array("d", bytes(8 * len(summaries)))
+    return RankedModules(summaries, array("q", range(len(summaries))), scores, None)
 
 
 def _ranked(
     summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
-) -> tuple[Ranked, ...]:
+) -> RankedModules:
     most = Most.of(summaries, assumed, relations)
-    scores = {
-        summary.files.key: sum(piece(summary, most).points for piece in PIECES)
-        for summary in summaries
-    }
-    ranked = (
-        _rank(summary, most, scores, _others(summary, scores, relations)) for summary in summaries
+    scores = array(
+        "d", (sum(piece(summary, most).points for piece in PIECES) for summary in summaries)
     )
-    return tuple(sorted(ranked, key=lambda ranked: -ranked.score))
+    others: dict[int, array[int]] = {}
+    for function in _functions(summaries, relations):
+        best = max(function, key=scores.__getitem__)
+        others[best] = array("q", (place for place in function if place != best))
+    for place, rest in others.items():
+        every = list_evidence(summaries[place], most, ChosenValues(summaries, rest))
+        scores[place] = sum(piece.points for piece in every)
+    order = array("q", sorted(range(len(scores)), key=lambda place: -scores[place]))
+    return RankedModules(summaries, order, scores, most, others)
 
 
-def _rank(
-    summary: ModuleSummary,
-    most: Most,
-    scores: Mapping[str, float],
-    others: tuple[ModuleSummary, ...],
-) -> Ranked:
-    if not others:
-        return Ranked(summary, scores[summary.files.key], most)
-    score = sum(piece.points for piece in list_evidence(summary, most, others))
-    return Ranked(summary, score, most, others)
-
-
-def _others(
-    summary: ModuleSummary, scores: Mapping[str, float], relations: Relations
-) -> tuple[ModuleSummary, ...]:
-    """Return the other compilations of a function by that of them which has most; else none."""
-    function = relations.functions.get(summary.files.key, ())
-    ranked = [member for member in function if member.files.key in scores]
-    if len(ranked) <= 1 or max(ranked, key=lambda member: scores[member.files.key]) is not summary:
-        return ()
-    return tuple(member for member in ranked if member is not summary)
+def _functions(summaries: Sequence[ModuleSummary], relations: Relations) -> Iterator[Sequence[int]]:
+    """Yield the functions of which several compilations are among some modules, by their places."""
+    if summaries is relations.summaries:
+        yield from relations.functions
+        return
+    known = places_of(relations.summaries)
+    own = array("q", (-1 for _ in range(len(known))))
+    for place, summary in enumerate(summaries):
+        own[known[summary.files.key]] = place
+    for function in relations.functions:
+        ours = [own[place] for place in function if own[place] >= 0]
+        if len(ours) > 1:
+            yield ours
 
 
 def list_evidence(
@@ -200,21 +255,32 @@ def guess_main(ranking: Ranking) -> MainGuess | None:
         return None
     best = ranked[0]
     same = _find_recompilations(best.summary, relations)
-    again = {*same, *(other.files.key for rival in ranked[1:] for other in rival.others)}
-    rest = tuple(candidate for candidate in ranked[1:] if candidate.summary.files.key not in again)
+    rest = _rest(ranked, same)
     other, condition = _otherwise(ranking, same)
     near = tuple(rival for rival in rest[:3] if rival.score > best.score * 0.25)
-    if other is not None and all(rival.summary is not other.summary for rival in near):
+    if other is not None and all(_key(rival) != _key(other) for rival in near):
         near = (*near, other)
-    unread = sum(candidate.summary.final.instructions is None for candidate in ranked)
-    return MainGuess(best, _sureness(ranking, rest, other), near, unread, other, condition, same)
+    unread = sum(summary.final.instructions is None for summary in ranked.in_dump_order())
+    sureness = _sureness(ranking, rest, len(ranked) - unread, other)
+    return MainGuess(best, sureness, near, unread, other, condition, same)
 
 
-def _sureness(ranking: Ranking, rest: Sequence[Ranked], other: Ranked | None) -> str:
-    ranked = ranking.modules
-    best = ranked[0]
-    read = [candidate for candidate in ranked if candidate.summary.final.instructions is not None]
-    if len(read) == 1 and read[0] is best:
+def _key(ranked: Ranked) -> str:
+    return ranked.summary.files.key
+
+
+def _rest(ranked: RankedModules, same: Iterable[str]) -> RankedModules:
+    """Return the modules behind the first, each program once; `same` are the first once more."""
+    places = places_of(ranked.summaries)
+    again = {places[key] for key in same if key in places}
+    again.update(other for place in ranked.order[1:] for other in ranked.others.get(place, ()))
+    return ranked.reordered(place for place in ranked.order[1:] if place not in again)
+
+
+def _sureness(ranking: Ranking, rest: RankedModules, read: int, other: Ranked | None) -> str:
+    """Return how sure the first place is; `read` is how many modules could be read."""
+    best = ranking.modules[0]
+    if read == 1 and best.summary.final.instructions is not None:
         return "only"
     margin = best.score - (rest[0].score if rest else 0.0)
     if not read or margin < TIE or other is not None:
@@ -224,13 +290,14 @@ def _sureness(ranking: Ranking, rest: Sequence[Ranked], other: Ranked | None) ->
     return "clear" if is_clear and classify_helper(best.summary) is None else "likely"
 
 
-def _has_rival(ranking: Ranking, rest: Sequence[Ranked]) -> bool:
+def _has_rival(ranking: Ranking, rest: RankedModules) -> bool:
     """Return whether another program does about as much; no trace counts their runs."""
-    if longest_measured([candidate.summary for candidate in ranking.modules]):
+    modules = ranking.modules
+    if longest_measured(modules.in_dump_order()):
         return False
-    done, *others = (
-        measure_work(candidate.summary, Assumptions(), ranking.relations)
-        for candidate in (ranking.modules[0], *rest)
+    done = measure_work(modules[0].summary, Assumptions(), ranking.relations)
+    others = (
+        measure_work(summary, Assumptions(), ranking.relations) for summary in rest.in_dump_order()
     )
     return max(others, default=0.0) > RIVAL * done
 
@@ -238,25 +305,36 @@ def _has_rival(ranking: Ranking, rest: Sequence[Ranked]) -> bool:
 def _otherwise(ranking: Ranking, same: Collection[str]) -> tuple[Ranked | None, str]:
     """Return a module that comes first under another assumption, and which that is."""
     ranked = ranking.modules
-    has_hidden = any(candidate.summary.calls.hidden for candidate in ranked)
-    cases = (_LOOPS if _any_open(ranked) else {}) | (_CALLS if has_hidden else {})
-    if not cases:
-        return None, ""
-    summaries = [candidate.summary for candidate in ranked]
+    summaries = ranked.in_dump_order()
+    has_hidden = any(summary.calls.hidden for summary in summaries)
+    has_open = any(summary.open_work for summary in summaries)
+    cases = (_LOOPS if has_open else {}) | (_CALLS if has_hidden else {})
+    ranks = {place: rank for rank, place in enumerate(ranked.order)} if cases else {}
     for condition, assumed in cases.items():
-        first = _ranked(summaries, assumed, ranking.relations)[0]
-        if first.summary.files.key not in same:
-            return first, condition
+        again = _ranked(summaries, assumed, ranking.relations)
+        # of equal scores that which ranks higher otherwise
+        first = min(
+            range(len(again)), key=lambda at: (-again.scores[at], ranks[summaries.places[at]])
+        )
+        if summaries[first].files.key not in same:
+            return again.reordered([first])[0], condition
     return None, ""
 
 
 def _find_recompilations(best: ModuleSummary, relations: Relations) -> Mapping[str, str]:
     result = {best.files.key: ""}
-    for _, members in find_rank_groups(relations.summaries, relations.processes):
+    name = function_name(best.display_name)
+    named = [
+        place
+        for place, summary in enumerate(relations.summaries)
+        if function_name(summary.display_name) == name
+    ]
+    same_name = ChosenValues(relations.summaries, named)
+    for _, members in find_rank_groups(same_name, relations.processes):
         if any(member.files.key == best.files.key for member in members):
             for member in members:
                 result.setdefault(member.files.key, "compiled by another process")
-    for _, members in find_repeated(relations.summaries, relations.processes):
+    for _, members in find_repeated(same_name, relations.processes, relations.pieces):
         if any(member.files.key in result for member in members):
             for summary in members:
                 result.setdefault(summary.files.key, "compiled once more")

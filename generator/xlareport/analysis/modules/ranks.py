@@ -1,11 +1,18 @@
 """Modules of several processes that are one program, found by name, number and contents."""
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.modules.processes import Process, Processes, ranks_in_one_folder
+from xlareport.analysis.modules.processes import (
+    Process,
+    Processes,
+    alike_programs,
+    ranks_in_one_folder,
+)
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.storage.packed_keys import ChosenValues
 
 
 def find_rank_groups(
@@ -18,14 +25,18 @@ def find_rank_groups(
     in common is another function of the same name.
     """
     times: Counter[tuple[Process, str]] = Counter()
-    named: dict[tuple[str, int], list[ModuleSummary]] = defaultdict(list)
-    for module in summaries:
+    named: dict[tuple[str, int], array[int]] = defaultdict(lambda: array("q"))
+    for place, module in enumerate(summaries):
         process, name = assigned[module.files.key], function_name(module.display_name)
         if process is not None and module.features.content:
             times[process, name] += 1
-            named[name, times[process, name]].append(module)
-    for (name, _), same in named.items():
-        members = [module for module in same if is_rank_of(module, same[0])]
+            named[name, times[process, name]].append(place)
+    for (name, _), places in named.items():
+        if len(places) < 2:
+            continue
+        first = summaries[places[0]]
+        own = [place for place in places if is_rank_of(summaries[place], first)]
+        members = ChosenValues(summaries, own)
         if len(members) > 1:
             yield name, members
     yield from find_ranks_in_one_folder(summaries, assigned)
@@ -36,12 +47,8 @@ def find_ranks_in_one_folder(
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
     """Yield modules of one name and content that ranks wrote into one folder under own numbers."""
     for members in ranks_in_one_folder(summaries, assigned).values():
-        alike: dict[tuple[str, str], list[ModuleSummary]] = defaultdict(list)
-        for module in members:
-            alike[module.display_name, module.features.content].append(module)
-        for (name, _), same in alike.items():
-            if len(same) > 1:
-                yield function_name(name), same
+        for same in alike_programs(members):
+            yield function_name(same[0].display_name), same
 
 
 def is_rank_of(summary: ModuleSummary, first: ModuleSummary) -> bool:

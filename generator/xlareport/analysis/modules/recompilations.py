@@ -1,15 +1,20 @@
 """Retraces: one function that was compiled several times, and what differs between the times."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
+from xlareport.analysis.modules.autotuning_pieces import (
+    AutotuningPieces,
+    find_autotuning_pieces,
+)
 from xlareport.analysis.modules.helper_modules import classify_helper, is_own_function
 from xlareport.analysis.modules.processes import Processes, name_folder
 from xlareport.analysis.modules.signature import Argument
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike
 
 _NUMBERED = re.compile(r"(?:\d++[._])++")
 """Numbers at the end, of a name read backwards: from its end there is one place to begin."""
@@ -45,63 +50,82 @@ class RecompilationGroup:
 
 
 def group_recompilations(
-    summaries: Sequence[ModuleSummary], assigned: Processes
-) -> tuple[RecompilationGroup, ...]:
-    """Find the functions that one process compiled several times, by their first modules."""
-    return tuple(_group(name, group) for name, group in find_repeated(summaries, assigned))
+    summaries: Sequence[ModuleSummary],
+    assigned: Processes,
+    keep: Callable[[Iterable[RecompilationGroup]], Sequence[RecompilationGroup]] = tuple,
+) -> Sequence[RecompilationGroup]:
+    """Find the functions that one process compiled several times, by their first modules.
+
+    `keep` returns a sequence of them.
+    """
+    return keep(_group(name, list(group)) for name, group in find_repeated(summaries, assigned))
 
 
 def find_repeated(
-    summaries: Sequence[ModuleSummary], assigned: Processes
+    summaries: Sequence[ModuleSummary],
+    assigned: Processes,
+    pieces: AutotuningPieces | None = None,
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
     """Yield the name and the modules of each function that one process compiled several times.
 
     Pieces of other compilations are no functions: their names are numbers within one module.
+    `pieces` are those of the dump, where the modules are a part of it.
     """
-    pieces = find_autotuning_pieces(summaries)
-    known = [
-        summary
-        for summary in summaries
-        if assigned[summary.files.key] is not None and summary.files.key not in pieces
-    ]
-    yield from _repeated(known, lambda summary: assigned[summary.files.key])
+    pieces = pieces or find_autotuning_pieces(summaries)
+    owners = (None if summary in pieces else assigned[summary.files.key] for summary in summaries)
+    yield from _repeated(summaries, owners)
 
 
 def find_functions(
-    summaries: Sequence[ModuleSummary], assigned: Processes
-) -> Mapping[str, Sequence[ModuleSummary]]:
-    """Return all modules of each function that was compiled several times, by the key of each.
+    summaries: Sequence[ModuleSummary], assigned: Processes, pieces: AutotuningPieces
+) -> "Sequence[array[int]]":
+    """Return the places of the modules of each function that was compiled several times.
 
     Where ranks share a folder and cannot be told apart, its modules count as those of one process.
     """
-    pieces = find_autotuning_pieces(summaries)
-    programs = [
-        summary
+    owners = (
+        None
+        if summary in pieces or classify_helper(summary) is not None
+        else assigned[summary.files.key] or name_folder(summary)
         for summary in summaries
-        if summary.files.key not in pieces and classify_helper(summary) is None
-    ]
-    groups = _repeated(
-        programs, lambda summary: assigned[summary.files.key] or name_folder(summary)
     )
-    return {member.files.key: group for _, group in groups for member in group}
+    return [array("q", group.places) for _, group in _repeated(summaries, owners)]
 
 
 def _repeated(
-    summaries: Iterable[ModuleSummary], whose: Callable[[ModuleSummary], object]
-) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
-    """Yield the name and the modules of each function with several modules of one owner."""
-    named: dict[tuple[object, str], list[list[ModuleSummary]]] = defaultdict(list)
-    for summary in summaries:
-        if not summary.features.content:
-            continue
-        groups = named[whose(summary), function_name(summary.display_name)]
-        mine = next((group for group in groups if _same_function(group[0], summary)), None)
+    summaries: Sequence[ModuleSummary], owners: Iterable[object]
+) -> Iterator[tuple[str, ChosenValues[ModuleSummary]]]:
+    """Yield the name and the modules of each function with several modules of one owner.
+
+    `owners` has that of each module, None for modules that do not count.
+    """
+    names, places = array("q"), array("q")
+    """The digests of the names, and the places, of the modules that count."""
+    for place, (summary, owner) in enumerate(zip(summaries, owners, strict=True)):
+        if summary.features.content and owner is not None:
+            names.append(digest_number((owner, function_name(summary.display_name))))
+            places.append(place)
+    for same_name in group_alike(names):
+        members = array("q", (places[at] for at in same_name))
+        name = function_name(summaries[members[0]].display_name)
+        for group in _functions(ChosenValues(summaries, members)):
+            if len(group) > 1:
+                yield name, ChosenValues(summaries, array("q", (members[at] for at in group)))
+
+
+def _functions(members: Sequence[ModuleSummary]) -> "Iterable[array[int]]":
+    """Return the places of modules of one name by the function that each is."""
+    firsts: list[ModuleSummary] = []
+    groups: list[array[int]] = []
+    for at, summary in enumerate(members):
+        same = (number for number, first in enumerate(firsts) if _same_function(first, summary))
+        mine = next(same, None)
         if mine is None:
-            groups.append([summary])
+            firsts.append(summary)
+            groups.append(array("q", (at,)))
         else:
-            mine.append(summary)
-    for (_, name), item in named.items():
-        yield from ((name, group) for group in item if len(group) > 1)
+            groups[mine].append(at)
+    return groups
 
 
 def function_name(module: str) -> str:

@@ -4,13 +4,18 @@ Contents decide: a name is asked last, and only where the contents do not speak 
 """
 
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
+from xlareport.analysis.modules.autotuning_pieces import (
+    AutotuningPieces,
+    find_autotuning_pieces,
+)
 from xlareport.analysis.modules.features import is_random_generator
 from xlareport.analysis.modules.helper_modules import MATRICES, SEED_BYTES, Role, classify_helper
+from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import CLEAR, TIE, MainGuess
 from xlareport.analysis.modules.state import (
     count_arguments,
@@ -20,6 +25,8 @@ from xlareport.analysis.modules.state import (
 )
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.runtime.graphs import reachable
+from xlareport.storage.packed_keys import digest_number, group_alike
+from xlareport.storage.shared_values import SharedValues
 
 _LIKE_A_PROGRAM = 0.02
 _ALMOST = 0.3
@@ -37,12 +44,12 @@ class _Dump:
     main: ModuleSummary | None
     gpu: bool
     """Some module was compiled for a GPU, where pieces are timed alone to tune them."""
-    cut_out: frozenset[str]
-    """Keys of modules that are no whole ones."""
+    cut_out: AutotuningPieces
+    """Modules that are no whole ones."""
     pieces: dict[str, str]
-    """Contents of called computations, with the name of the module that calls them."""
-    renamed: frozenset[tuple[str, tuple[str, ...]]]
-    """Contents and places that modules of several names have."""
+    """Contents of called computations that are modules too, with the name of the caller."""
+    renamed: frozenset[int]
+    """Digests of contents and places that modules of several names have."""
 
 
 def assign_roles(
@@ -54,26 +61,27 @@ def assign_roles(
 
     `proven` are pairs of keys of which a framework's graph says that one feeds the other.
     """
-    best = main.best.summary if main else None
+    cut_out = find_autotuning_pieces(summaries)
     apart = _Dump(
-        main=best,
+        main=main.best.summary if main else None,
         gpu=any(summary.origin.backend == "gpu" for summary in summaries),
-        cut_out=find_autotuning_pieces(summaries),
-        pieces=_pieces(summaries),
+        cut_out=cut_out,
+        pieces=_pieces(summaries, cut_out),
         renamed=_renamed(summaries),
     )
-    alone = [_alone(summary, apart) for summary in summaries]
+    share = SharedValues().share
+    alone = [share(_alone(summary, apart)) for summary in summaries]
     programs = _programs(summaries, alone, main)
-    own = {
-        summary.files.key
-        for summary, role in zip(summaries, alone, strict=True)
-        if role.name == _OWN
+    places = places_of(summaries)
+    programs |= {
+        key: _CLUSTER
+        for key in _same_graph(programs, proven)
+        if key in places and alone[places[key]].name == _OWN
     }
-    programs |= dict.fromkeys(_same_graph(programs, proven) & own, _CLUSTER)
-    return tuple(
-        Role("main", programs[summary.files.key]) if summary.files.key in programs else role
-        for summary, role in zip(summaries, alone, strict=True)
-    )
+    for key, reason in programs.items():
+        if key in places:
+            alone[places[key]] = Role("main", reason)
+    return tuple(alone)
 
 
 def _programs(
@@ -143,17 +151,18 @@ def _alone(summary: ModuleSummary, dump: _Dump) -> Role:
     return Role("unknown", "a function of its own: nothing in it speaks for one of the known roles")
 
 
-def _pieces(summaries: Iterable[ModuleSummary]) -> dict[str, str]:
+def _pieces(summaries: Iterable[ModuleSummary], cut_out: AutotuningPieces) -> dict[str, str]:
+    wanted = {summary.features.entry for summary in summaries if summary in cut_out}
     owners: dict[str, str] = {}
-    for summary in summaries:
-        for piece in summary.features.pieces:
+    for summary in summaries if wanted else ():
+        for piece in wanted.intersection(summary.features.pieces):
             owners.setdefault(piece, summary.display_name)
     return owners
 
 
 def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what a compiler cut out of another module and compiled or timed alone."""
-    if summary.files.key not in dump.cut_out:
+    if summary not in dump.cut_out:
         return None
     owner = dump.pieces.get(summary.features.entry)
     inside = f" and its content is inside {owner}" if owner else ""
@@ -171,24 +180,28 @@ def _helper(summary: ModuleSummary, dump: _Dump) -> Role | None:
     return role
 
 
-def _code(summary: ModuleSummary) -> tuple[str, tuple[str, ...]]:
-    return summary.features.content, summary.features.places
+def _code(summary: ModuleSummary) -> int:
+    return digest_number((summary.features.content, summary.features.places))
 
 
-def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[tuple[str, tuple[str, ...]]]:
+def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[int]:
     """Return what is in modules of several names, made by the same lines: somebody's code."""
-    names: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
+    codes, names = array("q"), array("q")
     for summary in summaries:
         if summary.features.places:
-            names[_code(summary)].add(summary.display_name)
-    return frozenset(code for code, name in names.items() if len(name) > 1)
+            codes.append(_code(summary))
+            names.append(digest_number(summary.display_name))
+    alike = group_alike(codes)
+    return frozenset(
+        codes[places[0]] for places in alike if len({names[place] for place in places}) > 1
+    )
 
 
 def _initialization(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what makes much out of next to nothing, above all the main program's arguments."""
     given = summary.features.given
     from_little = given.result_bytes > 4 * given.argument_bytes
-    if summary is dump.main or given.argument_bytes > SEED_BYTES or not from_little:
+    if _is_main(summary, dump) or given.argument_bytes > SEED_BYTES or not from_little:
         return None
     fed = _fed(summary, dump.main)
     if fed >= _FED:
@@ -201,7 +214,7 @@ def _initialization_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
     given = summary.features.given
     from_little = given.result_bytes > 4 * given.argument_bytes
     little = given.argument_bytes <= SEED_BYTES and from_little
-    if summary is dump.main or not little or given.result_bytes < _MUCH:
+    if _is_main(summary, dump) or not little or given.result_bytes < _MUCH:
         return None
     if _fed(summary, dump.main):
         return Role("initialization", "from next to nothing it makes an argument of the main")
@@ -218,6 +231,10 @@ def _differ(summary: ModuleSummary) -> bool:
     return len({result.shape for result in summary.features.given.results}) > 1
 
 
+def _is_main(summary: ModuleSummary, dump: _Dump) -> bool:
+    return dump.main is not None and summary.files.key == dump.main.files.key
+
+
 def _fed(summary: ModuleSummary, main: ModuleSummary | None) -> int:
     """Count the results that have the shape of an argument of the main program, scalars aside."""
     if main is None:
@@ -232,7 +249,7 @@ _REARRANGES = frozenset({"concatenate", "reshape", "slice", "transpose", "broadc
 def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise the main program's arguments taken, and not given back."""
     main = dump.main
-    if main is None or summary is main:
+    if main is None or _is_main(summary, dump):
         return None
     shared = count_state_arguments(summary, main)
     if not shared or dict(summary.features.operations).keys() <= _REARRANGES:
@@ -244,7 +261,7 @@ def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
 def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what turns a state or scalars into a few scalars, at next to no cost."""
     given, main = summary.features.given, dump.main
-    if main is None or summary is main or not given.arguments or len(given.results) < 2:
+    if main is None or _is_main(summary, dump) or not given.arguments or len(given.results) < 2:
         return None
     heavy = dict(summary.features.operations).keys() & MATRICES
     small = 10 * (summary.final.flops or 0) < (main.final.flops or 0)
@@ -265,7 +282,7 @@ _NAMED_ROLES = tuple((re.compile(rf"(?:\A|_)({words})"), role) for words, role i
 
 
 def _by_name(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    if summary is dump.main or summary.features.operation_count == 0:
+    if _is_main(summary, dump) or summary.features.operation_count == 0:
         return None
     for pattern, text in _NAMED_ROLES:
         match = pattern.search(summary.display_name)

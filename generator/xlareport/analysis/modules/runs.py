@@ -1,13 +1,15 @@
 """Programs of several runs in one dump: the main program of each group of processes."""
 
+from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.measures import Relations
+from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import MainGuess, guess_main, rank_modules
-from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.storage.packed_keys import ChosenValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +33,22 @@ def find_runs(
     Empty where all processes compiled one program, or where the processes are not known. Ranks of
     a program are one run; a process that compiled nothing but helpers is none.
     """
-    waiting: dict[int, list[ModuleSummary]] = defaultdict(list)
-    for summary in relations.summaries:
+    summaries = relations.summaries
+    waiting: dict[int, array[int]] = defaultdict(lambda: array("q"))
+    for place, summary in enumerate(summaries):
         for process in holders[summary.files.key]:
             if summary.final.instructions is not None:
-                waiting[process].append(summary)
+                waiting[process].append(place)
+    numbered = places_of(summaries)
     runs: list[Run] = []
     while guess is not None and waiting:
-        again = guess.recompilations
-        numbers = [number for number, members in waiting.items() if _compiled(members, again)]
+        again = {numbered[key] for key in guess.recompilations}
+        numbers = [number for number, members in waiting.items() if not again.isdisjoint(members)]
         if not numbers:
             break
         if runs == [] or classify_helper(guess.best.summary) is None:
             runs.append(Run(tuple(numbers), guess))
         waiting = {number: waiting[number] for number in waiting if number not in numbers}
-        rest = next(iter(waiting.values()), [])
-        guess = guess_main(rank_modules(rest, relations))
+        rest = next(iter(waiting.values()), array("q"))
+        guess = guess_main(rank_modules(ChosenValues(summaries, rest), relations))
     return tuple(runs) if len(runs) > 1 else ()
-
-
-def _compiled(members: Sequence[ModuleSummary], again: Mapping[str, str]) -> bool:
-    return any(member.files.key in again for member in members)

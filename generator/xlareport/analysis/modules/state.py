@@ -1,11 +1,13 @@
 """Modules that carry a state: they return what they take, updated; others only look at it."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xlareport.analysis.modules.summary import ModuleSummary
 
 _FEW = 4
+_REMEMBERED = 10_000
+"""Signatures of which it is remembered whose state they look at."""
 
 
 def count_arguments(summary: ModuleSummary) -> Counter[str]:
@@ -45,18 +47,34 @@ def find_state_readers(summaries: Sequence[ModuleSummary]) -> Mapping[str, froze
 
     Modules of one signature are compared once: a dump can hold thousands of them.
     """
-    alike: dict[_Signature, list[ModuleSummary]] = defaultdict(list)
+    steps: dict[_Signature, tuple[ModuleSummary, list[str]]] = {}
     for summary in summaries:
-        alike[_signature(summary)].append(summary)
-    firsts = [(members[0], members) for members in alike.values()]
-    steps = [(first, members) for first, members in firsts if updates_state(first)]
-    others = [(first, members) for first, members in firsts if not updates_state(first)]
-    readers: dict[str, frozenset[str]] = {}
-    for step, same in steps:
-        watching = [members for summary, members in others if count_state_arguments(summary, step)]
-        keys = frozenset(member.files.key for members in watching for member in members)
-        readers |= {summary.files.key: keys for summary in same}
-    return readers
+        if updates_state(summary):
+            steps.setdefault(_signature(summary), (summary, []))[1].append(summary.files.key)
+    watching: dict[_Signature, set[str]] = {signature: set() for signature in steps}
+    for key, signature in _watched(summaries, steps) if steps else ():
+        watching[signature].add(key)
+    keys = {signature: frozenset(members) for signature, members in watching.items()}
+    return {key: keys[signature] for signature, (_, same) in steps.items() for key in same}
+
+
+def _watched(
+    summaries: Iterable[ModuleSummary],
+    steps: "Mapping[_Signature, tuple[ModuleSummary, list[str]]]",
+) -> "Iterator[tuple[str, _Signature]]":
+    """Yield the keys of modules that only look at a state, each with the signature of its steps."""
+    known: dict[_Signature, tuple[_Signature, ...]] = {}
+    for summary in summaries:
+        signature = _signature(summary)
+        if signature not in known:
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            known[signature] = tuple(
+                of_step
+                for of_step, (step, _) in steps.items()
+                if count_state_arguments(summary, step)
+            )
+        yield from ((summary.files.key, of_step) for of_step in known[signature])
 
 
 _Signature = tuple[tuple[str, ...], tuple[str, ...], bool]

@@ -1,5 +1,6 @@
 """Which modules of several processes are one program, and who lacks it."""
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field
 from xlareport.analysis.modules.ranks import is_rank_of
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.storage.packed_keys import ChosenValues
 
 _ALIKE = 0.5
 """The share of their bytes that two processes have in common which compile one program."""
@@ -17,7 +19,7 @@ class RankColumn:
     """One program as the processes compiled it; modules of equal contents are one."""
 
     name: str
-    members: tuple[ModuleSummary, ...]
+    members: Sequence[ModuleSummary]
     """The module of most processes first."""
     ranks: tuple[tuple[int, ...], ...]
     """The processes of each of them."""
@@ -34,14 +36,15 @@ def find_columns(
     summaries: Sequence[ModuleSummary], holders: Mapping[str, Sequence[int]]
 ) -> tuple[RankColumn, ...]:
     """Put together what processes compiled of one function; what one alone compiled counts too."""
-    named: dict[str, _Columns] = defaultdict(_Columns)
-    for module in summaries:
-        if holders[module.files.key] and module.features.content:
-            named[function_name(module.display_name)].add(module, holders[module.files.key])
+    named: dict[str, _Columns] = defaultdict(lambda: _Columns(summaries))
+    held = [holders[module.files.key] for module in summaries]
+    for place, module in enumerate(summaries):
+        if held[place] and module.features.content:
+            named[function_name(module.display_name)].add(place, module, held[place])
     plain = [
-        _column(name, members, holders)
+        _column(name, ChosenValues(summaries, places), held)
         for name, columns in named.items()
-        for members in columns.members
+        for places in columns.members
     ]
     return tuple(_with_missing(plain))
 
@@ -50,20 +53,22 @@ def find_columns(
 class _Columns:
     """The columns of one name as they grow."""
 
-    members: list[list[ModuleSummary]] = field(default_factory=list)
+    summaries: Sequence[ModuleSummary]
+    members: "list[array[int]]" = field(default_factory=list)
+    """Of each column the places of its modules."""
     held: list[set[int]] = field(default_factory=list)
     """The processes of each column."""
     columns_of: Counter[int] = field(default_factory=Counter)
     """In how many columns each process is."""
 
-    def add(self, module: ModuleSummary, numbers: Sequence[int]) -> None:
+    def add(self, module_place: int, module: ModuleSummary, numbers: Sequence[int]) -> None:
         """Put the module of some processes into a column; a new one where none is its own."""
         place = self._place_of(module, numbers)
         if place is None:
             place = len(self.members)
-            self.members.append([])
+            self.members.append(array("q"))
             self.held.append(set())
-        self.members[place].append(module)
+        self.members[place].append(module_place)
         self.held[place].update(numbers)
         self.columns_of.update(numbers)
 
@@ -74,19 +79,23 @@ class _Columns:
         free = [
             place
             for place, held in enumerate(self.held)
-            if held.isdisjoint(numbers) and is_rank_of(module, self.members[place][0])
+            if held.isdisjoint(numbers) and is_rank_of(module, self._first(place))
         ]
         content = module.features.content
-        same = (place for place in free if self.members[place][0].features.content == content)
+        same = (place for place in free if self._first(place).features.content == content)
         return next(same, free[0] if free else None)
+
+    def _first(self, place: int) -> ModuleSummary:
+        return self.summaries[self.members[place][0]]
 
 
 def _column(
-    name: str, members: Sequence[ModuleSummary], holders: Mapping[str, Sequence[int]]
+    name: str, members: ChosenValues[ModuleSummary], held: Sequence[Sequence[int]]
 ) -> RankColumn:
-    ordered = sorted(members, key=lambda module: -len(holders[module.files.key]))
-    ranks = tuple(tuple(holders[module.files.key]) for module in ordered)
-    return RankColumn(name, tuple(ordered), ranks)
+    """Return a column; `held` are the processes of each module of the dump."""
+    ordered = sorted(members.places, key=lambda place: -len(held[place]))
+    ranks = tuple(tuple(held[place]) for place in ordered)
+    return RankColumn(name, ChosenValues(members.values, array("q", ordered)), ranks)
 
 
 def _with_missing(columns: Sequence[RankColumn]) -> Iterator[RankColumn]:

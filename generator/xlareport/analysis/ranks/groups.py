@@ -53,16 +53,17 @@ def group_ranks(
     `compared` are the differences between modules, by the key of the one that few have.
     """
     named = {key: _named(difference, table) for key, difference in (compared or {}).items()}
+    every = find_columns(summaries, table.holders) if len(table.names) > 1 else ()
     columns = (
         without_stranger
-        for column in find_columns(summaries, table.holders)
+        for column in every
         for without_stranger in _without_strangers(column, named)
     )
     groups = [
         _of_column(column, named) for column in columns if len(column.holders) > 1 or column.missing
     ]
     for name, members in find_ranks_in_one_folder(summaries, table.assigned):
-        groups.append(_group(name, members))
+        groups.append(_group(name, list(members)))
     return tuple(groups)
 
 
@@ -100,7 +101,7 @@ def _of_column(column: RankColumn, compared: Mapping[str, RankDifference]) -> Ra
             first = difference
     unseen = RankVerdict.SAME if len(column.members) == 1 else RankVerdict.UNKNOWN
     return replace(
-        _group(column.name, column.members),
+        _group(column.name, list(column.members)),
         ranks=tuple(map(number_ranges, column.ranks)),
         missing=number_ranges(column.missing),
         verdict=first.verdict if first else unseen,

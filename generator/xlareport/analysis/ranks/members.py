@@ -1,15 +1,23 @@
 """The processes of a dump, their names, and which modules each of them compiled."""
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
 from os.path import commonpath
 
-from xlareport.analysis.modules.processes import Process, Processes, assign_processes
+from xlareport.analysis.modules.processes import (
+    Process,
+    Processes,
+    assign_in_order,
+    places_of,
+)
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import FolderCopy, GroupedDump
 from xlareport.dump.rank_folders import natural_order
+from xlareport.storage.packed_keys import ChosenValues, KeyedValues, KeyPlaces, PackedStrings
+from xlareport.storage.shared_values import SharedValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +30,7 @@ class RankTable:
     """By the key of a module, the numbers of the processes that compiled it; empty if unknown."""
     assigned: Processes
     """The first process that compiled each module."""
-    orders: tuple[tuple[str, ...], ...] = ()
+    orders: Sequence[Sequence[str]] = ()
     """Of each process the keys of the modules that it compiled, in order."""
 
     @property
@@ -32,8 +40,8 @@ class RankTable:
 
     def count(self, summaries: Sequence[ModuleSummary]) -> int | None:
         """Return how many processes compiled modules with snapshots; None where it is unknown."""
-        compiled = [self.holders[summary.files.key] for summary in summaries if summary.stages]
-        compiled = compiled or list(self.holders.values())
+        compiled = {self.holders[summary.files.key] for summary in summaries if summary.stages}
+        compiled = compiled or set(self.holders.values())
         if not all(compiled):
             return None
         return len({number for some in compiled for number in some})
@@ -41,31 +49,69 @@ class RankTable:
 
 def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> RankTable:
     """Return which processes wrote a dump; modules of one content count for all that wrote them."""
-    copies = {summary.files.key: _copies(summary, grouped) for summary in summaries}
-    assigned = assign_processes([*summaries, *(copy for some in copies.values() for copy in some)])
-    processes: dict[str, list[Process]] = {summary.files.key: [] for summary in summaries}
-    compiled: dict[Process, list[tuple[int, str]]] = defaultdict(list)
-    for summary in summaries:
-        key = summary.files.key
-        for copy in (summary, *copies[key]):
-            for process in _everywhere(assigned[copy.files.key], grouped.folder_copies):
-                processes[key].append(process)
-                compiled[process].append((copy.files.id or 0, key))
-    known = {process for some in processes.values() for process in some}
-    ordered = sorted(known, key=lambda process: (natural_order(process[0]), process[1]))
-    numbers = {process: number for number, process in enumerate(ordered, 1)}
+    copies = {
+        place: _copies(summary, grouped)
+        for place, summary in enumerate(summaries)
+        if summary.files.key in grouped.copies
+    }
+    of_copies = [(place, copy) for place, some in copies.items() for copy in some]
+    assigned = assign_in_order(chain(summaries, (copy for _, copy in of_copies)))
+    compiled: dict[Process, _Compiled] = defaultdict(_Compiled)
+    ids = (summary.files.id or 0 for summary in summaries)
+    for place, (number, process) in enumerate(zip(ids, assigned, strict=False)):
+        for known in _everywhere(process, grouped.folder_copies):
+            compiled[known].add(place, number)
+    of_further = zip(of_copies, assigned[len(summaries) :], strict=True)
+    for (place, copy), process in of_further:
+        for known in _everywhere(process, grouped.folder_copies):
+            compiled[known].add(place, copy.files.id or 0)
+    ordered = sorted(compiled, key=lambda process: (natural_order(process[0]), process[1]))
+    places = places_of(summaries)
+    keys = places.in_order if isinstance(places, KeyPlaces) else PackedStrings(places)
     return RankTable(
         names=tuple(_names(ordered)),
-        holders={
-            key: tuple(sorted({numbers[process] for process in some}))
-            for key, some in processes.items()
-        },
-        assigned={summary.files.key: assigned[summary.files.key] for summary in summaries},
-        orders=tuple(
-            tuple(key for _, key in sorted(compiled[process], key=lambda numbered: numbered[0]))
-            for process in ordered
-        ),
+        holders=KeyedValues(places, _holders(ordered, compiled, len(summaries))),
+        assigned=KeyedValues(places, assigned[: len(summaries)]),
+        orders=tuple(ChosenValues(keys, compiled[process].in_order()) for process in ordered),
     )
+
+
+@dataclass(slots=True)
+class _Compiled:
+    """The modules that a process compiled, by their places, with the numbers that it gave them."""
+
+    places: "array[int]" = field(default_factory=lambda: array("q"))
+    numbers: list[int] = field(default_factory=list)
+
+    def add(self, place: int, number: int) -> None:
+        """Take a module."""
+        self.places.append(place)
+        self.numbers.append(number)
+
+    def in_order(self) -> "array[int]":
+        """Return the places of the modules in the order of their numbers, then of their places."""
+        some = range(len(self.places))
+        ordered = sorted(some, key=lambda at: (self.numbers[at], self.places[at]))
+        return array("q", (self.places[at] for at in ordered))
+
+
+def _holders(
+    ordered: Sequence[Process], compiled: Mapping[Process, _Compiled], modules: int
+) -> Sequence[tuple[int, ...]]:
+    """Return of each module the numbers of the processes that compiled it."""
+    first = array("q", bytes(8 * modules))
+    more: dict[int, list[int]] = {}
+    for number, process in enumerate(ordered, 1):
+        for place in compiled[process].places:
+            if not first[place]:
+                first[place] = number
+            elif number not in (first[place], *more.get(place, ())[-1:]):
+                more.setdefault(place, []).append(number)
+    share = SharedValues().share
+    return [
+        share((number, *more.get(place, ()))) if number else ()
+        for place, number in enumerate(first)
+    ]
 
 
 def _copies(summary: ModuleSummary, grouped: GroupedDump) -> list[ModuleSummary]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.ranks.columns import find_columns
 from xlareport.analysis.ranks.difference import RankPair, compare_rank_pair
@@ -50,7 +51,7 @@ def _pairs(
 ) -> Iterator[RankPair]:
     if len(table.names) < 2:
         return
-    places = {summary.files.key: place for place, summary in enumerate(summaries)}
+    places = places_of(summaries)
     for column in find_columns(summaries, table.holders):
         reference = modules[places[column.members[0].files.key]]
         program = originals.get(reference.key, reference.key)

@@ -1,8 +1,10 @@
 """The coverage page: every file, what was read of it, what could not be, what would tell more."""
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -20,6 +22,7 @@ from xlareport.pages.tokens import NameCells
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
+from xlareport.storage.packed_keys import digest_number, group_alike
 
 FILES_TABLE = "files"
 PROBLEMS_TABLE = "problems"
@@ -129,27 +132,29 @@ _MODES = {
 
 def passes_words(summaries: Sequence[ModuleSummary]) -> str:
     """Return how the passes were dumped, as far as the dump tells."""
-    snapshots = [stage.stage for summary in summaries for stage in summary.stages]
+    snapshots = (stage.stage for summary in summaries for stage in summary.stages)
     if any(snapshot.name == "pass" for snapshot in snapshots) and ".*" in _stated(summaries):
         return f"{_MODES[DumpMode.CHANGED]} (From the flags in the dump.)"
-    mode_finding = _mode(summaries, snapshots)
+    mode_finding = _mode(summaries)
     if mode_finding.mode in (DumpMode.NONE, DumpMode.UNKNOWN):
         return _MODES[mode_finding.mode]
     return f"{_MODES[mode_finding.mode]} (Guessed from the names: {mode_finding.evidence})"
 
 
-def _mode(summaries: Sequence[ModuleSummary], snapshots: Sequence[SnapshotFiles]) -> ModeFinding:
+def _mode(summaries: Sequence[ModuleSummary]) -> ModeFinding:
     """Return what most modules tell; where each alone has too few files, what all do together."""
-    mode_findings = [dump_mode([stage.stage for stage in summary.stages]) for summary in summaries]
-    telling = [
-        mode_finding
-        for mode_finding in mode_findings
-        if mode_finding.mode not in (DumpMode.NONE, DumpMode.UNKNOWN)
-    ]
-    if telling:
-        mode, _ = Counter(mode_finding.mode for mode_finding in telling).most_common(1)[0]
-        return next(mode_finding for mode_finding in telling if mode_finding.mode is mode)
-    return dump_mode(snapshots)
+    first: dict[DumpMode, ModeFinding] = {}
+    counts: Counter[DumpMode] = Counter()
+    of_passes: list[SnapshotFiles] = []
+    for summary in summaries:
+        snapshots = [stage.stage for stage in summary.stages]
+        mode_finding = dump_mode(snapshots)
+        if mode_finding.mode not in (DumpMode.NONE, DumpMode.UNKNOWN):
+            counts[mode_finding.mode] += 1
+            first.setdefault(mode_finding.mode, mode_finding)
+        elif not counts:
+            of_passes += [snapshot for snapshot in snapshots if snapshot.after is not None]
+    return first[counts.most_common(1)[0][0]] if counts else dump_mode(of_passes)
 
 
 def _stated(summaries: Sequence[ModuleSummary]) -> set[str]:
@@ -160,7 +165,7 @@ def _stated(summaries: Sequence[ModuleSummary]) -> set[str]:
 
 def files_table(artifacts: Sequence[Artifact], report: ReportRecord, uses: Sequence[str]) -> Table:
     """Return the table of every file."""
-    links = {module.key: _link(module) for module in report.outlines}
+    modules = report.by_key
     columns = (
         Column("File", "name", "hover over a part for its meaning"),
         Column("Kind", of="kind"),
@@ -171,13 +176,17 @@ def files_table(artifacts: Sequence[Artifact], report: ReportRecord, uses: Seque
     )
     cells = NameCells()
 
+    @lru_cache(maxsize=1_000)
+    def link(key: str | None) -> list[str] | None:
+        return _link(modules[key]) if key is not None else None
+
     def file_row(place: int) -> Row:
         artifact = artifacts[place]
         return [
             cells.cell(artifact.name),
             artifact.name.kind,
             describe(artifact.name),
-            links.get(report.files[place].module or ""),
+            link(report.files[place].module),
             artifact.entry.size,
             uses[place],
         ]
@@ -295,11 +304,12 @@ _OWN_FLAGS = {"cpu": "xla_cpu_", "gpu": "xla_gpu_", "tpu": "xla_tpu_"}
 
 def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
     """Yield what keeps the snapshots from telling all."""
-    snapshots = [stage for module in report.outlines for stage in module.stages]
-    if snapshots and not any(stage.pipeline for stage in snapshots):
+    has_snapshots = any(module.stages for module in report.outlines)
+    snapshots = (stage for module in report.outlines for stage in module.stages)
+    if has_snapshots and not any(stage.pipeline for stage in snapshots):
         words = "No module has snapshots between passes. For the changes of each pass, set"
         yield Advice(prose(words), "--xla_dump_hlo_pass_re=.*")
-    if snapshots and not present & set(HLO_KINDS):
+    if has_snapshots and not present & set(HLO_KINDS):
         words = "Snapshots were dumped only as HTML, which cannot be read. Set"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
     elif not present & {"hlo-text", "hlo-proto"}:
@@ -352,12 +362,12 @@ _PIECES = frozenset({"module extracted for autotuning", "part of another compila
 
 def _repeated_ids(modules: Iterable[ModuleRecord]) -> int:
     """Count the ids that modules of one folder and one moment share under different names."""
-    names: dict[tuple[str, int | None, int | None], set[str]] = defaultdict(set)
+    numbers = array("q")
     for module in modules:
         if module.id is not None and module.stages:
             folder = module.stages[0].files[0].rpartition("/")[0]
-            names[folder, module.timestamp, module.id].add(module.key)
-    return sum(len(name) > 1 for name in names.values())
+            numbers.append(digest_number((folder, module.timestamp, module.id)))
+    return len(group_alike(numbers))
 
 
 def _has(module: ModuleRecord, name: str) -> bool:

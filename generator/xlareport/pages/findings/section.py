@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.findings.finding import Finding
@@ -90,14 +89,13 @@ def _is_again(finding: Finding) -> bool:
 
 def _compiled_again(report: ReportRecord, most: int) -> list[FindingView]:
     """Return one finding for each of the first functions that were compiled several times."""
-    modules = {module.key: module for module in report.outlines}
-    findings = {
-        finding.places: finding
-        for module in report.outlines
-        for finding in module.findings
-        if _is_again(finding)
-    }
-    return [_of_modules(finding, modules) for finding in islice(findings.values(), most)]
+    findings: dict[tuple[tuple[str, str], ...], Finding] = {}
+    every = (finding for module in report.outlines for finding in module.findings)
+    for finding in filter(_is_again, every):
+        findings.setdefault(finding.places, finding)
+        if len(findings) == most:
+            break
+    return [_of_modules(finding, report.by_key) for finding in findings.values()]
 
 
 def _view(finding: Finding, module: ModuleAnalysis, record: ModuleRecord, page: str) -> FindingView:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from markupsafe import Markup
 
@@ -242,11 +243,12 @@ def _modules(report: ReportRecord) -> Answer:
 
 def _again(report: ReportRecord) -> Iterator[str]:
     """Name the functions that were compiled more than once, but for the framework's helpers."""
-    roles = {module.key: module.role for module in report.outlines}
-    own = [group for group in report.retrace_groups if roles[group.modules[0]] not in HELPERS]
-    names = {module.key: words.short_name(module.name) for module in report.outlines}
-    for group in own[:_AGAIN]:
-        shared = {names[key] for key in group.modules}
+    modules = report.by_key
+    own = (
+        group for group in report.retrace_groups if modules[group.modules[0]].role not in HELPERS
+    )
+    for group in islice(own, _AGAIN):
+        shared = {words.short_name(modules[key].name) for key in group.modules}
         name = shared.pop() if len(shared) == 1 else words.short_name(group.name)
         yield f"`{name}` was compiled {len(group.modules):,} times."
 
@@ -256,8 +258,8 @@ def _programs(report: ReportRecord) -> Iterator[str]:
     main = report.main
     if main is None or main.tie:
         return
-    groups = [group.modules for group in report.retrace_groups]
-    groups += [group.modules for group in report.rank_groups]
+    retraced = (group.modules for group in report.retrace_groups)
+    groups = chain(retraced, (group.modules for group in report.rank_groups))
     same = {key for keys in groups if main.module in keys for key in keys} | {main.module}
     programs = [program.name for program in main.programs if program.module not in same]
     others = dict.fromkeys(f"`{words.short_name(name)}`" for name in programs)

@@ -1,8 +1,9 @@
 """The home page: the answer first, then ways in by question, then the modules."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from markupsafe import Markup
 
@@ -149,21 +150,21 @@ def home_page(
     tpu_flags: TpuFlags | None = None,
 ) -> HomePage:
     """Make the home page from the report's records; `summary` is what it says first."""
-    ranked = sorted(report.outlines, key=lambda module: module.rank)
+    ranked = nsmallest(_SHOWN, report.outlines, key=lambda module: module.rank)
     main = report.main_module
     return HomePage(
         title=f"XLA report: {report.dump.path.rstrip('/').rpartition('/')[2] or report.dump.path}",
         lead=summary.lead if summary else words.lead(report),
-        main=_main_card(report.main, main, report.outlines) if report.main and main else None,
+        main=_main_card(report.main, main, report.by_key) if report.main and main else None,
         answers=summary.answers if summary else (),
         findings=findings,
         time=summary.time if summary else None,
         ways=tuple(_ways(report, main, nightly=nightly)),
         roles=prose(words.many(report)),
         many=_many(report),
-        modules=tuple(row(module) for module in ranked[:_SHOWN]),
-        more_modules=len(ranked) > _SHOWN,
-        total_modules=len(ranked),
+        modules=tuple(map(row, ranked)),
+        more_modules=len(report.outlines) > _SHOWN,
+        total_modules=len(report.outlines),
         facts=_facts(report),
         settings=tuple(_settings([setting for setting in settings if setting.by != _VERSIONS])),
         differing=tuple(_settings([setting for setting in settings if setting.by == _VERSIONS])),
@@ -187,9 +188,8 @@ def row(module: ModuleRecord) -> ModuleRow:
 
 
 def _main_card(
-    main: MainProgramRecord, module: ModuleRecord, modules: Sequence[ModuleRecord]
+    main: MainProgramRecord, module: ModuleRecord, others: Mapping[str, ModuleRecord]
 ) -> MainCard:
-    others = {module.key: row(module) for module in modules}
     is_open = main.sureness not in ("clear", "marker")
     programs = set() if is_open else {program.module for program in main.programs}
     doubtful = [
@@ -208,12 +208,14 @@ def _main_card(
         is_open=is_open,
         because=_because(main.strongest),
         reasons=main.reasons,
-        runners_up=tuple(Link(others[key].name, others[key].address) for key in doubtful),
+        runners_up=tuple(
+            Link(other.name, other.address) for other in map(row, map(others.__getitem__, doubtful))
+        ),
         runs=tuple(
             RunRow(
                 units.plural(len(run.processes), "process", "processes"),
-                others[run.module].name,
-                others[run.module].address,
+                row(others[run.module]).name,
+                row(others[run.module]).address,
                 sentences.sureness(run.sureness),
             )
             for run in main.runs

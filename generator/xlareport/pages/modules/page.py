@@ -1,11 +1,10 @@
 """The table of all modules."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.dump.modules import FileFigures
+from xlareport.analysis.dump import FileTotals
 from xlareport.pages import navigation, words
 from xlareport.pages.home.page import row
 from xlareport.pages.long_tables import PAGE, MadeRows, Row
@@ -27,8 +26,8 @@ def modules_page(report: ReportRecord, table: Table) -> ModulesPage:
     return ModulesPage(prose(f"{words.lead(report)} {words.many(report)}"), table)
 
 
-def modules_table(report: ReportRecord, files: Mapping[str, FileFigures]) -> Table:
-    """Return the table; `files` are figures of each module's files by its key."""
+def modules_table(report: ReportRecord, files: FileTotals) -> Table:
+    """Return the table; `files` are figures of the files of each module."""
     columns = (
         Column("Id", "int", "XLA's module id; ids have gaps"),
         Column("Module", "link"),
@@ -45,15 +44,17 @@ def modules_table(report: ReportRecord, files: Mapping[str, FileFigures]) -> Tab
     places = sorted(range(len(modules)), key=lambda place: modules[place].rank)
 
     def ranked(number: int) -> Row:
-        module = modules[places[number]]
-        return _row(module, files[module.key])
+        return row_at(places[number])
 
-    in_order = [_row(module, files[module.key]) for module in modules[:PAGE]]
+    def row_at(place: int) -> Row:
+        return _row(modules[place], files.counts[place], files.bytes[place])
+
+    in_order = [row_at(place) for place in range(min(PAGE, len(modules)))]
     rows = MadeRows(len(places), ranked) if len(places) > PAGE else in_order
     return Table(columns, rows, sort=(len(columns) - 1, "asc"), empty="No modules in this dump.")
 
 
-def _row(module: ModuleRecord, files: FileFigures) -> list[str | int | float | list[str] | None]:
+def _row(module: ModuleRecord, files: int, size: int) -> list[str | int | float | list[str] | None]:
     short = row(module)
     address = navigation.address(navigation.module_page(module.slug))
     return [
@@ -64,7 +65,7 @@ def _row(module: ModuleRecord, files: FileFigures) -> list[str | int | float | l
         short.last,
         short.changed,
         module.final.flops,
-        files.count,
-        files.bytes,
+        files,
+        size,
         module.rank,
     ]

@@ -1,11 +1,11 @@
 """The names page: the grammar of dump file names on this dump's own files, token by token."""
 
 from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, groupby
 
 from markupsafe import Markup
 
@@ -20,6 +20,7 @@ from xlareport.knowledge import kinds, opcodes, stages
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tokens import TokenView, token_views
 from xlareport.runtime import english, units
+from xlareport.storage.packed_keys import digest_number
 
 _MODULE_NAMES_SHOWN = 40
 _INSTRUCTION_NAMES_SHOWN = 12
@@ -91,43 +92,52 @@ def names_page(
     A file of the main program is the example of a form where it has one, and its name comes first.
     """
     forms: dict[tuple[str, ...], _Form] = defaultdict(dict)
+    of_main = {artifact.path for artifact in main.artifacts} if main else set()
+    own: set[int] = set()
     for place, artifact in enumerate(artifacts):
+        if artifact.path in of_main:
+            own.add(place)
         name = artifact.name
         formats = forms[_form(name)]
         formats.setdefault((name.kind, name.format or ""), array("q")).append(place)
     seen: set[TokenView] = set()
-    by_name: dict[str, int] = defaultdict(int)
-    for module in sorted(modules, key=lambda module: module is not main):
-        by_name[module.name] += 1
-    own = frozenset(artifact.path for artifact in main.artifacts) if main else frozenset()
-    shown = list(by_name.items())[:_MODULE_NAMES_SHOWN]
+    shown: Counter[str] = Counter()
+    further = array("q")
+    others = (module for module in modules if main is None or module.key != main.key)
+    for module in chain([main] if main else [], others):
+        if module.name in shown or len(shown) < _MODULE_NAMES_SHOWN:
+            shown[module.name] += 1
+        else:
+            further.append(digest_number(module.name))
     parts: set[TokenView] = set()
     return NamesPage(
         forms=tuple(
             _form_view(artifacts, form, seen, own)
             for form in sorted(forms.values(), key=partial(_place, artifacts))
         ),
-        module_names=tuple(_module_name(name, count, parts) for name, count in shown),
-        more_module_names=len(by_name) - len(shown),
+        module_names=tuple(_module_name(name, count, parts) for name, count in shown.items()),
+        more_module_names=sum(1 for _ in groupby(sorted(further))),
         instruction_names=tuple(_instruction_names(instructions)),
         suffixes=_suffixes(),
     )
 
 
-def instruction_names(summaries: Iterable[ModuleSummary]) -> Sequence[str]:
-    """Return names of instructions of the dump: the heaviest of each module."""
-    return [heavy.name for summary in summaries for heavy in summary.heaviest]
+def instruction_names(summaries: Iterable[ModuleSummary]) -> Iterator[str]:
+    """Yield names of instructions of the dump: the heaviest of each module."""
+    return (heavy.name for summary in summaries for heavy in summary.heaviest)
 
 
 def _instruction_names(names: Iterable[str]) -> Iterable[InstructionName]:
     """Take apart one name of each form, in the order given."""
     forms: set[tuple[str, ...]] = set()
     for name in names:
+        if len(forms) == _INSTRUCTION_NAMES_SHOWN:
+            return
         parts = explain_instruction(name)
         form = tuple(
             token.text if token.field == "later" else token.field for token in parts.tokens
         )
-        if form not in forms and len(forms) < _INSTRUCTION_NAMES_SHOWN:
+        if form not in forms:
             forms.add(form)
             opcode = opcodes.find(parts.base)
             also = f" As an opcode: {opcode.words}" if opcode else ""
@@ -200,11 +210,11 @@ def _form(name: DumpName) -> tuple[str, ...]:
 
 
 def _form_view(
-    artifacts: Sequence[Artifact], form: _Form, seen: set[TokenView], own: AbstractSet[str]
+    artifacts: Sequence[Artifact], form: _Form, seen: set[TokenView], own: Collection[int]
 ) -> NameForm:
     """Make the view, and add the parts that it shows to those seen."""
     formats = _by_format(form)
-    first = [place for place in formats[0] if artifacts[place].path in own] or formats[0]
+    first = [place for place in formats[0] if place in own] or formats[0]
     name = artifacts[first[len(first) // 2]].name
     tokens = token_views(name.tokens, name.kind)
     new = tuple(dict.fromkeys(token for token in tokens if token.meaning and token not in seen))

@@ -45,22 +45,23 @@ class ClusteredGraph:
 
 
 def clustered(
-    graphs: Iterable[FrameworkGraph], report: ReportRecord, reasons: Mapping[str, str]
+    graphs: Sequence[FrameworkGraph], report: ReportRecord, reasons: Mapping[str, str]
 ) -> tuple[ClusteredGraph, ...]:
     """Return the graphs that have clusters, each set of clusters once.
 
     `reasons` are what the framework's log says of operations, by their names.
     """
     clustered_graphs: dict[frozenset[str], ClusteredGraph] = {}
+    modules = [(module.key, module.name) for module in report.outlines] if graphs else []
     for graph in graphs:
         units_of = frozenset(node.unit for node in graph.nodes if node.unit)
         if units_of:
-            clustered_graphs.setdefault(units_of, _graph(graph, report, reasons))
+            clustered_graphs.setdefault(units_of, _graph(graph, modules, reasons))
     return tuple(clustered_graphs.values())[:_GRAPHS]
 
 
 def _graph(
-    graph: FrameworkGraph, report: ReportRecord, reasons: Mapping[str, str]
+    graph: FrameworkGraph, modules: Sequence[tuple[str, str]], reasons: Mapping[str, str]
 ) -> ClusteredGraph:
     inside: dict[str, list[GraphNode]] = defaultdict(list)
     for node in graph.nodes:
@@ -69,7 +70,8 @@ def _graph(
     return ClusteredGraph(
         path=graph.path,
         clusters=tuple(
-            Cluster(name, _modules(name, report), _counted(nodes)) for name, nodes in inside.items()
+            Cluster(name, _modules(name, modules), _counted(nodes))
+            for name, nodes in inside.items()
         ),
         outside=tuple(
             Outside(graph_node.name, graph_node.op, _reason(graph_node, reasons))
@@ -85,12 +87,12 @@ def _reason(node: GraphNode, reasons: Mapping[str, str]) -> str:
     return _TEXT if node.has_text else _NOT_KNOWN
 
 
-def _modules(unit: str, report: ReportRecord) -> tuple[str, ...]:
+def _modules(unit: str, modules: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return the modules of a cluster; TensorFlow appends to its name."""
     return tuple(
-        module.key
-        for module in report.outlines
-        if module.name.startswith(unit) and not module.name[len(unit) : len(unit) + 1].isalnum()
+        key
+        for key, name in modules
+        if name.startswith(unit) and not name[len(unit) : len(unit) + 1].isalnum()
     )
 
 

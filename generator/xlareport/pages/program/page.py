@@ -1,7 +1,8 @@
 """The page of the whole program: its modules in order, what they hand on, why there are so many."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from os.path import commonpath
 
 from markupsafe import Markup
@@ -10,6 +11,7 @@ from xlareport.analysis.modules.chains import find_chains
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.pages import navigation, words
+from xlareport.pages.long_tables import PAGE, MadeRows, Row
 from xlareport.pages.navigation import Link
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
 from xlareport.pages.program.ranks import RanksSection, count_ranks, ranks_section
@@ -18,7 +20,7 @@ from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.records.findings import HELPERS
-from xlareport.records.report import ReportRecord
+from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 LINKS_TABLE = "program-links"
@@ -103,19 +105,21 @@ def links_table(report: ReportRecord) -> Table:
         Column("Through", "text", "operations outside XLA on the path"),
     )
     shown = len(columns) if any(link.via for link in report.links) else len(columns) - 1
-    named = _named(report)
-    rows = [
-        (
-            _cell(named[link.source]),
-            _cell(named[link.target]),
+    modules = report.by_key
+
+    def link_row(place: int) -> Row:
+        link = report.links[place]
+        return (
+            _cell(_link(modules[link.source])),
+            _cell(_link(modules[link.target])),
             _tensors(link.tensors),
             link.grade,
             link.reason,
             ", ".join(link.via),
         )[:shown]
-        for link in report.links
-    ]
-    return Table(columns[:shown], rows)
+
+    rows = MadeRows(len(report.links), link_row)
+    return Table(columns[:shown], rows if len(rows) > PAGE else list(rows))
 
 
 def _cell(module: Link) -> list[str]:
@@ -127,13 +131,8 @@ def _tensors(shapes: Sequence[str]) -> str:
     return shown if len(shapes) <= 4 else f"{shown} and {units.count(len(shapes) - 4)} more"
 
 
-def _named(report: ReportRecord) -> dict[str, Link]:
-    return {
-        module.key: Link(
-            words.label(module), navigation.address(navigation.module_page(module.slug))
-        )
-        for module in report.outlines
-    }
+def _link(module: ModuleRecord) -> Link:
+    return Link(words.label(module), navigation.address(navigation.module_page(module.slug)))
 
 
 def _links_words(report: ReportRecord) -> str:
@@ -162,8 +161,8 @@ def _chain_words(report: ReportRecord) -> str:
     between = [(link.source, link.target) for link in report.links if link.source != link.target]
     if not between:
         return ""
-    result, named = find_chains(between), _named(report)
-    shown = [f"`{named[text].name}`" for text in result.longest[:_LONGEST_CHAIN]]
+    result, modules = find_chains(between), report.by_key
+    shown = [f"`{words.label(modules[text])}`" for text in result.longest[:_LONGEST_CHAIN]]
     more = len(result.longest) - len(shown)
     row = f"{', then '.join(shown)}{f', and {more} more' if more else ''}"
     if len(result.groups) == 1:
@@ -176,18 +175,18 @@ def _chain_words(report: ReportRecord) -> str:
 
 def _retraced(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     """Return the tables of functions that were compiled several times; helpers are only counted."""
-    named, roles = _named(report), {module.key: module.role for module in report.outlines}
-    recompilations = [
-        group for group in report.retrace_groups if roles[group.modules[0]] not in HELPERS
-    ]
+    modules = report.by_key
+    recompilations = (
+        group for group in report.retrace_groups if modules[group.modules[0]].role not in HELPERS
+    )
     return tuple(
         DifferenceTable(
             name=recompilation.name,
             note=_retrace_note(recompilation),
-            modules=tuple(named[key] for key in recompilation.modules[:_COLUMNS]),
+            modules=tuple(_link(modules[key]) for key in recompilation.modules[:_COLUMNS]),
             rows=_cut(recompilation.differences),
         )
-        for recompilation in recompilations[:_TABLES]
+        for recompilation in islice(recompilations, _TABLES)
     )
 
 
@@ -207,16 +206,17 @@ def _cut(differences: Sequence[Difference]) -> tuple[Difference, ...]:
 
 
 def _repeated(report: ReportRecord) -> str:
-    roles = {module.key: module.role for module in report.outlines}
-    recompilations = [
-        group for group in report.retrace_groups if roles[group.modules[0]] in HELPERS
+    modules = report.by_key
+    counts = [
+        len(group.modules)
+        for group in report.retrace_groups
+        if modules[group.modules[0]].role in HELPERS
     ]
-    if not recompilations:
+    if not counts:
         return ""
-    modules = sum(len(recompilation.modules) for recompilation in recompilations)
     return (
-        f"{units.plural(len(recompilations), 'eager helper')} compiled to "
-        f"{units.plural(modules, 'module')}: one for each shape, type or static argument."
+        f"{units.plural(len(counts), 'eager helper')} compiled to "
+        f"{units.plural(sum(counts), 'module')}: one for each shape, type or static argument."
     )
 
 
@@ -287,8 +287,10 @@ _SEVERAL = 2
 
 def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     """Return the tables of what several processes compiled; those that differ first."""
-    named, folders = _named(report), _folders(report)
-    telling = (group for group in report.rank_groups if group.differences or not group.ranks)
+    telling = [group for group in report.rank_groups if group.differences or not group.ranks]
+    if not telling:
+        return ()
+    modules, shared = report.by_key, _shared_folder(report)
     ordered = sorted(
         telling, key=lambda group: (group.collectives is not None, not group.differences)
     )
@@ -297,8 +299,7 @@ def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
             name=group.name,
             note=_rank_note(group),
             modules=tuple(
-                Link(f"{folders[key]}{named[key].name}", named[key].address)
-                for key in group.modules[:_COLUMNS]
+                _link_in_folder(modules[key], shared) for key in group.modules[:_COLUMNS]
             ),
             rows=_cut(group.differences),
         )
@@ -322,13 +323,17 @@ def _rank_note(group: RankGroup) -> str:
     return f"{message} All have the same {many} in the same order."
 
 
-def _folders(report: ReportRecord) -> dict[str, str]:
-    """Return the folder of each module, with `/` at its end, less what all have in common."""
-    highest = {
-        module.key: min(module.files, key=lambda path: path.count("/"), default="")
-        for module in report.outlines
-    }
-    folders = {key: path.rpartition("/")[0] for key, path in highest.items()}
-    shared = commonpath(folders.values()) if folders else ""
-    result = {key: folder[len(shared) :].strip("/") for key, folder in folders.items()}
-    return {key: f"{text}/" if text else "" for key, text in result.items()}
+def _link_in_folder(module: ModuleRecord, shared: str) -> Link:
+    """Return the link to a module with its folder, less what all folders have in common."""
+    folder = _folder(module)[len(shared) :].strip("/")
+    link = _link(module)
+    return replace(link, name=f"{folder}/{link.name}" if folder else link.name)
+
+
+def _folder(module: ModuleRecord) -> str:
+    return min(module.files, key=lambda path: path.count("/"), default="").rpartition("/")[0]
+
+
+def _shared_folder(report: ReportRecord) -> str:
+    folders = {_folder(module) for module in report.outlines}
+    return commonpath(folders) if folders else ""

@@ -1,8 +1,9 @@
 """The picture of the whole program: modules in the order of their compilation, links as arrows."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from heapq import nsmallest
 
 from xlareport.analysis.modules.links import ModuleLink
 from xlareport.pages import words
@@ -29,7 +30,7 @@ def program_picture(report: ReportRecord) -> PictureRequest | None:
     """Draw what somebody wrote, and the helpers that are linked; None without two modules."""
     linked = {key for link in report.links for key in (link.source, link.target)}
     drawn = _first(
-        [module for module in report.outlines if module.key in linked or module.role not in HELPERS]
+        module for module in report.outlines if module.key in linked or module.role not in HELPERS
     )
     keys = {module.key for module in drawn}
     links = [link for link in report.links if link.source in keys and link.target in keys]
@@ -57,11 +58,12 @@ def _left_out(many: int) -> str:
     )
 
 
-def _first(modules: Sequence[ModuleRecord]) -> list[ModuleRecord]:
+def _first(modules: Iterable[ModuleRecord]) -> list[ModuleRecord]:
     """Keep what fits, in its order: helpers go first, then what is ranked last."""
-    kept = sorted(modules, key=lambda module: (module.role in HELPERS, module.rank))[:_DRAWN]
-    keys = {module.key for module in kept}
-    return [module for module in modules if module.key in keys]
+    kept = nsmallest(
+        _DRAWN, enumerate(modules), key=lambda row: (row[1].role in HELPERS, row[1].rank)
+    )
+    return [module for _, module in sorted(kept, key=lambda row: row[0])]
 
 
 def _node(module: ModuleRecord) -> Box:

@@ -67,7 +67,7 @@ def ranks_section(report: ReportRecord) -> RanksSection | None:
         if difference is not None
     ]
     shown.sort(key=lambda row: list(_WORDS).index(row[1].verdict))
-    modules = {module.key: module for module in report.outlines}
+    modules = report.by_key
     more = len(shown) - _SHOWN
     return RanksSection(
         lead=prose(rank_words(report)),
@@ -191,7 +191,7 @@ def ranks_table(report: ReportRecord) -> Table:
 
     Letters tell the modules of one row apart: `A` is that of most ranks.
     """
-    modules = {module.key: module for module in report.outlines}
+    modules = report.by_key
     rows = list(_matrix_rows(report))
     patterns: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number in range(1, len(report.ranks) + 1):

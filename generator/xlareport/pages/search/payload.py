@@ -4,6 +4,7 @@ Names are written as stems with their numbers, because `fusion` has thousands; w
 is a number into `spans`, pairs of the first and the last snapshot.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -295,21 +296,22 @@ def _changed(touched: Touched, places: Mapping[str, int]) -> Iterator[list[int]]
 
 
 def search_files(
-    report: ReportRecord, summaries: Sequence[ModuleSummary], scopes: Sequence[Sequence[str]]
+    report: ReportRecord, summaries: Iterable[ModuleSummary], scopes: Iterable[Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the small index, which has the first modules, and that of the others page by page."""
     main = report.main.module if report.main else None
     modules = report.outlines
-    order = sorted(
-        range(len(modules)),
-        key=lambda place: (modules[place].key != main, modules[place].rank, place),
-    )
+    ranks = array("q", (0 if module.key == main else module.rank for module in modules))
+    order = array("q", sorted(range(len(ranks)), key=ranks.__getitem__))
+    numbers = array("q", bytes(8 * len(order)))
+    for number, place in enumerate(order):
+        numbers[place] = number
     for number, start in enumerate(range(PAGE, len(order), PAGE), 1):
         part = _searched_modules(report, order, start)
         yield make_payload_file(f"{navigation.SEARCH}-{number}", part)
     front = _searched_modules(report, order, 0) | {
-        **_held("opcodes", _opcodes_of(report, summaries, order)),
-        **_held("scopes", (scopes[place] for place in order)),
+        **_held("opcodes", numbers, _opcodes_of(report, summaries)),
+        **_held("scopes", numbers, scopes),
         "files": len(report.files),
         "topics": list(search_topics(report.modules[order[0]])) if order else [],
     }
@@ -348,23 +350,29 @@ def _searched_modules(report: ReportRecord, order: Sequence[int], start: int) ->
 
 
 def _opcodes_of(
-    report: ReportRecord, summaries: Sequence[ModuleSummary], order: Iterable[int]
+    report: ReportRecord, summaries: Iterable[ModuleSummary]
 ) -> Iterator[Sequence[str]]:
-    for place in order:
-        yield [] if report.outlines[place].same_as else _opcodes(summaries[place])
+    for module, summary in zip(report.outlines, summaries, strict=True):
+        yield [] if module.same_as else _opcodes(summary)
 
 
-def _held(name: str, values: Iterable[Sequence[str]]) -> dict[str, Any]:
-    """Return which modules have a value, the first of them by number; all are counted."""
-    holders: dict[str, list[int]] = {}
-    counts: Counter[str] = Counter()
-    for number, some in enumerate(values):
-        for text in some:
-            counts[text] += 1
-            if counts[text] <= _HOLDERS:
-                holders.setdefault(text, []).append(number)
-    more = {text: count - _HOLDERS for text, count in counts.items() if count > _HOLDERS}
-    return {name: holders} | ({f"more_{name}": more} if more else {})
+def _held(name: str, numbers: Sequence[int], values: Iterable[Sequence[str]]) -> dict[str, Any]:
+    """Return which modules have a value, the first of them by number; all are counted.
+
+    `values` are those of each module of the dump, `numbers` its number in the search.
+    """
+    holders: dict[str, array[int]] = {}
+    first: dict[str, tuple[int, int]] = {}
+    """The lowest number that has a value, and where among its values that is."""
+    for number, some in zip(numbers, values, strict=True):
+        for at, text in enumerate(some):
+            holders.setdefault(text, array("q")).append(number)
+            first[text] = min(first.get(text, (number, at)), (number, at))
+    shown = {
+        text: sorted(holders[text])[:_HOLDERS] for text in sorted(holders, key=first.__getitem__)
+    }
+    more = {text: len(holders[text]) - _HOLDERS for text in shown if len(holders[text]) > _HOLDERS}
+    return {name: shown} | ({f"more_{name}": more} if more else {})
 
 
 def _opcodes(summary: ModuleSummary) -> list[str]:
