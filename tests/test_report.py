@@ -18,7 +18,8 @@ from xlareport.analysis import dump as analysis_dump
 from xlareport.dump import duplicates
 from xlareport.extract import extract_texts
 from xlareport.module_work import kept
-from xlareport.records.report import ReportRecord, report_json
+from xlareport.records.report import ReportRecord
+from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime import worker_pool
 from xlareport.runtime.resources import PACKAGE

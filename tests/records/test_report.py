@@ -1,32 +1,21 @@
-"""report.json names each file once."""
+"""Records of modules in a file: what lists ask of them is as in memory."""
 
-import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from tests.conftest import paths_of
-
-from xlareport.records.report import report_json
+from xlareport.records.report import StoredRecords
 from xlareport.report import BuildOptions, read_report
 
-HLO = "HloModule m\n\nENTRY main {\n  ROOT p = f32[8]{0} parameter(0)\n}\n"
 
-
-def test_a_snapshot_in_one_format_has_one_ending(tmp_path: Path) -> None:
-    name = "module_0000.m.before_optimizations."
-    (tmp_path / f"{name}txt").write_text(HLO)
-    report = json.loads(report_json(read_report(tmp_path, BuildOptions())))
-
-    (stage,) = report["modules"][0]["stages"]
-    assert stage["files"] == {"name": name, "endings": ["txt"]}
-    assert report["modules"][0]["files"] == report["files"] == []
-
-
-def test_every_file_of_a_dump_is_there_once(unpacked: Callable[[str], Path]) -> None:
-    dump = unpacked("jax-cpu-train-allformats")
-    report = json.loads(report_json(read_report(dump, BuildOptions())))
-    there = [one.relative_to(dump).as_posix() for one in dump.rglob("*") if one.is_file()]
-
-    assert sorted(paths_of(report)) == sorted(there)
-    assert "dot" in report["modules"][0]["stages"][0]["files"]["endings"]
-    assert "\n" not in report_json(read_report(dump, BuildOptions())).rstrip("\n")
+def test_stored_records_answer_as_those_in_memory(unpacked: Callable[[str], Path]) -> None:
+    report = read_report(unpacked("jax-cpu-two-runs"), BuildOptions())
+    stored = replace(report, modules=StoredRecords(resident=0).extend(report.modules))
+    assert list(stored.modules) == list(report.modules)
+    assert stored.main_place == report.main_place
+    assert stored.main_module == report.main_module
+    assert stored.by_key.keys() == report.by_key.keys()
+    for key, module in report.by_key.items():
+        outline = stored.by_key[key]
+        assert (outline.key, outline.role, outline.rank) == (key, module.role, module.rank)
+        assert outline.expense is None

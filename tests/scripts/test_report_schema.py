@@ -11,7 +11,7 @@ from typing import Any, Literal
 import jsonschema
 import pytest
 
-from xlareport.records.report import report_json
+from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.resources import PACKAGE
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
@@ -24,8 +24,7 @@ from xlareport.dump.standard_input import take_standard_input
 from xlareport.runtime.errors import Problem, UnreadableInputError
 from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
 from xlareport.storage.sorted_values import sort_values
-from xlareport.storage.spooled_values import FilledValues
-from xlareport.storage.value_blocks import ValueBlocks
+from xlareport.storage.value_blocks import keep_blocks
 
 MANY_FILES = 4_000
 """Files of a dump from which on what is known of them lies on disk."""
@@ -284,17 +283,8 @@ def _sorted(entries: Iterable[Entry], spool: Spool) -> Iterator[Entry]:
 
 
 def keep_entries(entries: Iterable[Entry], folder: Path) -> Sequence[Entry]:
-    """Return entries: of many, few are in memory, the others in a file in a folder.
-
-    Other processes of this machine can read them as long as the folder is there.
-    """
-    waiting = iter(entries)
-    first = tuple(islice(waiting, MANY_FILES))
-    if len(first) < MANY_FILES:
-        return first
-    handle, path = tempfile.mkstemp(prefix="entries-", dir=folder)
-    os.close(handle)
-    return ValueBlocks(FilledValues[tuple[Entry, ...]](Path(path)), chain(first, waiting))
+    """Return entries: of many, few are in memory, the others in a file in a folder."""
+    return keep_blocks(entries, folder, MANY_FILES)
 
 
 def _entries(place: str | Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:

@@ -28,7 +28,8 @@ from xlareport.pages.search.payload import search_files
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.build import with_problems
-from xlareport.records.report import ReportRecord, report_parts
+from xlareport.records.report import ReportRecord
+from xlareport.records.report_json import report_parts
 from xlareport.records.stored_sketches import dump_file
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Workers

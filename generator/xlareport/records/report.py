@@ -4,10 +4,8 @@ Pages show the same records, so that they cannot disagree. A figure that is not 
 0. What is one record already in analysis (links, passes, figures) is not defined anew here.
 """
 
-import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,7 @@ from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.cost import CostRecord
-from xlareport.records.file_list import FileList, FileRecord
+from xlareport.records.file_list import FileRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
@@ -333,86 +331,3 @@ _LARGE: dict[str, Any] = {
     "tpu": None,
 }
 """What no list of modules shows."""
-
-
-def report_json(report: ReportRecord) -> str:
-    """Return the content of report.json."""
-    return "".join(report_parts(report))
-
-
-def report_parts(report: ReportRecord) -> Iterator[str]:
-    """Yield the content of report.json, a module at a time."""
-    kinds_of = _kinds_by_module(report.files)
-    modules = (_module(module, kinds_of(place)) for place, module in enumerate(report.modules))
-    others = {file.path: file.kind for file in report.files if file.module is None}
-    values: dict[str, Iterable[Any]] = {"modules": modules, "files": _files([*others], others)}
-    for number, field in enumerate(fields(report)):
-        yield f'{"," if number else "{"}"{field.name}":'
-        value = getattr(report, field.name)
-        if field.name in values:
-            yield from _listed(values[field.name])
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            yield from _listed(map(_plain, value))
-        else:
-            yield _dumped(_plain(value))
-    yield "}\n"
-
-
-def _plain(value: Any) -> Any:
-    """Return a record as JSON has it."""
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
-
-
-def _listed(values: Iterable[Any]) -> Iterator[str]:
-    yield "["
-    for place, value in enumerate(values):
-        yield f"{',' if place else ''}{_dumped(value)}"
-    yield "]"
-
-
-def _kinds_by_module(files: Sequence[FileRecord]) -> Callable[[int], Mapping[str, str]]:
-    """Return what gives the kinds of at least the files of a module, by its place."""
-    if isinstance(files, FileList):
-        return files.kinds_of
-    kinds = {file.path: file.kind for file in files}
-    return lambda _: kinds
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _module(module: ModuleRecord, kinds: Mapping[str, str]) -> dict[str, Any]:
-    of_stages = {path for stage in module.stages for path in stage.files}
-    others = [path for path in module.files if path not in of_stages]
-    stages = [_stage(stage) for stage in module.stages]
-    bare = asdict(replace(module, stages=(), files=(), collectives=()))
-    collectives = [_with_from(asdict(collective)) for collective in module.collectives]
-    files = _files(others, kinds)
-    return bare | {"stages": stages, "files": files, "collectives": collectives}
-
-
-def _with_from(value: Any) -> Any:
-    """Name `from_` what it is called outside of Python, where the word is taken."""
-    if isinstance(value, dict):
-        return {name.removesuffix("_"): _with_from(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_with_from(inner) for inner in value]
-    return value
-
-
-def _files(paths: Sequence[str], kinds: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"path": path, "kind": kinds[path]} for path in paths]
-
-
-def _stage(stage: SnapshotRecord) -> dict[str, Any]:
-    value = asdict(stage) | {"files": _together(stage.files)}
-    del value["label"]
-    return value
-
-
-def _together(paths: Sequence[str]) -> dict[str, Any]:
-    """Return what the paths begin with, up to a dot, and how each of them ends."""
-    common = os.path.commonprefix(list(paths))  # noqa: RUF071 - of names, not of folders
-    name = common[: common.rfind(".") + 1]
-    return {"name": name, "endings": [path[len(name) :] for path in paths]}

@@ -1,10 +1,13 @@
 """Small values of which there are very many, some together in a file: read one after another."""
 
+import os
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
+from pathlib import Path
 from typing import Generic, TypeVar, overload
 
-from xlareport.storage.spooled_values import SpooledValues
+from xlareport.storage.spooled_values import FilledValues, SpooledValues
 
 T = TypeVar("T")
 _TOGETHER = 100
@@ -44,3 +47,17 @@ class ValueBlocks(Sequence[T], Generic[T]):
     def __iter__(self) -> Iterator[T]:
         for block in self.blocks:
             yield from block
+
+
+def keep_blocks(values: Iterable[T], folder: Path, most: int) -> Sequence[T]:
+    """Return fewer than `most` values in memory, more of them in a file in a folder.
+
+    Other processes of this machine can read them as long as the folder is there.
+    """
+    waiting = iter(values)
+    first = tuple(islice(waiting, most))
+    if len(first) < most:
+        return first
+    handle, path = tempfile.mkstemp(prefix="values-", dir=folder)
+    os.close(handle)
+    return ValueBlocks(FilledValues[tuple[T, ...]](Path(path)), chain(first, waiting))
