@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from xlareport.analysis.cost.heap_use import is_table, measure_heap_use
 from xlareport.analysis.cost.memory import DEFAULT_SPACE, HOST_SPACE, HeldMemory, sum_held
 from xlareport.analysis.cost.occupancy import HELD, measure_most
 from xlareport.hlo.model import HloModule
@@ -20,11 +21,6 @@ from xlareport.readers.live_range import LiveRanges
 
 _TPU_ALIGNMENT = 16_384
 """Bytes: every buffer of a TPU's temporaries begins at a multiple of it."""
-_COMPARED_LOOPS = frozenset({"tpu-v4", "tpu-v5e", "tpu-v6e"})
-"""Chips on which the rule gave libtpu's temp where a loop carries arrays in the heap.
-
-On TPU v5p it was right in 3 of 8 such compilations, and up to 24% too low in the others.
-"""
 _CARRIED = frozenset({"copy", "parameter", "while", "conditional", "get-tuple-element", "call"})
 """Opcodes that hand on a scalar, besides those of arithmetic."""
 
@@ -48,9 +44,9 @@ class MemoryStats:
 
 
 def find_memory_stats(
-    files: MemoryFiles, module: HloModule, backend: str | None, chip: str = ""
+    files: MemoryFiles, module: HloModule, backend: str | None
 ) -> MemoryStats | None:
-    """Return temp and peak; None without a buffer assignment. `chip` is a device's key."""
+    """Return temp and peak; None without a buffer assignment."""
     assignment, live = files.assignment, files.live
     if assignment is None:
         return None
@@ -58,7 +54,7 @@ def find_memory_stats(
     if backend == "cpu":
         return MemoryStats(held.temp_bytes, held.peak_without_temp_bytes, is_exact=True)
     is_tpu = backend == "tpu"
-    temp = _tpu_temp(assignment, live, module, chip) if is_tpu else held.temp_bytes
+    temp = _tpu_temp(assignment, live, module) if is_tpu else held.temp_bytes
     throughout = _throughout(held, assignment)
     fullest = _fullest_space(assignment, live)
     if fullest is None:
@@ -104,14 +100,12 @@ def _device_memory(assignment: BufferAssignment) -> Iterable[Allocation]:
 
 
 def _tpu_temp(
-    assignment: BufferAssignment, live: LiveRanges | None, module: HloModule, chip: str
+    assignment: BufferAssignment, live: LiveRanges | None, module: HloModule
 ) -> int | None:
     """Return libtpu's temp: the heap of buffer assignment and, once more, what it leaves unused.
 
-    None where the rule is not known to hold.
-
-    Tables of tuples count as if they were held throughout. Where the heap holds nothing but such
-    tables and scalars, which live in registers, libtpu needs no heap.
+    None without live ranges. Where the heap holds nothing but tables of tuples and scalars, which
+    live in registers, libtpu needs no heap.
     """
     temps = [
         allocation
@@ -121,65 +115,24 @@ def _tpu_temp(
     opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}
     if not any(_is_in_memory(value, opcodes) for item in temps for value in item.values):
         return 0
-    if live is None or (chip not in _COMPARED_LOOPS and _carries_arrays(temps, opcodes)):
+    if live is None:
         return None
     heap = sum(-(-item.size // _TPU_ALIGNMENT) * _TPU_ALIGNMENT for item in temps)
-    used = sum(measure_most(_counted(item, opcodes), live) + _table_bytes(item) for item in temps)
-    return 2 * heap - used
-
-
-def _carries_arrays(temps: Iterable[Allocation], opcodes: Mapping[str, str]) -> bool:
-    """Return whether the heap holds an array that a loop carries."""
-    carried = (
-        value
-        for allocation in temps
-        for value in allocation.values
-        if opcodes.get(value.instruction) == "while" and not _is_table(value)
-    )
-    return any(not value.shape.partition("{")[0].endswith("[]") for value in carried)
-
-
-def _counted(allocation: Allocation, opcodes: Mapping[str, str]) -> Allocation:
-    """Leave out what libtpu does not count: tables, flags in registers, and scalars of loops."""
-    values = tuple(
-        value
-        for value in allocation.values
-        if not _is_table(value) and not _is_flag_or_counter(value, opcodes)
-    )
-    return replace(allocation, values=values)
-
-
-def _is_flag_or_counter(value: BufferValue, opcodes: Mapping[str, str]) -> bool:
-    opcode = opcodes.get(value.instruction, "")
-    kind = value.shape.partition("{")[0]
-    is_flag = kind == "pred[]" and opcode in opcode_work().elementwise
-    return is_flag or (kind.endswith("[]") and opcode in _CARRIED)
+    return 2 * heap - sum(measure_heap_use(item, live, module) for item in temps)
 
 
 def _is_in_memory(value: BufferValue, opcodes: Mapping[str, str]) -> bool:
     """Return whether a value is in a TPU's main memory: neither a table nor a scalar register."""
-    if _is_table(value):
+    if is_table(value):
         return False
     opcode = opcodes.get(value.instruction, "")
     is_scalar = value.shape.partition("{")[0].endswith(("[]", "[1]"))
     return not (is_scalar and (opcode in opcode_work().elementwise or opcode in _CARRIED))
 
 
-def _is_table(value: BufferValue) -> bool:
-    """Return whether it is the table of pointers of a tuple."""
-    return value.shape.startswith("(")
-
-
 def _arrays_alone(allocation: Allocation) -> Allocation:
-    values = tuple(value for value in allocation.values if not _is_table(value))
+    values = tuple(value for value in allocation.values if not is_table(value))
     return replace(allocation, values=values)
-
-
-def _table_bytes(allocation: Allocation) -> int:
-    """Return the bytes of the tables, those at one place once."""
-    return sum(
-        {value.offset: value.size for value in allocation.values if _is_table(value)}.values()
-    )
 
 
 def _sum_most(values: Iterable[BufferValue], live: LiveRanges) -> int:

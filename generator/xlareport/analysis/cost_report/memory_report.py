@@ -171,7 +171,7 @@ def report_memory(
 ) -> MemoryReport:
     """Bring together what the dump's files and the final module say; `chip` is a device's key."""
     report = _ReportBuilder(files, module).build(cost, chip)
-    return replace(report, stats=find_memory_stats(files, module, backend, chip))
+    return replace(report, stats=find_memory_stats(files, module, backend))
 
 
 class _ReportBuilder:
