@@ -4466,6 +4466,7 @@ var xlareport = (() => {
   var NARROW = 3;
   var WIDEST2 = 64;
   var LEAST2 = 18;
+  var LEAST_KEY = 34;
   var SAMPLE = 1e3;
   var BESIDE2 = 3;
   function firstColumns({ columns: columns2, rows: rows2, sort }, narrow) {
@@ -4496,7 +4497,8 @@ var xlareport = (() => {
   }
   function dividedRoom(wanted2, firm, room) {
     const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
-    const least = wanted2.map((width, place) => firm[place] ? width : Math.min(width, LEAST2));
+    const key = Math.max(LEAST2, Math.min(LEAST_KEY, room / 2));
+    const least = wanted2.map((width, place) => firm[place] ? width : Math.min(width, place ? LEAST2 : key));
     const spare = total - least.reduce((sum2, width) => sum2 + width, 0);
     if (total <= room) return wanted2.map((width) => width * room / total);
     const share = spare ? Math.max(0, room - total + spare) / spare : 0;

@@ -10,6 +10,8 @@ const NARROW = 3;
 const WIDEST = 64;
 /** Characters to which a column of names shrinks before the table becomes wider than the window. */
 const LEAST = 18;
+/** The same of the first column, by which rows are told apart; at most half of the room. */
+const LEAST_KEY = 34;
 /** Rows of which numbers are written to see how long they are; all are about as long. */
 const SAMPLE = 1000;
 /** Characters beside the text: the sign of the order, the padding. */
@@ -74,7 +76,8 @@ export function textWidths({ columns, rows }) {
  */
 export function dividedRoom(wanted, firm, room) {
   const total = wanted.reduce((sum, width) => sum + width, 0);
-  const least = wanted.map((width, place) => (firm[place] ? width : Math.min(width, LEAST)));
+  const key = Math.max(LEAST, Math.min(LEAST_KEY, room / 2));
+  const least = wanted.map((width, place) => (firm[place] ? width : Math.min(width, place ? LEAST : key)));
   const spare = total - least.reduce((sum, width) => sum + width, 0);
   if (total <= room) return wanted.map((width) => (width * room) / total);
   const share = spare ? Math.max(0, room - total + spare) / spare : 0;

@@ -41,4 +41,5 @@ test("names shrink, numbers do not", () => {
   assert.deepEqual(dividedRoom([60, 10], [false, true], 40), [30, 10]);
   assert.deepEqual(dividedRoom([60, 10], [false, true], 10), [18, 10]);
   assert.deepEqual(dividedRoom([10, 10], [false, true], 40), [20, 20]);
+  assert.deepEqual(dividedRoom([30, 60, 60], [false, false, false], 100), [30, 35, 35]); // names that tell rows apart
 });

@@ -141,3 +141,29 @@ def test_what_stories_name_has_a_history_though_it_came_and_went() -> None:
     assert "nothing" not in index["names"]
     chunk = found["m/x/history-1"]
     assert [event[1] for event in events(chunk, 0)] == ["added", "removed"]
+
+
+def test_a_fusion_has_what_passes_did_to_its_matmul_before() -> None:
+    """The pass that made the fusion is not the first that changed the matmul in it."""
+    texts = (
+        "ROOT %d = f32[] dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+        "ROOT %d = f32[] dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+        "operand_precision={highest,highest}",
+        "ROOT %f = f32[] fusion(%x), kind=kOutput, calls=%c",
+    )
+    fused = (
+        "HloModule m\n\n%c (p: f32[8]) -> f32[] {\n  %p = f32[8]{0} parameter(0)\n"
+        "  ROOT %e = f32[] dot(%p, %p), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+        "operand_precision={highest,highest}\n}\n\nENTRY"
+    )
+    head = HEAD.replace("-> f32[8]", "-> f32[]")
+    read = [TextReader().read(head.format(one).encode(), "m") for one in texts[:2]]
+    last = head.format(texts[2]).replace("HloModule m\n\nENTRY", fused)
+    modules = [one for one in [*read, TextReader().read(last.encode(), "m")] if one is not None]
+    assert len(modules) == 3
+    payloads = rows(history_payloads("x", SnapshotSequence(modules), [("0", "0")] * 3))
+    index = payloads["m/x/history"]
+    (number, *_) = index["names"]["f"]
+    told = [(event[0], event[1]) for event in events(payloads["m/x/history-0"], number)]
+    assert (2, "created") in told
+    assert (1, "changed") in told

@@ -89,6 +89,20 @@ def test_ranks_that_order_their_collectives_differently_are_told(unpacked: Unpac
     assert [group.title for group in picture.drawings[0].groups] == ["rank0", "rank1"]
 
 
+def test_modules_that_are_not_drawn_are_counted_by_role(unpacked: Unpack) -> None:
+    _, report = made(unpacked, "jax-cpu-train")
+    picture = program_picture(report)
+    assert picture is not None
+    (drawing,) = picture.drawings
+    (note,) = drawing.notes
+    left = [
+        module for module in report.modules if module.key not in {box.id for box in drawing.nodes}
+    ]
+    assert note.startswith(f"{len(left)} modules not shown: ")
+    for role in {module.role for module in left}:
+        assert f"{role} ({sum(module.role == role for module in left)})" in note
+
+
 def test_processes_that_cannot_be_told_apart_are_told(unpacked: Unpack) -> None:
     analysed, report = made(unpacked, "jax-cpu-two-runs")
     assert report.processes == 2

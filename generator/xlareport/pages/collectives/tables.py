@@ -81,11 +81,11 @@ def _origins(rows: Sequence[CollectiveRow]) -> Table:
         Column("Collective", "code", of="instruction"),
         Column("Cause"),
         Column("Why"),
+        Column("Grade", "text", "exact if the snapshots show it"),
+        Column("First in", "text", "the first snapshot that has it"),
         Column("Value", "code", "before partitioning"),
         Column("Sharding before", "code", "of a partial sum those of the operands"),
         Column("Sharding after", "code"),
-        Column("Grade", "text", "exact if the snapshots show it"),
-        Column("First in", "text", "the first snapshot that has it"),
     )
     return Table(columns, [_origin_cells(row) for row in rows])
 
@@ -96,11 +96,11 @@ def _origin_cells(row: CollectiveRow) -> list[Cell]:
         row.collective.instruction,
         origin.cause.value if origin.cause else None,
         plain(origin.detail or origin.cause_reason or ""),
+        origin.grade,
+        origin.stage or f"({origin.stage_reason})",
         pair.value if pair else None,
         pair.from_ if pair else f"({row.sharding_reason})",
         (pair.to or "(does not follow)") if pair else None,
-        origin.grade,
-        origin.stage or f"({origin.stage_reason})",
     ]
 
 

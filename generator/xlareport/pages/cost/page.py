@@ -147,9 +147,9 @@ def _on_chip(cost: CostReport) -> str:
     if not names:
         return ""
     return (
-        f" Accesses to {' and '.join(names)} are not included (bandwidth not published): a chip "
-        "that keeps more of the data there has a shorter roofline time, so compare times of one "
-        "chip only."
+        f" Times exclude accesses to {' and '.join(names)} (bandwidth not published): a chip that "
+        "keeps more of the data there has a shorter roofline time, so compare times of one chip "
+        "only. Bytes accessed, read and written include them."
     )
 
 

@@ -25,7 +25,13 @@ def cost_tables(cost: CostReport) -> Mapping[str, Table]:
     return tables
 
 
+_OFF_CHIP = "Device memory"
+
+
 def _heaviest(cost: CostReport) -> Table:
+    apart = any(
+        row.heavy.cost.main_memory_bytes != row.heavy.cost.bytes_accessed for row in cost.heaviest
+    )
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Share", "percent", "of the roofline time of the module"),
@@ -37,6 +43,11 @@ def _heaviest(cost: CostReport) -> Table:
         Column("Executions", "int", "per module execution"),
         Column("Read", "bytes", "by all executions"),
         Column("Written", "bytes", "by all executions"),
+        *(
+            [Column(_OFF_CHIP, "bytes", "read and written, on-chip memory excluded")]
+            if apart
+            else []
+        ),
         Column("FLOP/byte", "float", "operational intensity, by bytes of device memory"),
         Column("Grade", "text", "exact, or guessed if the FLOPs are not certain"),
         Column("Scope"),
@@ -57,6 +68,7 @@ def _heaviest(cost: CostReport) -> Table:
                 result.executions,
                 result.of_all_runs(result.bytes_read),
                 result.of_all_runs(result.bytes_written),
+                *([result.of_all_runs(result.main_memory_bytes)] if apart else []),
                 result.intensity or None,
                 result.grade,
                 heavy_row.scope,

@@ -11,7 +11,11 @@ from typing import Any
 
 from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.events import Event, HistoryEvent
-from xlareport.analysis.history.instruction import SnapshotSequence, order_by_stage
+from xlareport.analysis.history.instruction import (
+    SnapshotSequence,
+    history,
+    order_by_stage,
+)
 from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import (
@@ -37,6 +41,9 @@ _FOLLOWED = 6
 _LISTED = 40
 _LONGEST = 160
 
+_CONTRACTIONS = frozenset({"convolution", "dot", "ragged-dot", "scaled-dot"})
+_MOST_CONTRACTIONS = 2
+"""Of one fusion whose earlier events are listed."""
 _ENDS = frozenset({Event.FIRST, Event.LAST})
 """Events that say no more than the lists of origins and heirs do."""
 _GOES_ON = frozenset(
@@ -139,7 +146,8 @@ def _follow(
     places = subject.places
     if subject.stage > 0:
         origins = before[places[0].computation][places[0].instruction]
-        return _Followed(trace_subject(snapshots, subject, Ends(origins, places)), 1)
+        result = trace_subject(snapshots, subject, Ends(origins, places))
+        return _Followed(_with_contractions(snapshots, result), 1)
     few = replace(subject, places=places[:_FOLLOWED])
     result = trace_subject(snapshots, few, Ends(places, _heirs(few.places, after)))
     if len(places) > _FOLLOWED:
@@ -147,6 +155,29 @@ def _follow(
         now = standings(last, _heirs(places, after))
         result = replace(result, now=now)
     return _Followed(result, len(places))
+
+
+def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
+    """Add what passes did to the matmul of a fusion before the fusion was made.
+
+    That of its first event is meant: before it, the fusion has no history of its own.
+    """
+    made = next((event for event in trace.events if event.event not in _ENDS), None)
+    if made is None or made.stage == 0:
+        return trace
+    module = snapshots.modules[made.stage - 1]
+    contractions = [
+        place
+        for place in made.sources
+        if (line := module.find(*place)) and line.opcode in _CONTRACTIONS
+    ]
+    earlier = [
+        event
+        for place in contractions[:_MOST_CONTRACTIONS]
+        for event in history(snapshots, made.stage - 1, place)
+        if event.stage < made.stage
+    ]
+    return replace(trace, events=order_by_stage([*earlier, *trace.events])) if earlier else trace
 
 
 def _heirs(places: Sequence[Place], after: Relatives) -> tuple[Place, ...]:

@@ -1,6 +1,6 @@
 """The picture of the whole program: modules in the order of their compilation, links as arrows."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from heapq import nsmallest
@@ -36,7 +36,7 @@ def program_picture(report: ReportRecord) -> PictureRequest | None:
     links = [link for link in report.links if link.source in keys and link.target in keys]
     if len(drawn) < _LEAST:
         return None
-    left_out = len(report.outlines) - len(drawn)
+    left_out = Counter(module.role for module in report.outlines if module.key not in keys)
     notes = (_left_out(left_out),) if left_out else ()
     nodes = tuple(_node(module) for module in drawn)
     drawing = Drawing(
@@ -51,11 +51,10 @@ def program_picture(report: ReportRecord) -> PictureRequest | None:
     return PictureRequest(f"pictures/{key}", (drawing,), plain=True)
 
 
-def _left_out(many: int) -> str:
-    return (
-        f"{units.plural(many, 'module')} not shown: eager ops and other helpers without "
-        "links, or more than fit."
-    )
+def _left_out(roles: Counter[str]) -> str:
+    """Return how many modules are not drawn, by role."""
+    counted = ", ".join(f"{role} ({count:,})" for role, count in roles.most_common())
+    return f"{units.plural(roles.total(), 'module')} not shown: {counted}."
 
 
 def _first(modules: Iterable[ModuleRecord]) -> list[ModuleRecord]:
