@@ -147,8 +147,10 @@ def test_a_fusion_has_what_passes_did_to_its_matmul_before() -> None:
     """The pass that made the fusion is not the first that changed the matmul in it."""
     texts = (
         "ROOT %d = f32[] dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-        "ROOT %d = f32[] dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
-        "operand_precision={highest,highest}",
+        (
+            "ROOT %d = f32[] dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+            "operand_precision={highest,highest}"
+        ),
         "ROOT %f = f32[] fusion(%x), kind=kOutput, calls=%c",
     )
     fused = (

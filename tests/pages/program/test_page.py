@@ -98,7 +98,7 @@ def test_modules_that_are_not_drawn_are_counted_by_role(unpacked: Unpack) -> Non
     left = [
         module for module in report.modules if module.key not in {box.id for box in drawing.nodes}
     ]
-    assert note.startswith(f"{len(left)} modules not shown: ")
+    assert note.startswith(f"{len(left)} module not shown: ")
     for role in {module.role for module in left}:
         assert f"{role} ({sum(module.role == role for module in left)})" in note
 
