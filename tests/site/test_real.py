@@ -132,6 +132,15 @@ def test_the_overview_of_a_module_fits_a_screen(opened: Any) -> None:
     assert curve["y"] + curve["height"] < 900
 
 
+def test_all_of_the_overview_fits_two_screens(opened: Any) -> None:
+    """Screens as the other tests have them: all but the foot of the page."""
+    page = opened(f"{MAIN}.html")
+    article = page.locator("article").bounding_box()
+
+    assert page.viewport_size["height"] == 900
+    assert article["y"] + article["height"] < 2 * 900
+
+
 def test_places_that_a_step_leaves_out_open_their_own_pictures(opened: Any) -> None:
     page = opened(f"{MAIN}.html?steps#step=0019")
     page.locator(".xr-left-out > summary").click()

@@ -253,6 +253,9 @@ def _ways(report: ReportRecord, main: ModuleRecord | None, *, nightly: bool) -> 
     yield Way("How are the modules connected?", answer, program)
     answer = "Every part of a file name, explained with files of this dump."
     yield Way("What do these file names mean?", answer, navigation.address(navigation.NAMES))
+    answer = "xlareport compare BASE HEAD explains the difference to another dump or report."
+    guide = navigation.address(_COMPARING)
+    yield Way("What changed between two dumps?", answer, guide)
     answer = "All files, how each was used, and flags for a richer dump."
     where = navigation.address(navigation.COVERAGE)
     yield Way("What is in the dump, and what is missing?", answer, where)
@@ -264,8 +267,10 @@ def _ways_into(main: ModuleRecord) -> Iterator[Way]:
     if main.changed_steps:
         answer = "The pass that created an instruction, and the final instructions of an op_name."
         yield Way("Where did my op go?", answer, f"{page}#ask")
+        answer = "Trace one of the two: the reason of the fusion pass, where the dump has it."
+        yield Way("Why were two instructions not fused?", answer, f"{page}#ask")
     if main.steps:
-        answer = "Every step with its HLO diff and graph."
+        answer = "Every step with its HLO diff and graph, the largest effect first."
         steps = navigation.address(navigation.module_page(main.slug, "steps"))
         yield Way("What did each pass do?", answer, steps)
     if main.final.instructions is not None:
@@ -273,6 +278,10 @@ def _ways_into(main: ModuleRecord) -> Iterator[Way]:
         for part, question, answer in _COST_WAYS:
             if part in costs:
                 yield Way(question, answer, costs[part])
+        if main.collectives:
+            answer = "The cause of each, its bytes, and what hides it."
+            collectives = navigation.address(navigation.module_page(main.slug, "collectives"))
+            yield Way("Why is this collective there?", answer, f"{collectives}#origins")
         answer = "Parameters and results of the main program."
         yield Way("What are its inputs and outputs?", answer, f"{page}#inputs-and-outputs")
 
@@ -287,7 +296,7 @@ _COST_WAYS = (
     (
         "memory",
         "What uses the memory?",
-        "Buffers live at peak, and what to reduce.",
+        "Why the peak is what it is, and what to reduce.",
     ),
     ("source", "What does each source line cost?", "From source lines to final instructions."),
 )
@@ -314,6 +323,7 @@ def _tpu_flags_view(flags: TpuFlags) -> TpuFlagsView:
     return TpuFlagsView(flags.total, flags.release, flags.is_exact, len(flags.differing))
 
 
+_COMPARING = "guide/comparing.md"
 FLAGS_TABLE = "tpu-flags"
 """The payload of the table of all flags of a `flagfile`."""
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
@@ -29,7 +28,7 @@ from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 
 _TOP_STEPS = 3
-_HEAVIEST_SHOWN = 6
+_HEAVIEST_SHOWN = 5
 _PROBLEMS = 3
 _DECISIONS = "priority_fusion_dump"
 """The stage of the file in which the GPU compiler says what it fused and what not."""
@@ -76,7 +75,6 @@ class ModulePage(PartPage):
     more_problems: int
     chips: tuple[str, ...]
     figures: tuple[Figure, ...]
-    per_device: str
     curve: Markup
     top_steps: tuple[ChangedStepRow, ...]
     steps_address: str | None
@@ -123,7 +121,6 @@ def module_page(
         more_problems=max(0, len(summary.problems) - _PROBLEMS),
         chips=(*_chips(record, summary.files.second_id), *_runs(record)),
         figures=main_figures(record.final, devices_of(record)),
-        per_device=_per_device(summary.signature),
         curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704 - SVG
         top_steps=_top_steps(record.slug, summary.stages, page),
         steps_address=steps if record.steps else None,
@@ -220,15 +217,6 @@ def _runs(module: ModuleRecord) -> tuple[str, ...]:
         return ()
     times = "" if module.runs is None else f" {units.plural(module.runs, 'time')}"
     return (f"ran{times} in the profile, {module.run_microseconds / 1000:,.1f} ms in all",)
-
-
-def _per_device(signature: Signature) -> str:
-    if signature.partitions <= 1:
-        return ""
-    return (
-        f"Partitioned over {signature.partitions} devices: shapes and figures after "
-        "partitioning are per device."
-    )
 
 
 def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:
