@@ -158,24 +158,24 @@ def _follow(
 
 
 def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
-    """Add what passes did to the matmul of a fusion before the fusion was made.
+    """Add what passes did to the matmul of a fusion before the fusion was creation.
 
     That of its first event is meant: before it, the fusion has no history of its own.
     """
-    made = next((event for event in trace.events if event.event not in _ENDS), None)
-    if made is None or made.stage == 0:
+    creation = next((event for event in trace.events if event.event not in _ENDS), None)
+    if creation is None or creation.stage == 0:
         return trace
-    module = snapshots.modules[made.stage - 1]
+    module = snapshots.modules[creation.stage - 1]
     contractions = [
         place
-        for place in made.sources
+        for place in creation.sources
         if (line := module.find(*place)) and line.opcode in _CONTRACTIONS
     ]
     earlier = [
         event
         for place in contractions[:_MOST_CONTRACTIONS]
-        for event in history(snapshots, made.stage - 1, place)
-        if event.stage < made.stage
+        for event in history(snapshots, creation.stage - 1, place)
+        if event.stage < creation.stage
     ]
     return replace(trace, events=order_by_stage([*earlier, *trace.events])) if earlier else trace
 
