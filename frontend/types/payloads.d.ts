@@ -126,6 +126,8 @@ export interface Look {
 export interface Step {
   id: string;
   label: string;
+  /** Without the number and the pipeline, which stand beside it. */
+  name: string;
   pipeline: string | null;
   after: string | null;
   before: string | null;
@@ -160,7 +162,8 @@ export interface StepList {
   counted?: string;
 }
 
-export type Names = string | string[] | null;
+/** A number at the end counts the names that are not listed. */
+export type Names = string | (string | number)[] | null;
 export interface Example {
   before: Names;
   after: Names;
@@ -256,6 +259,8 @@ export interface HistoryIndex {
   names: [Folded, number[], number[]];
   complete: boolean;
 }
+/** How long each list is, its names, and by row how many names are not listed. */
+export type NameColumn = [number[], Folded, Record<string, number>];
 export interface HistoryChunk {
   instructions: number[];
   happened: number[][];
@@ -265,7 +270,7 @@ export interface HistoryChunk {
   /** Place, opcode, shape, op_name, source. */
   standings: Folded[];
   /** Snapshot, event, instruction, other names from and to, initial of the grade, reason. */
-  events: [number[], Folded, Folded, [number[], Folded], [number[], Folded], Folded, Folded];
+  events: [number[], Folded, Folded, NameColumn, NameColumn, Folded, Folded];
 }
 
 /** Opcode, kind, color, an attribute worth a line. */
@@ -526,8 +531,8 @@ export interface SearchKind {
   codes?: number[];
 }
 export interface ModuleSearch {
-  /** Key, label, whether it has a text. */
-  stages: [string, string, number][];
+  /** Key, label, number and pipeline, whether the page of texts shows it. */
+  stages: [string, string, string, number][];
   kinds: Record<string, SearchKind>;
   /** First and last snapshot. */
   spans: [number, number][];

@@ -4317,7 +4317,7 @@ var xlareport = (() => {
     events: [stages, kinds3, names2, sources, targets, grades, reasons]
   }) {
     const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place) => [counts[place], ...row4]);
-    const lists = ([lengths, folded]) => splitRows([lengths, unfold(folded)]);
+    const lists = ([lengths, folded, more]) => splitRows([lengths, unfold(folded)]).map((listed3, place) => place in more ? [...listed3, more[place]] : listed3);
     const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
     return {
       subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
@@ -5131,7 +5131,7 @@ var xlareport = (() => {
   var CARRIES_ON = /* @__PURE__ */ new Set(["renamed", "rebuilt"]);
   var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
   var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
-  var nameOrMore = (name) => name.startsWith("and ") ? name : historyLink(name);
+  var nameOrMore = (name) => typeof name === "number" ? `and ${format.count(name)} more` : historyLink(name);
   var listed = (names2) => names2.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
   function namings(name, events) {
     const found = (
@@ -5144,7 +5144,7 @@ var xlareport = (() => {
       if (lastName(instruction2) !== wanted2 || !(what in NAMING)) continue;
       found.push(event);
       if (!CARRIES_ON.has(what) || from.length !== 1) break;
-      wanted2 = lastName(from[0]);
+      wanted2 = lastName(String(from[0]));
     }
     return found;
   }
@@ -6218,7 +6218,7 @@ var xlareport = (() => {
     }
     /** @param {number} first @param {number} last the numbers of snapshots */
     lifetime(first, last) {
-      const label = (place) => this.value.stages[place][1].split(": ")[0];
+      const label = (place) => this.value.stages[place][2];
       if (first === 0 && last === this.last) return "from the first snapshot to the last";
       if (last === this.last) return `since ${label(first)}`;
       if (first === last) return `only in ${label(first)}`;
@@ -6226,7 +6226,7 @@ var xlareport = (() => {
     }
     /** @param {string} kind @param {string} text @param {number} last */
     address(kind, text, last) {
-      const [stage, , hasText] = this.value.stages[last];
+      const [stage, , , hasText] = this.value.stages[last];
       const page3 = `m/${this.module.slug}`;
       const name = encodeURIComponent(text);
       const kept2 = last === this.last;
@@ -6917,7 +6917,7 @@ var xlareport = (() => {
     );
   }
   function brief(step) {
-    return step.after === "pipeline-start" ? "pipeline start" : step.after ?? stepName(step);
+    return step.after === "pipeline-start" ? "pipeline start" : step.after ?? step.name;
   }
   function figures(step) {
     if (step.changed === null) return element("span.xr-muted", null, "not known");
@@ -6935,12 +6935,6 @@ var xlareport = (() => {
       null,
       ...shown.map(([look2, sign, number]) => element(`span.${look2}`, null, `${sign}${format.count(number ?? 0)}`))
     );
-  }
-  function stepName(step) {
-    const start = `${step.id} `;
-    const label = step.label.startsWith(start) ? step.label.slice(start.length) : step.label;
-    const pipeline = `${step.pipeline}: `;
-    return label.startsWith(pipeline) ? label.slice(pipeline.length) : label;
   }
   var isFirst = (step, index) => step === index.steps[0] && step.changed === null;
   function chipParts({ chips }) {
@@ -7332,7 +7326,10 @@ var xlareport = (() => {
     return element(
       "span",
       null,
-      ...all.flatMap((name, place) => [place ? ", " : "", name.startsWith("and ") ? name : nameNode(name)])
+      ...all.flatMap((name, place) => [
+        place ? ", " : "",
+        typeof name === "number" ? `and ${format.count(name)} more` : nameNode(name)
+      ])
     );
   }
   function exampleRow(example) {
@@ -7650,7 +7647,7 @@ var xlareport = (() => {
           step.pipeline ? " \u203A " : "",
           step.id
         ),
-        element("h2", null, stepName(step)),
+        element("h2", null, step.name),
         element("p.xr-headline", null, ...sentence(step.headline)),
         this.about(step),
         chipParts(step),

@@ -164,6 +164,7 @@ def _step(number: int, *, changed: bool) -> dict[str, Any]:
     return {
         "id": f"{number:04}",
         "label": f"algsimp {HOSTILE}",
+        "name": f"algsimp {HOSTILE}",
         "pipeline": "simplification",
         "after": "algsimp",
         "before": "dce",

@@ -25,7 +25,10 @@ TABLE = '<div data-xr-table="long"></div>'
 def index_of(names: list[tuple[str, list[int], list[int]]], hostile: str) -> dict[str, Any]:
     """Return a module's index; names are stems with distances of numbers and with spans."""
     return {
-        "stages": [["0000", "0000 first", 1], ["0007", f"0007 partitioner {hostile}", 1]],
+        "stages": [
+            ["0000", "0000 first", "0000 first", 1],
+            ["0007", f"0007 partitioner {hostile}", "0007 partitioner", 1],
+        ],
         "spans": [[0, 1], [0, 0], [1, 1]],
         "codes": ["all-gather", "add"],
         "forms": {},

@@ -12,7 +12,8 @@ import { splitRows, sums, unfold } from "../core/packing.js";
  * @property {Record<string, number[]>} names subjects that ever bore a name
  * @property {boolean} complete whether all subjects are here
  */
-/** @typedef {[number, string, string, string[], string[], string, string]} Event stage, event, instruction, other names from and to, initial of the grade, reason */
+/** @typedef {(string | number)[]} Names a number at the end counts those that are not listed */
+/** @typedef {[number, string, string, Names, Names, string, string]} Event stage, event, instruction, other names from and to, initial of the grade, reason */
 /** @typedef {number[]} Listed how many there are, and the numbers of the first standings */
 /** @typedef {{instructions: number, events: number[], origins: Listed, now: Listed}} Subject */
 /** @typedef {[string, string, string, string, string]} Standing place, opcode, shape, op_name, source */
@@ -54,7 +55,8 @@ export function readChunk({
 }) {
   const firsts = (/** @type {number[][]} */ [counts, lengths, steps]) =>
     splitRows([lengths, sums(steps)]).map((row, place) => [counts[place], ...row]);
-  const lists = (/** @type {[number[], any]} */ [lengths, folded]) => splitRows([lengths, unfold(folded)]);
+  const lists = (/** @type {[number[], any, Record<string, number>]} */ [lengths, folded, more]) =>
+    splitRows([lengths, unfold(folded)]).map((listed, place) => (place in more ? [...listed, more[place]] : listed));
   const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
   return {
     subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),

@@ -34,10 +34,10 @@ const isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
 /** @param {string} place `computation/%instruction` */
 const lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
 
-/** @param {string} name an instruction's, or how many more there are */
-const nameOrMore = (name) => (name.startsWith("and ") ? name : historyLink(name));
+/** @param {string | number} name an instruction's, or how many more there are */
+const nameOrMore = (name) => (typeof name === "number" ? `and ${format.count(name)} more` : historyLink(name));
 
-/** @param {string[]} names */
+/** @param {import("./columns.js").Names} names */
 const listed = (names) => names.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
 
 /**
@@ -53,7 +53,7 @@ export function namings(name, events) {
     if (lastName(instruction) !== wanted || !(what in NAMING)) continue;
     found.push(event);
     if (!CARRIES_ON.has(what) || from.length !== 1) break;
-    wanted = lastName(from[0]);
+    wanted = lastName(String(from[0]));
   }
   return found;
 }

@@ -100,7 +100,7 @@ export class ModuleIndex {
 
   /** @param {number} first @param {number} last the numbers of snapshots */
   lifetime(first, last) {
-    const label = (/** @type {number} */ place) => this.value.stages[place][1].split(": ")[0];
+    const label = (/** @type {number} */ place) => this.value.stages[place][2];
     if (first === 0 && last === this.last) return "from the first snapshot to the last";
     if (last === this.last) return `since ${label(first)}`;
     if (first === last) return `only in ${label(first)}`;
@@ -109,7 +109,7 @@ export class ModuleIndex {
 
   /** @param {string} kind @param {string} text @param {number} last */
   address(kind, text, last) {
-    const [stage, , hasText] = this.value.stages[last];
+    const [stage, , , hasText] = this.value.stages[last];
     const page = `m/${this.module.slug}`;
     const name = encodeURIComponent(text);
     const kept = last === this.last;

@@ -61,7 +61,7 @@ function heading({ range, depth, again, steps }) {
  * @param {Step} step
  */
 function brief(step) {
-  return step.after === "pipeline-start" ? "pipeline start" : (step.after ?? stepName(step));
+  return step.after === "pipeline-start" ? "pipeline start" : (step.after ?? step.name);
 }
 
 /** @param {Step} step */
@@ -78,17 +78,6 @@ function figures(step) {
     null,
     ...shown.map(([look, sign, number]) => element(`span.${look}`, null, `${sign}${format.count(number ?? 0)}`)),
   );
-}
-
-/**
- * Returns what to call a step where its pipeline and its number stand beside it.
- * @param {Step} step
- */
-export function stepName(step) {
-  const start = `${step.id} `;
-  const label = step.label.startsWith(start) ? step.label.slice(start.length) : step.label;
-  const pipeline = `${step.pipeline}: `;
-  return label.startsWith(pipeline) ? label.slice(pipeline.length) : label;
 }
 
 /**

@@ -10,7 +10,7 @@ import { load } from "../core/payloads.js";
 import { bindKey } from "../keys.js";
 import { plainSentence, sentence } from "../names/sentences.js";
 import { readDiff } from "./diff.js";
-import { StepsList, chipParts, isFirst, stepName } from "./list.js";
+import { StepsList, chipParts, isFirst } from "./list.js";
 import { drawStory } from "./story.js";
 
 /** @typedef {import("../../types/payloads").Step} Step */
@@ -138,7 +138,7 @@ class Gallery {
           step.pipeline ? " \u203a " : "",
           step.id,
         ),
-      element("h2", null, stepName(step)),
+      element("h2", null, step.name),
       element("p.xr-headline", null, ...sentence(step.headline)),
       this.about(step),
       chipParts(step),

@@ -32,7 +32,10 @@ function nameList(names) {
   return element(
     "span",
     null,
-    ...all.flatMap((name, place) => [place ? ", " : "", name.startsWith("and ") ? name : nameNode(name)]),
+    ...all.flatMap((name, place) => [
+      place ? ", " : "",
+      typeof name === "number" ? `and ${format.count(name)} more` : nameNode(name),
+    ]),
   );
 }
 

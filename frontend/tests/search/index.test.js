@@ -6,9 +6,9 @@ const MODULE = { slug: "x", name: "jit_f", key: "x", role: "", order: 0, read: t
 const VALUE = {
   complete: true,
   stages: [
-    ["0000", "0000 start", 1],
-    ["0001", "fusion: fusion", 1],
-    ["last", "last", 0],
+    ["0000", "0000 start", "0000 start", 1],
+    ["0001", "0001 fusion: fusion", "fusion", 1],
+    ["last", "last", "last", 0],
   ],
   spans: [
     [0, 2],

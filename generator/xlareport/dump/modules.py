@@ -54,19 +54,27 @@ class SnapshotFiles(FastPickle):
     @property
     def label(self) -> str:
         """What the report calls it: `0017 simplification: after algsimp, before dce`."""
-        if self.placed_by:
-            return f"{self._label} (placed by {self.placed_by})"
-        return self._label
+        if self.sequence is None:
+            return self.passes
+        return f"{self.number_and_pipeline}: {self.passes}"
 
     @property
-    def _label(self) -> str:
-        if self.name == _RENAMED:
-            return "snapshot of an unknown moment"
+    def number_and_pipeline(self) -> str:
+        """`0017 simplification`; the label of a snapshot without a number."""
         if self.sequence is None:
-            return self.name.replace("_", " ")
+            return self.label
+        return f"{self.sequence:04d} {self.pipeline or ''}".rstrip()
+
+    @property
+    def passes(self) -> str:
+        """`after algsimp, before dce`; the label of a snapshot without a number."""
+        placed = f" (placed by {self.placed_by})" if self.placed_by else ""
+        if self.name == _RENAMED:
+            return f"snapshot of an unknown moment{placed}"
+        if self.sequence is None:
+            return f"{self.name.replace('_', ' ')}{placed}"
         places = (("after", self.after), ("before", self.before))
-        message = ", ".join(f"{word} {name}" for word, name in places if name)
-        return f"{self.sequence:04d} {self.pipeline or ''}: {message}".replace(" :", ":")
+        return ", ".join(f"{word} {name}" for word, name in places if name) + placed
 
     @property
     def place(self) -> str:

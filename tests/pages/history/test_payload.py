@@ -53,7 +53,7 @@ def _chunk(chunk: dict[str, Any]) -> dict[str, Any]:
     fields = zip(chunk["instructions"], chunk["happened"], *listed, strict=True)
     keys = ("instructions", "events", "origins", "now")
     stages, kinds, names, sources, targets, grades, reasons = chunk["events"]
-    lists = (parts(lengths, strings(some)) for lengths, some in (sources, targets))
+    lists = (parts(lengths, strings(some)) for lengths, some, _ in (sources, targets))
     ends = (strings(grades), strings(reasons))
     columns = (stages, strings(kinds), strings(names), *lists, *ends)
     return {

@@ -53,7 +53,10 @@ def unpacked_names(packed: dict[str, Any]) -> list[str]:
 def payload_of(module: ParsedModule) -> dict[str, Any]:
     modules = [one.hlo for one in module.snapshots]
     stages = [
-        SearchedSnapshot(one.stage.key, one.stage.label, has_text=True) for one in module.snapshots
+        SearchedSnapshot(
+            one.stage.key, one.stage.label, one.stage.number_and_pipeline, has_text=True
+        )
+        for one in module.snapshots
     ]
     told = [(1, touched(step(*modules)))]
     ((_, script),) = searched("x", modules, stages, told).payloads

@@ -207,6 +207,7 @@ def _step(row: ContrastRecord, head: HloModule) -> dict[str, object]:
     return {
         "id": row.id,
         "label": row.label,
+        "name": row.label,
         "pipeline": None,
         "after": None,
         "before": None,

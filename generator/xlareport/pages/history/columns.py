@@ -50,10 +50,12 @@ def _strings(values: Iterable[str]) -> list[Any]:
     return [*fold_strings(list(values)).listed()]
 
 
-def _lists(values: Sequence[Sequence[str]]) -> list[Any]:
-    """Return how long each list is, and all their strings."""
-    lengths, strings = flat(values)
-    return [lengths, _strings(strings)]
+def _lists(values: Sequence[Sequence[str | int]]) -> list[Any]:
+    """Return how long each list is, all their strings, and by row the numbers at their ends."""
+    names = [[name for name in row if isinstance(name, str)] for row in values]
+    more = {str(place): row[-1] for place, row in enumerate(values) if len(row) > len(names[place])}
+    lengths, strings = flat(names)
+    return [lengths, _strings(strings), more]
 
 
 def _listed(values: Sequence[Sequence[int]]) -> list[Any]:

@@ -310,13 +310,13 @@ def _reason(event: HistoryEvent) -> str:
     return "; ".join("other metadata" if part.startswith("metadata:") else part for part in parts)
 
 
-def _names(places: Sequence[Place], itself: Place) -> list[str]:
-    """Return the other names; beyond what can be listed, how many more there are."""
-    shown = [
+def _names(places: Sequence[Place], itself: Place) -> list[str | int]:
+    """Return the other names; a number at the end counts those that are not listed."""
+    shown: list[str | int] = [
         place.instruction for place in places[:_LISTED] if place.instruction != itself.instruction
     ]
     more = len(places) - _LISTED
-    return [*shown, f"and {more:,} more"] if more > 0 else shown
+    return [*shown, more] if more > 0 else shown
 
 
 def _shortened(text: str) -> str:

@@ -143,7 +143,7 @@ def _strings(listed: Sequence[Any]) -> list[str]:
 
 
 def _lists(value: Sequence[Any]) -> Iterator[tuple[str, ...]]:
-    lengths, strings = value
+    lengths, strings = value[:2]
     return map(tuple, _rows(lengths, _strings(strings)))
 
 

@@ -256,7 +256,10 @@ class ModulePages:
         snapshots = self.analyzed.module.snapshots
         stages = [
             SearchedSnapshot(
-                snapshot.stage.key, snapshot.stage.label, snapshot.read_from.name.kind == "hlo-text"
+                key=snapshot.stage.key,
+                label=snapshot.stage.label,
+                number_and_pipeline=snapshot.stage.number_and_pipeline,
+                has_text=snapshot.read_from.name.kind == "hlo-text",
             )
             for snapshot in snapshots
         ]

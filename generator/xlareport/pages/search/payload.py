@@ -190,6 +190,7 @@ class SearchedSnapshot:
 
     key: str
     label: str
+    number_and_pipeline: str
     has_text: bool
     """Whether the page of texts shows it."""
 
@@ -240,7 +241,10 @@ def _module(
     }
     result = [[place, touched.opcodes, *_changed(touched, places)] for place, touched in steps]
     return {
-        "stages": [[stage.key, stage.label, int(stage.has_text)] for stage in stages],
+        "stages": [
+            [stage.key, stage.label, stage.number_and_pipeline, int(stage.has_text)]
+            for stage in stages
+        ],
         "kinds": kinds,
         "spans": list(spans.values),
         "codes": list(codes.values),

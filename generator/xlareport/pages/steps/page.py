@@ -97,6 +97,7 @@ def _step(snapshot: SnapshotSummary) -> dict[str, Any]:
     return {
         "id": snapshot.key,
         "label": stage.label,
+        "name": stage.passes,
         "pipeline": stage.pipeline,
         "after": stage.after,
         "before": stage.before,

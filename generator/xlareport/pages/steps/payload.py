@@ -52,7 +52,8 @@ def mentioned(story: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _words(example: Mapping[str, Any]) -> Iterator[str]:
     for names in (example["before"], example["after"], example["reason"]):
-        yield from [names] if isinstance(names, str) else names or ()
+        listed = [names] if isinstance(names, str) else names or ()
+        yield from (name for name in listed if isinstance(name, str))
 
 
 def _group(group: ChangeGroup) -> dict[str, Any]:
@@ -131,10 +132,13 @@ def _example(change: Change) -> dict[str, Any]:
     }
 
 
-def _names(change: Change, place: Place | None, *kinds: Kind) -> str | list[str] | None:
-    """Return the name; of a fusion or inlined call, those of what it took in or set free."""
+def _names(change: Change, place: Place | None, *kinds: Kind) -> str | list[str | int] | None:
+    """Return the name; of a fusion or inlined call, those of what it took in or set free.
+
+    A number at the end counts the names that are not listed.
+    """
     if change.kind in kinds and change.members:
-        shown = [f"%{member.instruction}" for member in change.members[:_MEMBERS]]
+        shown: list[str | int] = [f"%{member.instruction}" for member in change.members[:_MEMBERS]]
         more = len(change.members) - _MEMBERS
-        return [*shown, f"and {more:,} more"] if more > 0 else shown
+        return [*shown, more] if more > 0 else shown
     return f"%{place.instruction}" if place else None
