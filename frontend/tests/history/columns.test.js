@@ -27,7 +27,15 @@ test("columns of a chunk become records", () => {
     origins: [[1, 3], [1, 0], [4]],
     now: [[0, 0], [0, 0], []],
     standings: ["p", "add", "f32[]", "op", "f.py:1"].map((word) => fold([word])),
-    events: [[7], fold(["born"]), fold(["m/%a"]), [[2], fold(["b", "c"]), { 0: 9 }], [[0], fold([]), {}], fold(["e"]), fold(["why"])],
+    events: [
+      [7],
+      fold(["born"]),
+      fold(["m/%a"]),
+      [[2], fold(["b", "c"]), { 0: 9 }],
+      [[0], fold([]), {}],
+      fold(["e"]),
+      fold(["why"]),
+    ],
   });
   assert.deepEqual(chunk.subjects[0], { instructions: 1, events: [0], origins: [1, 4], now: [0] });
   assert.deepEqual(chunk.standings, [["p", "add", "f32[]", "op", "f.py:1"]]);
