@@ -16,15 +16,15 @@ from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, unreadabl
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.ranks.work import compare_ranks
-from xlareport.dump.modules import GroupedDump, ModuleFiles, SnapshotFiles, module_here
+from xlareport.dump.modules import GroupedDump, ModuleFiles, SnapshotFiles
 from xlareport.dump.rank_modules import group_source
 from xlareport.dump.rank_twins import find_repeated_modules
 from xlareport.dump.source import Source
 from xlareport.dump.stored_groups import NamedDump
-from xlareport.module_work.drawing import draw_module
 from xlareport.module_work.duplicates import duplicate_result, duplicate_texts
-from xlareport.module_work.kept import KeptModules, keep_in
-from xlareport.module_work.process import ModuleResult, process_module
+from xlareport.module_work.kept import keep_in
+from xlareport.module_work.process import ModuleResult
+from xlareport.module_work.tasks import ModuleTask, ModuleWork, match_large_modules
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.ptxas import Ptxas
@@ -79,38 +79,6 @@ class ReadingOptions:
     """Compiles the PTX of the dump to know registers and spills; never without being asked."""
     cache_bytes: int = CACHE_BYTES
     """What may be kept in the output folder for the next build; 0 keeps no results."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleTask:
-    """A module to be read by a worker."""
-
-    files: ModuleFiles
-    options: AnalysisOptions
-    processes: int = 1
-    """How many processes may work on it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleWork:
-    """What a worker does with each module."""
-
-    pictures: PictureChoice | None
-    """None where no pages are made."""
-    kept: KeptModules | None = None
-    """Where results are kept from build to build; None where they are not."""
-    draws: bool = False
-    """Whether the worker draws the pictures of the module as well."""
-
-    def __call__(self, task: ModuleTask) -> ModuleResult:
-        """Return what is known of a module, and what its pages load."""
-        kept = self.kept
-        if self.draws and kept is not None and not kept.store.folder.parent.is_dir():
-            kept = None  # on a machine that does not share the output folder
-        work = kept.process if kept else process_module
-        with module_here(task.files) as files:
-            result = work(files, task.options, self.pictures, task.processes)
-        return draw_module(result, self.pictures, kept) if self.draws else result
 
 
 @dataclass(slots=True)
@@ -309,18 +277,20 @@ def begin_reading(
         shared = share_processes(module.bytes, total, workers.jobs)
         return ModuleTask(module, analyzed, 1 if workers.is_remote else shared)
 
+    work = ModuleWork(options.pictures if pages else None, kept, pages and workers.is_remote)
+    tasks = _largest_first(grouped.modules, repeated.same, task)
     return DumpReading(
         source=source,
         name=options.name or source.name,
         named=named,
-        tasks=_largest_first(grouped.modules, repeated.same, task),
+        tasks=match_large_modules(tasks, work, workers, progress) if work.draws else tasks,
         number=number,
         same=repeated.same,
         twins=repeated.twins,
         watched=watched,
         progress=progress,
         workers=workers,
-        work=ModuleWork(options.pictures if pages else None, kept, pages and workers.is_remote),
+        work=work,
         folder=folder,
     )
 

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from tests.test_report import Unpack, files_of
 
+from xlareport.module_work import tasks
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.fleet import FleetError, open_fleet
@@ -93,6 +94,23 @@ def test_a_cluster_makes_the_same_site(
     assert files_of(tmp_path / "site_src") == local
     reading = [step for step in told if step[0] == "reading modules"]
     assert reading[-1][1] == reading[-1][2] > 1
+
+
+def test_steps_of_large_modules_are_matched_by_all_workers(
+    cluster: Any, unpacked: Unpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = unpacked("jax-cpu-train")
+    build(dump, BuildOptions(out=tmp_path / "local", html=False))
+    monkeypatch.setattr(tasks, "LARGE", 0)
+    told: list[tuple[str, int, int]] = []
+    options = BuildOptions(
+        out=tmp_path / "cluster", html=False, scheduler=cluster.scheduler_address
+    )
+    for matched in (True, False):
+        told.clear()
+        build(dump, options, lambda *step: told.append(step))
+        assert any(step[0].startswith("matching") for step in told) is matched  # else it is kept
+        assert files_of(tmp_path / "cluster/site_src") == files_of(tmp_path / "local/site_src")
 
 
 def test_killed_workers_cost_time_only(unpacked: Unpack, tmp_path: Path) -> None:

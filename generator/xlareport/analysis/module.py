@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from xlareport import reader_table
@@ -19,6 +20,7 @@ from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.kernels.findings import KernelTimes, find_kernel_findings
 from xlareport.analysis.kernels.module import read_kernels, with_shares
 from xlareport.analysis.kernels.record import ModuleKernels
+from xlareport.analysis.matching.result import LooseMatchings
 from xlareport.analysis.module_steps import (
     OnChange,
     StepAnalysis,
@@ -164,14 +166,16 @@ def analyze_module(
     faults: Faults,
     on_change: OnChange[T],
     processes: int = 1,
+    *,
+    matchings: LooseMatchings = MappingProxyType({}),
 ) -> AnalyzedModule[T]:
     """Read a module and work out everything about it; `faults` lists the parts that failed.
 
-    Up to so many processes work on its steps.
+    Up to so many processes work on its steps; `matchings` are those of steps that are known.
     """
     module = read_module(files)
     boundaries = find_boundaries(module)
-    seen = analyze_steps(module, boundaries, on_change, processes)
+    seen = analyze_steps(module, boundaries, on_change, processes, matchings)
     steps = tuple(step.analysis for step in seen)
     counts = Costs()
     cost = _count(module, counts)

@@ -1,13 +1,13 @@
 """The steps of a module: each is matched and described by itself, on one core or on several."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from xlareport.analysis.matching.pairing import Pairing
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.result import LooseMatching, LooseMatchings, Matching
 from xlareport.analysis.modules.summary import StepSummary
 from xlareport.analysis.passes.step_boundaries import compare_neighbors, has_same_form
 from xlareport.analysis.steps.boundaries import Boundary
@@ -42,7 +42,7 @@ class SeenStep(Generic[T]):
 
     analysis: StepAnalysis
     seen: T | None
-    loose: tuple[Mapping[str, str], tuple[Pairing, ...]] | None = None
+    loose: LooseMatching | None = None
     """Its matching without the modules, on the way from another process."""
 
 
@@ -57,30 +57,45 @@ def analyze_steps(
     boundaries: Sequence[Boundary],
     on_change: OnChange[T],
     processes: int = 1,
+    matchings: LooseMatchings = MappingProxyType({}),
 ) -> tuple[SeenStep[T], ...]:
-    """Return each snapshot's step, by up to so many processes; `on_change` runs in any of them."""
+    """Return each snapshot's step, by up to so many processes; `on_change` runs in any of them.
+
+    `matchings` are those of steps that are known.
+    """
     first: list[SeenStep[T]] = []
     if module.snapshots:
         first.append(SeenStep(StepAnalysis(None), None))
     if processes < 2:
-        return (*first, *(_see(module, boundary, on_change) for boundary in boundaries))
+        return (*first, *(_see(module, boundary, on_change, matchings) for boundary in boundaries))
     length = max(1, len(boundaries) // (_RANGES * processes))
     ranges = [boundaries[start : start + length] for start in range(0, len(boundaries), length)]
-    parts = [partial(_see_range, module, some, on_change) for some in ranges]
+    parts = [partial(_see_range, module, some, on_change, matchings) for some in ranges]
     steps = chain.from_iterable(run_parts(parts, processes))
     return (*first, *map(partial(_joined, module), boundaries, steps))
 
 
 def _see_range(
-    module: ParsedModule, boundaries: Sequence[Boundary], on_change: OnChange[T]
+    module: ParsedModule,
+    boundaries: Sequence[Boundary],
+    on_change: OnChange[T],
+    matchings: LooseMatchings,
 ) -> list[SeenStep[T]]:
     """Return the steps of a range in a form that is small on its way to another process."""
-    return [_loosened(_see(module, boundary, on_change)) for boundary in boundaries]
+    return [_loosened(_see(module, boundary, on_change, matchings)) for boundary in boundaries]
 
 
-def _see(module: ParsedModule, boundary: Boundary, on_change: OnChange[T]) -> SeenStep[T]:
+def _see(
+    module: ParsedModule, boundary: Boundary, on_change: OnChange[T], matchings: LooseMatchings
+) -> SeenStep[T]:
     before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]
-    change = step(before.hlo, after.hlo, boundary.actor, headers=has_same_form(before, after))
+    change = step(
+        before.hlo,
+        after.hlo,
+        boundary.actor,
+        headers=has_same_form(before, after),
+        matched=matchings.get((before.read_from.path, after.read_from.path)),
+    )
     summary = _summarize_step(change)
     if change.matching is None:
         return SeenStep(StepAnalysis(summary), None)

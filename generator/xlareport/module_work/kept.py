@@ -42,9 +42,10 @@ class KeptModules:
         options: AnalysisOptions,
         pictures: PictureChoice | None,
         processes: int = 1,
+        matchings: Sequence[bytes] = (),
     ) -> ModuleResult:
         """Return the result of `process_module`, kept or made now and then kept."""
-        make = partial(process_module, files, options, pictures, processes)
+        make = partial(process_module, files, options, pictures, processes, matchings)
         if pictures is None or not _can_be_kept(options, pictures):
             return make()
         try:
@@ -53,6 +54,15 @@ class KeptModules:
         except OSError:  # reading the module says so
             return make()
         return self._restored(key, files) or self._make_and_keep(key, before, files, make)
+
+    def has(self, files: ModuleFiles, options: AnalysisOptions, pictures: PictureChoice) -> bool:
+        """Return whether there is a result of a module, which may yet have been altered."""
+        try:
+            key = self._key(files, options.cost_options, pictures)
+        except OSError:
+            return False
+        is_there = self.store.has(key) and self.store.has(_of_pictures(key))
+        return is_there and _can_be_kept(options, pictures)
 
     def keep_pictures(self, result: ModuleResult, drawn: Mapping[str, str]) -> None:
         """Keep the files of a module's pictures, with which its result is complete."""

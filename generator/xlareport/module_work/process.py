@@ -1,5 +1,6 @@
 """One module: analyzed, then what its pages load."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.module import (
@@ -12,6 +13,7 @@ from xlareport.analysis.module import (
     with_problems,
 )
 from xlareport.dump.modules import ModuleFiles
+from xlareport.module_work.step_ranges import unpack_matchings
 from xlareport.pages.module.output import ModuleOutput, ModulePages, StepMaker, place_pictures
 from xlareport.pages.pictures.requests import PictureChoice
 from xlareport.pages.texts.page import KeptTexts, kept_texts
@@ -34,10 +36,12 @@ def process_module(
     options: AnalysisOptions,
     pictures: PictureChoice | None = "changed",
     processes: int = 1,
+    matchings: Sequence[bytes] = (),
 ) -> ModuleResult:
     """Analyze a module and make what its pages load; only an outline where `pictures` is None.
 
-    Up to so many processes work on it; the result is the same for any number.
+    Up to so many processes work on it; the result is the same for any number, and with any of its
+    matchings, packed, that other workers have made.
 
     A defect in xlareport costs a part of the module's pages, or this module, and no other.
     """
@@ -45,18 +49,23 @@ def process_module(
         return ModuleResult(outline_module(files, options))
     with no_collections():  # nearly all that is dropped on the way is in no cycle
         return guard(
-            lambda: _process(files, options, pictures, processes),
+            lambda: _process(files, options, pictures, processes, matchings),
             lambda reason: ModuleResult(unreadable_module(files, reason)),
         )
 
 
 def _process(
-    files: ModuleFiles, options: AnalysisOptions, choice: PictureChoice, processes: int
+    files: ModuleFiles,
+    options: AnalysisOptions,
+    choice: PictureChoice,
+    processes: int,
+    matchings: Sequence[bytes],
 ) -> ModuleResult:
     faults = Faults(place_of(files))
     texts = faults.attempt("The page of texts", lambda: kept_texts(files), KeptTexts())
     maker = StepMaker(files.slug, choice, texts)
-    analyzed = analyze_module(files, options, faults, maker.make, processes)
+    known = unpack_matchings(matchings)
+    analyzed = analyze_module(files, options, faults, maker.make, processes, matchings=known)
     steps = place_pictures(files.slug, choice, analyzed.shown)
     pages = ModulePages(analyzed, steps, texts, faults)
     output = pages.output(choice, processes)

@@ -6,6 +6,11 @@ from dataclasses import dataclass, field
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.hlo.model import HloModule
 
+LooseMatching = tuple[Mapping[str, str], tuple[Pairing, ...]]
+"""The computations and pairings of a matching, without the modules that it is about."""
+LooseMatchings = Mapping[tuple[str, str], LooseMatching]
+"""By the paths of the files that the two modules were read from."""
+
 
 @dataclass(slots=True)
 class Matching:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.matching.result import LooseMatching, Matching
 from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.differences import Kind
@@ -65,17 +65,26 @@ class StepChange:
 
 
 def step(
-    before: HloModule, after: HloModule, actor: str = NOBODY, *, headers: bool = True
+    before: HloModule,
+    after: HloModule,
+    actor: str = NOBODY,
+    *,
+    headers: bool = True,
+    matched: LooseMatching | None = None,
 ) -> StepChange:
     """Return what changed from one snapshot to the next; `actor` is the subject of the headline.
 
-    `headers` says whether both were read from files of one form: others lack attributes.
+    `headers` says whether both were read from files of one form: others lack attributes. `matched`
+    is their matching where it is known.
     """
     header = header_changes(before, after) if headers else ()
     same = before is after or before.computations == after.computations
     if same and not header:
         return _unchanged(before, actor)
-    matching = Matching(before, after, {}, ()) if same else match(before, after)
+    if same or matched is not None:
+        matching = Matching(before, after, *(matched if matched and not same else ({}, ())))
+    else:
+        matching = match(before, after)
     result = list(changes(matching))
     groups = grouped(result)
     sentences = describe_step(_telling(actor, matching, header, result, groups))

@@ -1,0 +1,101 @@
+"""What workers are asked to do with modules: a large one has its steps matched by several first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from xlareport.analysis.module import AnalysisOptions
+from xlareport.dump.modules import ModuleFiles, module_here
+from xlareport.module_work.drawing import draw_module
+from xlareport.module_work.kept import KeptModules
+from xlareport.module_work.process import ModuleResult, process_module
+from xlareport.module_work.step_ranges import LARGE, match_in_ranges
+from xlareport.pages.pictures.requests import PictureChoice
+from xlareport.runtime.progress import ProgressCallback
+from xlareport.runtime.worker_pool import Workers
+
+_MATCHING = "matching steps of large modules"
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleTask:
+    """A module to be read by a worker."""
+
+    files: ModuleFiles
+    options: AnalysisOptions
+    processes: int = 1
+    """How many processes may work on it."""
+    matchings: tuple[bytes, ...] = ()
+    """Of its steps, packed, as far as other workers have made them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleWork:
+    """What a worker does with each module."""
+
+    pictures: PictureChoice | None
+    """None where no pages are made."""
+    kept: KeptModules | None = None
+    """Where results are kept from build to build; None where they are not."""
+    draws: bool = False
+    """Whether the worker draws the pictures of the module as well."""
+
+    def __call__(self, task: ModuleTask) -> ModuleResult:
+        """Return what is known of a module, and what its pages load."""
+        kept = self._kept_here
+        work = kept.process if kept else process_module
+        with module_here(task.files) as files:
+            result = work(files, task.options, self.pictures, task.processes, task.matchings)
+        return draw_module(result, self.pictures, kept) if self.draws else result
+
+    def is_done(self, task: ModuleTask) -> bool:
+        """Return whether a module's result is kept already."""
+        kept = self._kept_here
+        if kept is None or self.pictures is None:
+            return False
+        with module_here(task.files) as files:
+            return kept.has(files, task.options, self.pictures)
+
+    @property
+    def _kept_here(self) -> KeptModules | None:
+        """Where results are kept; None on a machine that does not share the output folder."""
+        kept = self.kept
+        if self.draws and kept is not None and not kept.store.folder.parent.is_dir():
+            return None
+        return kept
+
+
+def match_large_modules(
+    tasks: Iterator[ModuleTask], work: ModuleWork, workers: Workers, progress: ProgressCallback
+) -> Iterator[ModuleTask]:
+    """Yield tasks, the largest first; those of large modules with the matchings of their steps.
+
+    As many large modules are matched together as there are workers.
+    """
+    some: list[ModuleTask] = []
+    for task in tasks:
+        if task.files.bytes < LARGE:
+            yield from _matched(some, work, workers, progress)
+            yield task
+            break
+        some.append(task)
+        if len(some) >= workers.jobs:
+            yield from _matched(some, work, workers, progress)
+            some = []
+    else:
+        yield from _matched(some, work, workers, progress)
+    yield from tasks
+
+
+def _matched(
+    tasks: list[ModuleTask], work: ModuleWork, workers: Workers, progress: ProgressCallback
+) -> Iterator[ModuleTask]:
+    done = workers.stream(work.is_done, tasks, _false)
+    waiting = [task.files for task, is_done in done if not is_done]
+    matched = match_in_ranges(workers, waiting, partial(progress, _MATCHING))
+    for task in tasks:
+        yield replace(task, matchings=matched.get(task.files.key, ()))
+
+
+def _false(_: ModuleTask) -> bool:
+    return False
