@@ -158,7 +158,7 @@ def _follow(
 
 
 def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
-    """Add what passes did to the matmul of a fusion before the fusion was creation.
+    """Add what passes did to the matmul of a fusion before the fusion was made.
 
     That of its first event is meant: before it, the fusion has no history of its own.
     """
