@@ -108,6 +108,22 @@ def test_it_prints_without_what_is_for_the_screen(opened: Any) -> None:
     assert page.pdf().startswith(b"%PDF")
 
 
+def test_paper_is_light_and_holds_what_is_on_it(opened: Any) -> None:
+    """On a dark screen too; nothing is cut at its edge."""
+    for part in ("", "?cost", "?memory", "?passes", "?steps"):
+        page = opened(f"{MAIN}.html{part}")
+        page.set_viewport_size({"width": 760, "height": 1000})
+        page.emulate_media(media="print", color_scheme="dark")
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        wide = page.evaluate(
+            "[...document.querySelectorAll('article table, article svg, article p')]"
+            ".filter((each) => each.getBoundingClientRect().right > innerWidth + 1)"
+            ".map((each) => each.outerHTML.slice(0, 80))"
+        )
+        assert (paper, wide) == ("rgb(255, 255, 255)", []), part
+
+
 def test_an_instruction_in_a_table_of_any_tab_leads_to_its_history(opened: Any) -> None:
     page = opened(f"{MAIN}.html?cost")
     link = page.locator("tr[data-row] a.xr-word[href*='#i=']").first
