@@ -30,6 +30,7 @@ class Event(StrEnum):
     REWRITTEN = "rewritten"
     COMBINED = "combined"
     SPLIT = "split"
+    EXPANDED = "expanded"
     ASYNC = "made asynchronous"
     REPLACED = "replaced"
     MERGED = "merged"
@@ -79,6 +80,7 @@ _EVENTS = {
     Relation.REWRITTEN: Event.REWRITTEN,
     Relation.COMBINED: Event.COMBINED,
     Relation.SPLIT: Event.SPLIT,
+    Relation.EXPANDED: Event.EXPANDED,
     Relation.ASYNC: Event.ASYNC,
     Relation.ABSORBED: Event.ABSORBED,
     Relation.SWAPPED: Event.MOVED,
@@ -100,7 +102,8 @@ def events_between(
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     if pairing.relation in _EVENTS and not anew:
         event, (grade, message) = _EVENTS[pairing.relation], pairing.weakest
-        sources, targets = pairing.before, pairing.after
+        targets = pairing.after[:1] if event is Event.EXPANDED else pairing.after
+        sources = pairing.before
     else:
         result = _difference(matching, before, after)
         if result is None and pairing.taken_in:

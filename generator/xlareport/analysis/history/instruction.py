@@ -240,8 +240,8 @@ def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
 
 def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
     pairing = matching.pairing_before(place)
-    if pairing is not None:
-        return pairing.after
+    if pairing is not None:  # the parts of an expansion are new; its last one does the work
+        return pairing.after[:1] if pairing.relation is Relation.EXPANDED else pairing.after
     same = matching.partner_after(place)
     return () if same is None else (same,)
 

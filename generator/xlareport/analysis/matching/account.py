@@ -1,9 +1,10 @@
 """Turns a finished search into pairings; nothing that differs is left without one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from xlareport.analysis.matching.copies import copies_merged, list_copies
+from xlareport.analysis.matching.expansions import expansions
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.fused import FusionSources
 from xlareport.analysis.matching.gone import Gone
@@ -273,6 +274,33 @@ class _Account:
             place = place_of(node)
             if place not in self._told_after and not self._unchanged(place):
                 self._account_for_new(node, place)
+        self._expansions()
+
+    def _expansions(self) -> None:
+        """Tell of what was expanded with the new instructions that it became."""
+        gone = self._by_node(self._search.before.open(), Relation.REMOVED)
+        new = self._by_node(self._search.after.open(), Relation.ADDED)
+        expanded = set()
+        for node, result, parts in expansions(self._search, gone, new) if new else ():
+            pairing = gone.get(node) or self._partner.get(place_of(node))
+            if pairing is None or pairing.relation not in _EXPANDABLE or len(pairing.after) > 1:
+                continue
+            places = dict.fromkeys(map(place_of, (result, *parts)))
+            expanded.update(id(new[part]) for part in (result, *parts) if part in new)
+            pairing.after, pairing.relation = tuple(places), Relation.EXPANDED
+            pairing.grade = weakest((pairing.grade, Grade.MATCHED))
+            pairing.reason = f"into {_instructions(len(places))}, which read nothing else"
+        self._pairings = [pairing for pairing in self._pairings if id(pairing) not in expanded]
+
+    def _by_node(self, nodes: Iterable[Node], relation: Relation) -> Mapping[Node, Pairing]:
+        """Return the pairings of nodes of which nothing but that they are gone or new is known."""
+        known = {
+            (pairing.before or pairing.after)[0]: pairing
+            for pairing in self._pairings
+            if pairing.relation is relation and pairing.cause is None
+        }
+        places = ((node, place_of(node)) for node in nodes)
+        return {node: known[place] for node, place in places if place in known}
 
     def fusions(self) -> None:
         """Record what new fusions and calls are made of, once all that they hold is recorded."""
@@ -331,6 +359,7 @@ def _instructions(count: int) -> str:
     return f"{count:,} instruction{'' if count == 1 else 's'}"
 
 
+_EXPANDABLE = frozenset({Relation.REMOVED, Relation.REPLACED})
 _HOLDING = {"fusion": Relation.FUSED, "call": Relation.OUTLINED}
 
 

@@ -23,6 +23,8 @@ class Relation(StrEnum):
     """Several became one that does the work of all: all-reduces as one with several operands."""
     SPLIT = "split"
     """One became several that do its work together; the first after is its partner."""
+    EXPANDED = "expanded"
+    """One became several smaller ones; the first after gives its result, the rest are new."""
     SWAPPED = "swapped"
     """The same move of data, done after what read its result before, or the reverse."""
     ASYNC = "asynchronous"

@@ -61,6 +61,7 @@ _SIMPLE = {
     Relation.REWRITTEN: Kind.REWRITTEN,
     Relation.COMBINED: Kind.COMBINED,
     Relation.SPLIT: Kind.SPLIT,
+    Relation.EXPANDED: Kind.EXPANDED,
     Relation.ASYNC: Kind.ASYNC,
     Relation.SWAPPED: Kind.SWAPPED,
     Relation.MERGED: Kind.MERGED,
@@ -74,9 +75,9 @@ _SIMPLE = {
 }
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
-_INTO_SEVERAL = frozenset({Kind.ASYNC, Kind.INLINED, Kind.SPLIT})
+_INTO_SEVERAL = frozenset({Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT})
 _NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
-_PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.SPLIT})
+_PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.EXPANDED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _LOOP_SCOPE = "while/body"
@@ -152,9 +153,13 @@ class _Reader:
         self, pairing: Pairing, before: Place | None, after: Place | None
     ) -> Change:
         first = before in pairing.before[:1] and after in pairing.after[:1]
-        former = kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
+        also = pairing.relation is Relation.EXPANDED and after == pairing.after[0]
+        whole = first or also or pairing.relation not in _PARTED
+        former = kind = _kind(pairing) if whole else Kind.PART
         balance = self._ledger.balance(pairing.relation, before, after)
         change = self.change((kind,), before, after, pairing, balance=balance)
+        if also and not first:  # what it became has been told
+            change = replace(change, members=())
         if kind is Kind.CLONED and before is not None and after is not None:
             loop = loop_of_copy(self._matching, before, after, change.opcodes[1])
             change = replace(change, details=(loop,)) if loop else change

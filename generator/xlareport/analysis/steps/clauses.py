@@ -33,6 +33,8 @@ def _clause(change: Change) -> str:
     template = template or _TEMPLATES.get(change.kind, _CHANGED)
     if change.kind is Kind.FOLDED and change.after is None:
         template = "{old}{where} was folded with what used it"
+    elif change.kind is Kind.EXPANDED and not change.members:
+        template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
     elif _is_same_name(change):
@@ -73,6 +75,7 @@ _TEMPLATES = {
     Kind.REWRITTEN: "{old}{where} became {new}",
     Kind.COMBINED: "{new}{where} combines {members}",
     Kind.SPLIT: "{old}{where} was split into {members}",
+    Kind.EXPANDED: "{old}{where} was expanded into {members}; {new_name} gives its result",
     Kind.SWAPPED: "{old}{where} was moved {reason}",
     Kind.ASYNC: "{old}{where} became {members}",
     Kind.REPLACED: "{old}{where} became {new}",

@@ -29,6 +29,8 @@ class Kind(StrEnum):
     """Several became one that does the work of all."""
     SPLIT = "split"
     """One became several that do its work together."""
+    EXPANDED = "expanded"
+    """Several smaller ones do its work."""
     ASYNC = "asynchronous"
     """One became a start and a done, between which others can run."""
     PART = "part"

@@ -29,6 +29,7 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.FUSED: ("created", _AFTER),
     Kind.OUTLINED: ("outlined", _AFTER),
     Kind.SPLIT: ("split", _BEFORE),
+    Kind.EXPANDED: ("expanded", _BEFORE),
     Kind.PART: ("combined or split", _BEFORE),
     Kind.REBUILT: ("rebuilt", _BEFORE),
     Kind.MERGED: ("merged duplicates of", _BEFORE),
@@ -54,7 +55,7 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REORDERED: ("reordered", _BEFORE),
     Kind.RENAMED: ("renamed", _BEFORE),
 }
-_TOGETHER = {Kind.FUSED: "of", Kind.OUTLINED: "of"}
+_TOGETHER = {Kind.EXPANDED: "into", Kind.FUSED: "of", Kind.OUTLINED: "of"}
 _CALL, _LOOP = "call", "while"
 
 

@@ -91,6 +91,7 @@ _IMPORTANCE = {
     Kind.REWRITTEN: 200.0,
     Kind.COMBINED: 200.0,
     Kind.SPLIT: 100.0,
+    Kind.EXPANDED: 100.0,
     Kind.ASYNC: 100.0,
     Kind.OUTLINED: 200.0,
     Kind.HOISTED: 1000.0,
@@ -161,7 +162,15 @@ _LIGHT = frozenset(
 _CONSEQUENCES = frozenset({Kind.ARGUMENT, Kind.PARAMETER, Kind.PART, Kind.REDIRECTED, Kind.REWIRED})
 """Kinds that follow from others in the same step."""
 _CAUSES = frozenset(
-    {Kind.FUSED, Kind.OUTLINED, Kind.INLINED, Kind.COMBINED, Kind.SPLIT, Kind.ASYNC}
+    {
+        Kind.ASYNC,
+        Kind.COMBINED,
+        Kind.EXPANDED,
+        Kind.FUSED,
+        Kind.INLINED,
+        Kind.OUTLINED,
+        Kind.SPLIT,
+    }
 )
 """Kinds from which it follows that instructions moved."""
 

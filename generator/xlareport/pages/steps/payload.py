@@ -87,6 +87,7 @@ _LABELS = {
     Kind.REWRITTEN: "Rewritten as another operation",
     Kind.COMBINED: "Combined into one",
     Kind.SPLIT: "Split into several",
+    Kind.EXPANDED: "Expanded into smaller ones",
     Kind.ASYNC: "Made asynchronous",
     Kind.PART: "Parts of what was combined or split",
     Kind.SWAPPED: "Moved past other instructions",
@@ -122,10 +123,13 @@ _LABELS = {
 }
 
 
+_INTO_SEVERAL = (Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT)
+
+
 def _example(change: Change) -> dict[str, Any]:
     return {
         "before": _names(change, change.before, Kind.FUSED, Kind.OUTLINED, Kind.COMBINED),
-        "after": _names(change, change.after, Kind.INLINED, Kind.SPLIT, Kind.ASYNC),
+        "after": _names(change, change.after, *_INTO_SEVERAL),
         "scope": wording.short(change.scope),
         "reason": "; ".join(part for part in (change.reason, *change.details) if part),
         "grade": str(change.grade),

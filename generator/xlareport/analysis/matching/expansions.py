@@ -1,0 +1,120 @@
+"""Instructions that were expanded: what does the work of one is the last of several new ones.
+
+An expansion reads nothing but what the one read, and constants; nothing is claimed of others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.halves import is_done, is_start
+from xlareport.analysis.matching.nodes import read_at
+from xlareport.analysis.matching.pairing import Relation
+from xlareport.analysis.matching.search import Search
+
+_PASSING = frozenset(
+    {
+        "bitcast",
+        "broadcast",
+        "call",
+        "constant",
+        "copy",
+        "fusion",
+        "get-tuple-element",
+        "iota",
+        "parameter",
+        "reshape",
+        "transpose",
+        "tuple",
+    }
+)
+"""Opcodes that compute nothing, or that only hold what computes: none of them is expanded."""
+_MOVES = frozenset(
+    {"concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "slice"}
+)
+"""Opcodes that compute nothing, and that passes do expand."""
+_MOST = 5000
+"""New instructions of one expansion."""
+
+
+def expansions(
+    search: Search, gone: Mapping[Node, object], new: Mapping[Node, object]
+) -> Iterator[tuple[Node, Node, list[Node]]]:
+    """Yield what was expanded, what gives its result now, and the other new instructions of that.
+
+    `gone` and `new` are the nodes that nothing was found for; each new one is told once.
+    """
+    told: set[Node] = set()
+    for node, result in _candidates(search, gone, new):
+        if result in told or result.constant or not _may_expand(node):
+            continue
+        parts = _parts(search, node, result, new)
+        if parts is not None and _are_several(node, result, parts):
+            own = [part for part in parts if part not in told]
+            told.update(own, (result,))
+            yield node, result, own
+
+
+def _may_expand(node: Node) -> bool:
+    """Whether a node does something by itself: of a start and a done neither does."""
+    return node.instruction.opcode not in _PASSING and not is_start(node) and not is_done(node)
+
+
+def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
+    """Whether several new instructions do the work of one; no arithmetic is done by moves alone."""
+    working = [part for part in (result, *parts) if not part.constant]
+    moved = all(part.instruction.opcode in _MOVES | _PASSING for part in working)
+    return len(working) > 1 and (node.instruction.opcode in _MOVES or not moved)
+
+
+def _candidates(
+    search: Search, gone: Mapping[Node, object], new: Mapping[Node, object]
+) -> Iterator[tuple[Node, Node]]:
+    """Yield instructions with what is read instead of them, another operation."""
+    for link in search.links:
+        other = link.before.instruction.opcode != link.after.instruction.opcode
+        if link.relation is Relation.REPLACED and other:
+            yield link.before, link.after
+    for node in gone:
+        for user, position in search.before.users.get(node, ()):
+            now = None if user.partner is None else read_at(search.after, user.partner, position)
+            if now is not None and now in new:
+                yield node, now
+                break
+
+
+def _parts(
+    search: Search, node: Node, result: Node, new: Mapping[Node, object]
+) -> list[Node] | None:
+    """Return the new instructions behind a result; None where they read what the one did not."""
+    known = {_itself_after(search, operand) for operand, _ in search.before.graph.operands(node)}
+    parts: dict[Node, None] = {result: None}
+    waiting = [result]
+    for part in waiting:
+        for operand, _ in search.after.graph.operands(part):
+            if operand in parts or operand in known or operand.constant:
+                continue
+            if operand not in new:
+                return None
+            parts[operand] = None
+            waiting.append(operand)
+        if len(waiting) > _MOST:
+            return None
+    return [*[*parts][1:], *_constants(search, parts, new)]
+
+
+def _constants(
+    search: Search, parts: Mapping[Node, object], new: Mapping[Node, object]
+) -> Iterator[Node]:
+    """Yield the new constant values that the parts of an expansion read, and what these read."""
+    seen: set[Node] = set()
+    waiting = [*parts]
+    for part in waiting:
+        for operand, _ in search.after.graph.operands(part):
+            if operand in new and operand not in parts and operand not in seen:
+                seen.add(operand)
+                waiting.append(operand)
+                yield operand
+
+
+def _itself_after(search: Search, node: Node) -> Node | None:
+    return search.itself_after(node) if node.kept else node.partner

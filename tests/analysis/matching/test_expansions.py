@@ -1,0 +1,81 @@
+"""Instructions that became several smaller ones."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.history.instruction import SnapshotSequence, history
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_WHOLE = """
+HloModule m
+
+ENTRY %main (a: f32[4], b: f32[4]) -> f32[8] {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %concatenate.1 = f32[8]{0} concatenate(%a, %b), dimensions={0}
+  ROOT %out = f32[8]{0} negate(%concatenate.1)
+}
+"""
+_APART = _WHOLE.replace(
+    "  %concatenate.1 = f32[8]{0} concatenate(%a, %b), dimensions={0}\n",
+    """  %zero = f32[] constant(0)
+  %pad.1 = f32[8]{0} pad(%a, %zero), padding=0_4
+  %pad.2 = f32[8]{0} pad(%b, %zero), padding=4_0
+  %add.1 = f32[8]{0} add(%pad.1, %pad.2)
+""",
+).replace("%concatenate.1", "%add.1")
+
+
+def _at(name: str) -> Place:
+    return Place("main", name)
+
+
+def test_one_became_several_of_which_one_gives_its_result(read: Read) -> None:
+    pairing = match(read(_WHOLE), read(_APART)).pairing_before(_at("concatenate.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.EXPANDED
+    assert pairing.after[0] == _at("add.1")
+    assert {*pairing.after} == {_at(name) for name in ("zero", "pad.1", "pad.2", "add.1")}
+
+
+def test_the_account_has_no_added_instruction(read: Read) -> None:
+    made = step(read(_WHOLE), read(_APART), "`concat-decomposer`")
+    assert made.headline.startswith(
+        "`concat-decomposer` expanded 1 concatenate into 4 instructions"
+    )
+    assert not [change for change in made.changes if change.kind is Kind.ADDED]
+    assert sum(change.balance for change in made.changes) == 3
+
+
+def test_what_reads_something_else_is_no_expansion(read: Read) -> None:
+    other = _APART.replace("pad(%b, %zero)", "pad(%c, %zero)").replace(
+        "  %zero", "  %c = f32[4]{0} parameter(2)\n  %zero"
+    )
+    pairing = match(read(_WHOLE), read(other)).pairing_before(_at("concatenate.1"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.EXPANDED
+
+
+def test_an_operation_replaced_with_another_one_is_no_expansion(read: Read) -> None:
+    before = _WHOLE.replace("concatenate(%a, %b), dimensions={0}", "subtract(%a, %b)")
+    after = before.replace("subtract(%a, %b)", "add(%a, %b)").replace("%concatenate", "%add")
+    pairing = match(read(before), read(after)).pairing_before(_at("concatenate.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.REPLACED
+
+
+def test_the_history_of_a_part_leads_to_what_was_expanded(read: Read) -> None:
+    shots = SnapshotSequence([read(_WHOLE), read(_APART)])
+    events = [(str(event.event), event.sources) for event in history(shots, 1, _at("pad.2"))]
+    assert ("expanded", (_at("concatenate.1"),)) in events
+
+
+def test_what_was_expanded_goes_on_as_what_gives_its_result(read: Read) -> None:
+    shots = SnapshotSequence([read(_WHOLE), read(_APART)])
+    events = history(shots, 0, _at("concatenate.1"))
+    assert [event.targets for event in events if event.event == "expanded"] == [(_at("add.1"),)]
