@@ -239,7 +239,10 @@ class New:
         sources = [operand for operand, _ in self._search.after.graph.operands(node)]
         between = None if read is None else self._itself_after(read)
         if between is not None and between in sources:
-            return f"inserted between %{between.instruction.name} and %{name}"
+            names = list(node.instruction.operand_names)
+            number = sources.index(between)
+            source = names[number] if number < len(names) else between.instruction.name
+            return f"inserted between %{source} and %{name}"
         return f"used by %{name}"
 
     def _itself_after(self, node: Node) -> Node | None:

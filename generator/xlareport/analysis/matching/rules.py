@@ -71,6 +71,8 @@ def same_value_in_order(search: Search) -> None:
         for node, other in zip(ours, new.get(value, ()), strict=False):
             if search.divided and node.constant and not _is_leaf(node):
                 continue
+            if node.instruction.opcode == "parameter" and not same_shape(search, node, other):
+                continue  # elements of what is paired, which have one value on each side
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
 
@@ -191,14 +193,23 @@ def same_operation(search: Search) -> None:
         grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
         for node, other in zip(ours, theirs, strict=True):
             same_state = search.before.is_called(node) == search.after.is_called(other)
-            if same_state and not _are_other_data(node, other):
+            if same_state and _may_be_same_move(search, node, other):
                 search.link(node, other, grade, "left of the same framework op, in order")
 
 
-def _are_other_data(node: Node, other: Node) -> bool:
-    """Whether two moves of data give elements of other types: they move something else."""
-    types = [known.instruction.shape.element_type for known in (node, other)]
-    return node.instruction.opcode in _MOVES and types[0] != types[1]
+def _may_be_same_move(search: Search, node: Node, other: Node) -> bool:
+    """Whether two nodes are no moves, or moves of what continues or for what continues.
+
+    One framework op has many moves, of which nothing else says which is which.
+    """
+    if node.instruction.opcode not in _MOVES:
+        return True
+    if node.instruction.shape.element_type != other.instruction.shape.element_type:
+        return False
+    if _share_operand(search, node, other):
+        return True
+    readers = {user.partner for user, _ in search.before.users.get(node, ())}
+    return any(user in readers for user, _ in search.after.users.get(other, ()))
 
 
 _MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})

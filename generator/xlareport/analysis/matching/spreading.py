@@ -220,7 +220,9 @@ class _Spread:
                 return node, source
         for source in _sources(ours, node):
             if is_free(source) and (
-                _same_origin(source, other) or self._is_same_of_same(source, other)
+                _same_origin(source, other)
+                or self._is_same_of_same(source, other)
+                or _is_work_behind(source, node, other)
             ):
                 return source, other
         return node, other
@@ -292,6 +294,15 @@ def _could_do_its_work(node: Node, other: Node) -> bool:
         return _opcode(node).startswith("copy")
     fills = _opcode(node) in _FILLS and not other.constant
     return not fills or _opcode(other) in _PASSING
+
+
+def _is_work_behind(source: Node, move: Node, other: Node) -> bool:
+    """Whether work became other work, and a move of its result is gone: no move is work."""
+    opcodes = {_opcode(source), _opcode(other)}
+    return _opcode(move) in _MOVES and opcodes.isdisjoint(_PASSING - _SLICES) and not other.constant
+
+
+_SLICES = frozenset({"pad", "slice"})
 
 
 def _is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
