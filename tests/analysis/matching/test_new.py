@@ -160,3 +160,28 @@ def test_what_a_new_instruction_reads_says_where_that_leads(read: Read) -> None:
     pairing = match(read(_APART), read(_BETWEEN)).pairing_after(Place("main", "copy.1"))
     assert pairing is not None
     assert pairing.reason == "an operand of the new %abs.1, which leads to %out"
+
+
+def test_what_is_inserted_behind_an_element_names_the_element(read: Read) -> None:
+    before = """
+HloModule m
+
+%body (p: (s32[], s32[])) -> (s32[], s32[]) {
+  %p = (s32[], s32[]) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %m = s32[] get-tuple-element(%p), index=1
+  %more = s32[] add(%n, %m)
+  ROOT %out = (s32[], s32[]) tuple(%more, %m)
+}
+
+ENTRY %main (a: s32[]) -> s32[] {
+  ROOT %a = s32[] parameter(0)
+}
+"""
+    after = before.replace(
+        "  %more = s32[] add(%n, %m)",
+        "  %copy.1 = s32[] copy(%n)\n  %more = s32[] add(%copy.1, %m)",
+    )
+    pairing = match(read(before), read(after)).pairing_after(Place("body", "copy.1"))
+    assert pairing is not None
+    assert pairing.reason == "inserted between %n and %more"

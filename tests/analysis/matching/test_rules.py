@@ -179,3 +179,34 @@ def test_a_stem_and_a_shape_alone_say_nothing_in_one_computation(read: Read) -> 
     found = match(read(LATER), read(EARLIER))
     assert found.partner_after(Place("main", "convert.200")) == Place("main", "convert.602")
     assert found.partner_after(Place("main", "convert.323")) != Place("main", "convert.602")
+
+
+_MOVED_APART = """
+HloModule m
+
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8,1], f32[1,8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %cos = f32[8]{0} cosine(%b)
+  LINES
+  ROOT %out = (f32[8,1]{1,0}, f32[1,8]{1,0}) tuple(%x, %y)
+}
+"""
+_META = ', metadata={op_name="jit(f)/while/body/broadcast_in_dim"}'
+
+
+def test_moves_of_other_values_for_other_users_are_not_the_same(read: Read) -> None:
+    """A framework op has many moves; that one of them is left on either side says nothing."""
+    before = _MOVED_APART.replace(
+        "LINES",
+        f"%r.1 = f32[8,1]{{1,0}} reshape(%a){_META}\n  %x = f32[8,1]{{1,0}} sine(%r.1)\n"
+        "  %y = f32[1,8]{1,0} broadcast(%cos), dimensions={1}",
+    )
+    after = _MOVED_APART.replace(
+        "LINES",
+        "%x = f32[8,1]{1,0} broadcast(%a), dimensions={0}\n"
+        f"  %r.9 = f32[1,8]{{1,0}} reshape(%cos){_META}\n  %y = f32[1,8]{{1,0}} tan(%r.9)",
+    )
+    assert match(read(before), read(after)).partner_after(Place("main", "r.1")) != Place(
+        "main", "r.9"
+    )

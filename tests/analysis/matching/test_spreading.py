@@ -155,3 +155,27 @@ ENTRY %main (a: s32[1]) -> s32[1] {
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "reshape")) == Place("main", "folded")
     assert matching.partner_after(Place("main", "sixteen")) is None
+
+
+_LOOKED_UP = """
+HloModule m
+
+ENTRY %main (i: s32[], t: s32[4]) -> s32[] {
+  %i = s32[] parameter(0)
+  %t = s32[4]{0} parameter(1)
+  %dynamic-slice.1 = s32[1]{0} dynamic-slice(%t, %i), dynamic_slice_sizes={1}
+  %reshape.1 = s32[] reshape(%dynamic-slice.1)
+  ROOT %out = s32[] negate(%reshape.1)
+}
+"""
+
+
+def test_work_becomes_other_work_and_the_move_of_its_result_is_gone(read: Read) -> None:
+    clamped = _LOOKED_UP.replace(
+        "  %dynamic-slice.1 = s32[1]{0} dynamic-slice(%t, %i), dynamic_slice_sizes={1}\n"
+        "  %reshape.1 = s32[] reshape(%dynamic-slice.1)\n",
+        "  %clamp.1 = s32[] clamp(%i, %i, %i)\n",
+    ).replace("negate(%reshape.1)", "negate(%clamp.1)")
+    matching = match(read(_LOOKED_UP), read(clamped))
+    assert matching.partner_after(Place("main", "dynamic-slice.1")) == Place("main", "clamp.1")
+    assert matching.partner_after(Place("main", "reshape.1")) is None
