@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from xlareport.analysis.history.operand_types import retyped_products
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 
@@ -23,6 +24,9 @@ class ChangeIndex:
                 before.setdefault(place, []).append(stage)
             for place in matching.spoken_of_after:
                 after.setdefault(place, []).append(stage)
+            for old_product, new_product in retyped_products(matching):
+                before.setdefault(old_product, []).append(stage)
+                after.setdefault(new_product, []).append(stage)
             for old in _gone_or_renamed(matching):
                 before.setdefault(old, []).append(stage)
             for new in _new_or_renamed(matching):

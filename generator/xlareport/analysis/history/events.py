@@ -5,6 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
+from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
@@ -93,6 +94,21 @@ def events_between(
     matching: Matching, stage: int, pairing: Pairing | None, places: tuple[Place, Place]
 ) -> Iterator[HistoryEvent]:
     """Yield what happened between two places that continue each other, if anything did."""
+    known = next(_events_between(matching, stage, pairing, places), None)
+    types = operand_types(matching, *places)
+    if types and known is None:
+        yield HistoryEvent(
+            stage, Event.CHANGED, places[1], places[:1], places[1:], Grade.EXACT, types
+        )
+    elif known is not None:
+        reason = "; ".join(filter(None, (known.reason, types)))
+        renamed = types and known.event is Event.RENAMED
+        yield known._replace(event=Event.CHANGED if renamed else known.event, reason=reason)
+
+
+def _events_between(
+    matching: Matching, stage: int, pairing: Pairing | None, places: tuple[Place, Place]
+) -> Iterator[HistoryEvent]:
     before, after = places
     if pairing is None:
         return

@@ -280,7 +280,7 @@ class _Account:
         """Tell of what was expanded with the new instructions that it became."""
         gone = self._by_node(self._search.before.open(), Relation.REMOVED)
         new = self._by_node(self._search.after.open(), Relation.ADDED)
-        expanded = set()
+        expanded: set[int] = set()
         for node, result, parts in expansions(self._search, gone, new) if new else ():
             pairing = gone.get(node) or self._partner.get(place_of(node))
             if pairing is None or pairing.relation not in _EXPANDABLE or len(pairing.after) > 1:
