@@ -1,6 +1,6 @@
 """Turns a finished search into pairings; nothing that differs is left without one."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from xlareport.analysis.matching.copies import copies_merged, list_copies
@@ -13,9 +13,10 @@ from xlareport.analysis.matching.holders import Holders
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.new import New
 from xlareport.analysis.matching.nodes import place_of
+from xlareport.analysis.matching.order import in_order
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search import NodePair, Search
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade, weakest
 
 
@@ -27,7 +28,7 @@ def pairings(search: Search) -> list[Pairing]:
     account.copies_of_computations()
     account.leftovers()
     account.fusions()
-    return _in_order(search, account.pairings())
+    return in_order(search, account.pairings())
 
 
 class _Account:
@@ -369,35 +370,3 @@ def _renames(link: NodePair) -> bool:
 
 def _is_open(node: Node | None) -> TypeGuard[Node]:
     return node is not None and node.partner is None and not node.kept
-
-
-def _in_order(search: Search, pairings: list[Pairing]) -> list[Pairing]:
-    """Sort by the place before, what is new by its place after the rest."""
-    old = _positions(search.before.graph.module)
-    new = _positions(search.after.graph.module)
-
-    def order(pairing: Pairing) -> tuple[bool, tuple[int, int]]:
-        if pairing.before:
-            return False, old(pairing.before[0])
-        return True, new(pairing.after[0])
-
-    return sorted(pairings, key=order)
-
-
-def _positions(module: HloModule) -> Callable[[Place], tuple[int, int]]:
-    """Return a function that tells where a place is, looking up each computation once."""
-    computations = {
-        computation.name: number for number, computation in enumerate(module.computations)
-    }
-    lines: dict[str, dict[str, int]] = {}
-
-    def position(place: Place) -> tuple[int, int]:
-        name = place.computation
-        if name not in lines:
-            computation = module.by_name[name]
-            lines[name] = {
-                line.name: number for number, line in enumerate(computation.instructions)
-            }
-        return computations[name], lines[name][place.instruction]
-
-    return position
