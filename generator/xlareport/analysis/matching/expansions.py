@@ -43,14 +43,14 @@ def expansions(
 
     `gone` and `new` are the nodes that nothing was found for; each new one is told once.
     """
-    told: set[Node] = set()
+    spoken_of: set[Node] = set()
     for node, result in _candidates(search, gone, new):
-        if result in told or result.constant or not _may_expand(node):
+        if result in spoken_of or result.constant or not _may_expand(node):
             continue
         parts = _parts(search, node, result, new)
         if parts is not None and _are_several(node, result, parts):
-            own = [part for part in parts if part not in told]
-            told.update(own, (result,))
+            own = [part for part in parts if part not in spoken_of]
+            spoken_of.update(own, (result,))
             yield node, result, own
 
 
