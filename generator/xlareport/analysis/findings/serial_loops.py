@@ -1,9 +1,10 @@
 """Serial loop of short iterations.
 
 An innermost while loop has a trip count of 256 or more, and an iteration takes less than a kernel
-launch: 2 µs on an accelerator, 0.2 µs on a CPU. The `op_name` tells whether the program has the
-loop, or the compiler expanded an operation into it, such as a scatter or the gradient of max
-pooling.
+launch: 2 µs on a GPU; 0.2 µs on a CPU and on a TPU, which runs loops without launches, so that
+what an iteration costs there beside its work is not known. The `op_name` tells whether the program
+has the loop, or the compiler expanded an operation into it, such as a scatter or the gradient of
+max pooling.
 """
 
 from collections.abc import Iterator
@@ -42,7 +43,11 @@ def serial_loops(case: Case) -> Iterator[Finding]:
 
 def _launch(case: Case) -> float:
     """Return the seconds that starting a kernel takes at least: on a CPU it is a call."""
-    return _CALL if case.device.nominal_for == "cpu" else SHORTEST
+    return _CALL if case.device.nominal_for == "cpu" or _is_tpu(case) else SHORTEST
+
+
+def _is_tpu(case: Case) -> bool:
+    return case.device.key.startswith("tpu-")
 
 
 def _finding(
@@ -51,19 +56,24 @@ def _finding(
     scope = loop.metadata.op_name
     is_asked_for = not scope or _last(scope) in _OF_THE_USER
     stands_for = "" if is_asked_for else f" Expanded by the compiler from `{scope}`."
+    than = (
+        "without what a TPU takes to start and end it, which is not known"
+        if _is_tpu(case)
+        else "less than its launch overhead"
+    )
     return Finding(
         rule="serial-loops",
         title="Serial loop of short iterations",
         places=(place,),
         evidence=(
             f"`{loop.name}` runs {iterations:,} iterations per module execution, one after "
-            f"another. Roofline time of an iteration: {units.seconds(iteration_seconds)}, less "
-            f"than its launch overhead.{stands_for}"
+            f"another. Roofline time of an iteration: {units.seconds(iteration_seconds)}, {than}."
+            f"{stands_for}"
         ),
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,
         grade="matched",
         weight=iterations * _launch(case),
-        seconds=iterations * _launch(case),
+        seconds=None if _is_tpu(case) else iterations * _launch(case),
     )
 
 
