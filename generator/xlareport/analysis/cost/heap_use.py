@@ -14,7 +14,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.readers.buffer_assignment import Allocation, BufferValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
-_CARRIED = frozenset({"parameter", "while"})
+CARRIED = frozenset({"parameter", "while"})
 """Opcodes of values that a loop carries: they have the memory of its initial value."""
 _UPDATES = frozenset({"dynamic-update-slice", "scatter"})
 """Opcodes whose result has the memory of the first operand."""
@@ -36,7 +36,7 @@ def measure_heap_use(allocation: Allocation, live: LiveRanges, module: HloModule
         for chain in _follow(values)
         for span in _count(chain, names)
     )
-    return _most(counted) + _table_bytes(allocation)
+    return count_most(counted) + _table_bytes(allocation)
 
 
 def is_table(value: BufferValue) -> bool:
@@ -107,7 +107,7 @@ def _must_share(value: BufferValue, names: _Names) -> bool:
     if instruction.opcode == "fusion":
         updated = _fused_result(instruction, value.index, names)
         return updated is not None and updated.opcode in _UPDATES
-    return instruction.opcode in _CARRIED or instruction.opcode in _UPDATES
+    return instruction.opcode in CARRIED or instruction.opcode in _UPDATES
 
 
 def _fused_result(fusion: Instruction, index: tuple[int, ...], names: _Names) -> Instruction | None:
@@ -123,7 +123,8 @@ def _fused_result(fusion: Instruction, index: tuple[int, ...], names: _Names) ->
     return result
 
 
-def _most(spans: Iterable[tuple[int, int, int]]) -> int:
+def count_most(spans: Iterable[tuple[int, int, int]]) -> int:
+    """Return the most bytes at one position, of spans: first position, last position, bytes."""
     changes: Counter[int] = Counter()
     for start, end, size in spans:
         changes[start] += size

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from xlareport.analysis.cost.chip_memory_use import measure_chip_memory
 from xlareport.analysis.cost.heap_use import is_table, measure_heap_use
 from xlareport.analysis.cost.memory import DEFAULT_SPACE, HOST_SPACE, HeldMemory, sum_held
 from xlareport.analysis.cost.occupancy import HELD, measure_most
@@ -40,7 +41,10 @@ class MemoryStats:
     of the main memory. What is held throughout is added to it, in whichever space that lies.
     """
     peak_space_bytes: int = 0
-    """How much of the peak is in the shared allocations of that space."""
+    """How much of the peak is in the shared allocations of that space, as XLA counts it.
+
+    In a TPU's memory on the chip it counts a result beside the operand whose place it takes over.
+    """
 
 
 def find_memory_stats(
@@ -56,7 +60,7 @@ def find_memory_stats(
     is_tpu = backend == "tpu"
     temp = _tpu_temp(assignment, live, module) if is_tpu else held.temp_bytes
     throughout = _throughout(held, assignment)
-    fullest = _fullest_space(assignment, live)
+    fullest = _fullest_space(assignment, live, module, is_tpu=is_tpu)
     if fullest is None:
         return MemoryStats(temp, None, is_exact=not is_tpu)
     space, size = fullest
@@ -69,28 +73,43 @@ def _throughout(held: HeldMemory, assignment: BufferAssignment) -> int:
     return held.peak_without_temp_bytes + sum(item.size for item in on_host if item.kind in HELD)
 
 
-def _fullest_space(assignment: BufferAssignment, live: LiveRanges | None) -> tuple[int, int] | None:
+def _fullest_space(
+    assignment: BufferAssignment, live: LiveRanges | None, module: HloModule, *, is_tpu: bool
+) -> tuple[int, int] | None:
     """Return the space of which shared allocations have the most in use, and how many bytes.
 
     None where the dump does not tell.
-
-    In a TPU's memories on the chip values can share a place in ways that the dump does not tell:
-    where that makes a difference, the peak is not known.
     """
     shared = [item for item in _device_memory(assignment) if item.kind not in HELD]
     if not shared:
         return DEFAULT_SPACE, 0
     if live is None:
         return None
-    least: Counter[int] = Counter()
-    most: Counter[int] = Counter()
-    for allocation in shared:
-        arrays = _arrays_alone(allocation)
-        least[allocation.color] += measure_most(arrays, live)
-        most[allocation.color] += _sum_most(arrays.values, live)
-    most[DEFAULT_SPACE] = least[DEFAULT_SPACE]
-    space = max(sorted(least), key=lambda color: least[color])
-    return (space, least[space]) if least[space] == max(most.values(), default=0) else None
+    most = {
+        color: _most_in(color, shared, live, module if is_tpu else None)
+        for color in sorted({item.color for item in shared})
+    }
+    known = {color: size for color, size in most.items() if size is not None}
+    if len(known) < len(most):
+        return None
+    return max(known.items(), key=lambda item: item[1])
+
+
+def _most_in(
+    color: int, allocations: Iterable[Allocation], live: LiveRanges, tpu: HloModule | None
+) -> int | None:
+    """Return the most bytes of a space in use at once; `tpu` is the module where it is for a TPU.
+
+    Elsewhere values that share a place beside the main memory are not known to count once or twice.
+    """
+    arrays = [_arrays_alone(item) for item in allocations if item.color == color]
+    least = sum(measure_most(item, live) for item in arrays)
+    if color == DEFAULT_SPACE:
+        return least
+    values = [value for item in arrays for value in item.values]
+    if tpu is not None:
+        return measure_chip_memory(values, live, tpu)
+    return least if least == sum(_sum_most(item.values, live) for item in arrays) else None
 
 
 def _device_memory(assignment: BufferAssignment) -> Iterable[Allocation]:

@@ -1,0 +1,68 @@
+"""How much of a TPU's memory on the chip XLA counts as used at once, for its peak.
+
+Found by comparing with `memory_analysis()`. An instruction's result counts beside an operand whose
+place it takes over, as both live at that position. What a loop carries is no new value there.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from xlareport.analysis.cost.heap_use import CARRIED, count_most, is_table
+from xlareport.hlo.model import HloModule
+from xlareport.readers.buffer_assignment import BufferValue
+from xlareport.readers.live_range import LiveRange, LiveRanges
+
+_Ranges = Mapping[tuple[str, tuple[int, ...]], LiveRange]
+
+
+def measure_chip_memory(
+    values: Iterable[BufferValue], live: LiveRanges, module: HloModule
+) -> int | None:
+    """Return the most bytes of one memory space that count as used at once.
+
+    None where that depends on values which take over a part of another one's place.
+    """
+    ranges = {(item.instruction, item.index): item for item in live.ranges}
+    opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}
+    carried = {name for name, opcode in opcodes.items() if opcode in CARRIED}
+    kept = [value for value in values if value.size and not is_table(value)]
+    kept.sort(key=lambda value: (_start(value, ranges), value.id))
+    beside = count_most(_spans(kept, ranges, carried, is_part_new=True))
+    instead = count_most(_spans(kept, ranges, carried, is_part_new=False))
+    return beside if beside == instead else None
+
+
+def _start(value: BufferValue, ranges: _Ranges) -> int:
+    lives = ranges.get((value.instruction, value.index))
+    return lives.start if lives else 0
+
+
+def _spans(
+    values: Sequence[BufferValue], ranges: _Ranges, carried: set[str], *, is_part_new: bool
+) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and bytes; several results that an instruction has at one place once."""
+    last = max((lives.end for lives in ranges.values()), default=0)
+    ending: dict[int, list[BufferValue]] = defaultdict(list)
+    seen: set[tuple[int, int, int]] = set()
+    for value in values:
+        lives = ranges.get((value.instruction, value.index))
+        if lives is None:
+            yield 0, last, value.size
+            continue
+        place = value.offset, value.size, lives.start
+        if place in seen:
+            continue
+        seen.add(place)
+        former = [one for one in ending[lives.start] if _overlap(one, value)]
+        is_same = value.instruction in carried and any(
+            (one.offset, one.size) == (value.offset, value.size) for one in former
+        )
+        is_part = any((one.offset, one.size) != (value.offset, value.size) for one in former)
+        is_late = is_same or (is_part and not is_part_new)
+        ending[lives.end].append(value)
+        if lives.start + is_late <= lives.end:
+            yield lives.start + is_late, lives.end, value.size
+
+
+def _overlap(value: BufferValue, other: BufferValue) -> bool:
+    return value.offset < other.offset + other.size and other.offset < value.offset + value.size
