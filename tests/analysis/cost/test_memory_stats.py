@@ -19,6 +19,8 @@ from xlareport.dump.source import open_source
 from xlareport.program import ParsedModule, read_module
 
 DATA = Path(__file__).parent / "data"
+UNKNOWN = {("v42x2x2", "kmeans_fit"), ("v5e2x4", "kmeans_fit")}
+"""The peak, which here depends on four values that are concatenated where they lie."""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,9 @@ def test_temp_and_peak_are_those_of_memory_analysis(
 ) -> None:
     stats = stats_of(row, modules)
     assert stats.is_exact is (row["target"] == "h100")
-    assert stats.peak_bytes == int(row["peak"])
+    assert stats.peak_bytes == (
+        None if (row["target"], row["program"]) in UNKNOWN else int(row["peak"])
+    )
     assert stats.temp_bytes == int(row["temp"])
 
 

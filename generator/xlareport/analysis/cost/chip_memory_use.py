@@ -53,11 +53,10 @@ def _spans(
         if place in seen:
             continue
         seen.add(place)
-        former = [one for one in ending[lives.start] if _overlap(one, value)]
-        is_same = value.instruction in carried and any(
-            (one.offset, one.size) == (value.offset, value.size) for one in former
-        )
-        is_part = any((one.offset, one.size) != (value.offset, value.size) for one in former)
+        ends_here = [other for other in ending[lives.start] if _overlap(other, value)]
+        whole = [(other.offset, other.size) == place[:2] for other in ends_here]
+        is_same = value.instruction in carried and any(whole)
+        is_part = not all(whole)
         is_late = is_same or (is_part and not is_part_new)
         ending[lives.end].append(value)
         if lives.start + is_late <= lives.end:
