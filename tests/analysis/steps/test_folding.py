@@ -42,3 +42,44 @@ def test_a_constant_whose_user_reads_another_was_not_folded(read: Read) -> None:
         "  %two = f32[] constant(2)\n  %wide = f32[8]{0} broadcast(%two), dimensions={}\n"
     )
     assert _kinds(read, before, _AFTER).get("two") not in (Kind.DEAD, Kind.FOLDED)
+
+
+_SUM_OF_CONSTANTS = """
+HloModule m
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %one = f32[] constant(1), metadata={op_name="jit(f)"}
+  %zero = f32[1]{0} constant({0})
+  %ones = f32[1]{0} constant({1})
+  %sub.1 = f32[1]{0} subtract(%ones, %zero), metadata={op_name="jit(f)/sub"}
+  %reshape.1 = f32[] reshape(%sub.1), metadata={op_name="jit(f)/mul"}
+  %mul.1 = f32[8]{0} broadcast(%reshape.1), dimensions={}
+  %mul.2 = f32[8]{0} broadcast(%one), dimensions={}
+  %x = f32[8]{0} multiply(%a, %mul.1)
+  %y = f32[8]{0} add(%a, %mul.2)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%x, %y)
+}
+"""
+_ONE_CONSTANT = (
+    _SUM_OF_CONSTANTS.replace(
+        '%reshape.1 = f32[] reshape(%sub.1), metadata={op_name="jit(f)/mul"}',
+        '%constant.9 = f32[] constant(1), metadata={op_name="jit(f)/mul"}',
+    )
+    .replace("broadcast(%reshape.1)", "broadcast(%constant.9)")
+    .replace('  %sub.1 = f32[1]{0} subtract(%ones, %zero), metadata={op_name="jit(f)/sub"}\n', "")
+    .replace('  %one = f32[] constant(1), metadata={op_name="jit(f)"}\n', "")
+    .replace("  %mul.2 = f32[8]{0} broadcast(%one), dimensions={}\n", "")
+    .replace("add(%a, %mul.2)", "add(%a, %a)")
+    .replace("  %zero = f32[1]{0} constant({0})\n  %ones = f32[1]{0} constant({1})\n", "")
+)
+
+
+def test_an_equal_constant_of_another_framework_op_is_not_what_was_folded(read: Read) -> None:
+    made = step(read(_SUM_OF_CONSTANTS), read(_ONE_CONSTANT), "`constant_folding`")
+    folded = {
+        change.before.instruction
+        for change in made.changes
+        if change.kind is Kind.FOLDED and change.before
+    }
+    assert folded == {"sub.1", "reshape.1"}

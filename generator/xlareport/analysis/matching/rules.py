@@ -73,6 +73,8 @@ def same_value_in_order(search: Search) -> None:
                 continue
             if node.instruction.opcode == "parameter" and not same_shape(search, node, other):
                 continue  # elements of what is paired, which have one value on each side
+            if _is_leaf(node) and origin(other) and origin(other) != origin(node):
+                continue  # what was folded into a constant gives that its framework op
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
 
