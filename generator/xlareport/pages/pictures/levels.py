@@ -299,15 +299,7 @@ class _Placed:
             return None
         place, instruction = self._places[name]
         usual = lines(instruction, self._module, ())
-        operands = list(_operand_lines(node.lines))
-        if instruction.opcode == "constant" or [*usual[:-1], *operands, usual[-1]] != list(
-            node.lines
-        ):
+        operands = node.lines[len(usual) - 1 : -1]
+        if instruction.opcode == "constant" or (*usual[:-1], *operands, usual[-1]) != node.lines:
             return None
-        return [place, operands, node.badge, node.shape]
-
-
-def _operand_lines(written: Iterable[str]) -> Iterator[str]:
-    for line in written:
-        if line.startswith("operand ") or line.endswith(" more operands folded"):
-            yield line
+        return [place, list(operands), node.badge, node.shape]
