@@ -124,6 +124,8 @@ def test_side_files_are_read_by_the_rows_of_the_reader_table(tmp_path: Path) -> 
     assert module.side.of(reader_table.GPU_CORES) == 114
     assert module.side.of(reader_table.AUTOTUNE_RESULTS) == ()
     assert module.side.of(reader_table.FLAGFILE) is None
+    with pytest.raises(LookupError, match="read_thunk_sequence is not in"):
+        module.side.of(reader_table.THUNKS)
     assert not module.problems
 
 

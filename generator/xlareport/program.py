@@ -58,7 +58,12 @@ class SideFileValues:
         return next(iter(self.all_of(row)), None)
 
     def all_of(self, row: SideFile[T]) -> tuple[T, ...]:
-        """Return what each file of a row holds."""
+        """Return what each file of a row holds.
+
+        Raises LookupError for a row that is not read of every module.
+        """
+        if row not in reader_table.OF_EVERY_MODULE:
+            raise LookupError(f"{row.read.__name__} is not in reader_table.OF_EVERY_MODULE.")
         return self.values.get(row, ())
 
 
