@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from xlareport import reader_table
 from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group

@@ -9,6 +9,7 @@ import squarify
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.pages.charts import svg_chart
+from xlareport.pictures.layout import Rectangle
 from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 280
@@ -20,16 +21,6 @@ _LETTER = 6.9
 _LEAST_WIDTH, _LEAST_HEIGHT = 34, 14
 _NO_SCOPE = "(no op_name)"
 _NAMED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class _Box:
-    """A rectangle of the drawing."""
-
-    x: float
-    y: float
-    width: float
-    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +49,7 @@ def treemap(parts: Sequence[CostPart]) -> str:
     groups = _groups(parts)
     if sum(len(group.tiles) for group in groups) < 2:
         return ""
-    boxes = _layout([group.share for group in groups], _Box(0, 0, _WIDTH, _HEIGHT))
+    boxes = _layout([group.share for group in groups], Rectangle(0, 0, _WIDTH, _HEIGHT))
     inside = "".join(_group(*pair) for pair in zip(groups, boxes, strict=True))
     return svg_chart(treemap_words(parts), inside, _HEIGHT, "xr-treemap")
 
@@ -111,26 +102,30 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
     return [*groups[: _MOST_GROUPS - 1], _Group(f"{len(rest)} more", _largest(shares, _MOST_TILES))]
 
 
-def _layout(shares: Sequence[float], box: _Box) -> list[_Box]:
+def _layout(shares: Sequence[float], box: Rectangle) -> list[Rectangle]:
     """Divide a box by shares, largest first, into rectangles as square as can be."""
     sizes = squarify.normalize_sizes(shares, box.width, box.height)
     result = squarify.squarify(sizes, box.x, box.y, box.width, box.height)
-    return [_Box(item["x"], item["y"], item["dx"], item["dy"]) for item in result]
+    return [Rectangle(item["x"], item["y"], item["dx"], item["dy"]) for item in result]
 
 
-def _group(group: _Group, box: _Box) -> str:
+def _group(group: _Group, box: Rectangle) -> str:
     """Draw one scope: its name over its parts, or one area where it has no parts."""
     has_head = len(group.tiles) > 1 and box.height > 3 * _HEAD and box.width > _LEAST_WIDTH
     if len(group.tiles) == 1:
         return _tile(_Tile(group.name, group.share), box, _whole_name(group)) + _outline(box)
     top = _HEAD if has_head else 0
-    inner = _Box(box.x, box.y + top, box.width, box.height - top)
+    inner = Rectangle(box.x, box.y + top, box.width, box.height - top)
     boxes = _layout([tile.share for tile in group.tiles], inner)
     drawn = "".join(
         _tile(tile, place, f"{group.name}/{tile.name}")
         for tile, place in zip(group.tiles, boxes, strict=True)
     )
-    head = _label(group.name, group.share, _Box(box.x, box.y, box.width, _HEAD)) if has_head else ""
+    head = (
+        _label(group.name, group.share, Rectangle(box.x, box.y, box.width, _HEAD))
+        if has_head
+        else ""
+    )
     return f"{drawn}{head}{_outline(box)}"
 
 
@@ -139,7 +134,7 @@ def _whole_name(group: _Group) -> str:
     return group.name if only == group.name else f"{group.name}/{only}"
 
 
-def _tile(tile: _Tile, box: _Box, whole: str) -> str:
+def _tile(tile: _Tile, box: Rectangle, whole: str) -> str:
     label = _label(tile.name, tile.share, box) if box.height >= _LEAST_HEIGHT else ""
     return (
         f'<g><title>{escape(whole)}: {units.share(tile.share)}</title><rect class="xr-tile" '
@@ -147,16 +142,16 @@ def _tile(tile: _Tile, box: _Box, whole: str) -> str:
     )
 
 
-def _outline(box: _Box) -> str:
+def _outline(box: Rectangle) -> str:
     return f'<rect class="xr-tiles" {_place(box)}/>'
 
 
-def _place(box: _Box) -> str:
+def _place(box: Rectangle) -> str:
     place = f'x="{box.x:.1f}" y="{box.y:.1f}"'
     return f'{place} width="{box.width:.1f}" height="{box.height:.1f}"'
 
 
-def _label(name: str, share: float, box: _Box) -> str:
+def _label(name: str, share: float, box: Rectangle) -> str:
     """Return as much of name and share as fits into a box."""
     room = int((box.width - 6) / _LETTER)
     figure = units.share(share)

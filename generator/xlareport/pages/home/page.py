@@ -103,16 +103,6 @@ class SettingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TpuFlagsView:
-    """What a `flagfile` of the TPU compiler says, beside the defaults of its release."""
-
-    total: int
-    release: str
-    is_exact: bool
-    differing: int
-
-
-@dataclass(frozen=True, slots=True)
 class HomePage:
     """Everything on the home page."""
 
@@ -135,7 +125,7 @@ class HomePage:
     settings: tuple[SettingRow, ...]
     differing: tuple[SettingRow, ...]
     """Options that differ only because another version has other defaults."""
-    tpu_flags: TpuFlagsView | None
+    tpu_flags: TpuFlags | None
     """None where the dump has no `flagfile`."""
     problems: int
 
@@ -168,7 +158,7 @@ def home_page(
         facts=_facts(report),
         settings=tuple(_settings([setting for setting in settings if setting.by != _VERSIONS])),
         differing=tuple(_settings([setting for setting in settings if setting.by == _VERSIONS])),
-        tpu_flags=_tpu_flags_view(tpu_flags) if tpu_flags else None,
+        tpu_flags=tpu_flags,
         problems=len(report.problems),
     )
 
@@ -317,10 +307,6 @@ def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
             reason=options[0].reason,
             words=prose(known.words if known else ""),
         )
-
-
-def _tpu_flags_view(flags: TpuFlags) -> TpuFlagsView:
-    return TpuFlagsView(flags.total, flags.release, flags.is_exact, len(flags.differing))
 
 
 _COMPARING = "guide/comparing.md"
