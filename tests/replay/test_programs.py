@@ -3,8 +3,8 @@
 import pytest
 from tests.replay.programs import entry, program, read
 
+from xlareport.replay.bisect import widened
 from xlareport.replay.programs import NotRunnableError, take_program
-from xlareport.replay.wide import widened
 
 
 def test_only_what_the_entry_reaches_is_kept_callees_first() -> None:

@@ -1,5 +1,6 @@
 """Runs the snapshots of a module on the same inputs and names the first that differs."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -9,11 +10,12 @@ from typing import Any
 
 from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.step import step
+from xlareport.hlo.shape import parse_shape
 from xlareport.program import ParsedModule
 from xlareport.replay.inputs import InputRange, input_ranges
 from xlareport.replay.partitions import find_placement
 from xlareport.replay.process import Child, ReplayError, RunError
-from xlareport.replay.programs import NotRunnableError, RunnableProgram
+from xlareport.replay.programs import Body, Line, NotRunnableError, RunnableProgram, plain_shape
 from xlareport.replay.rewrite import runnable
 from xlareport.replay.verdict import (
     Departure,
@@ -24,9 +26,30 @@ from xlareport.replay.verdict import (
     find_departure,
     first_rounding,
 )
-from xlareport.replay.wide import widened
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.snapshots import ParsedSnapshot
+
+_FLOATS = re.compile(r"\b(?:bf16|f16|f32)\[")
+_COMPLEX = re.compile(r"\bc64\[")
+_BITS = frozenset({"bitcast-convert", "reduce-precision", "custom-call"})
+"""Opcodes that depend on the width of their floats."""
+
+
+def widened(program: RunnableProgram) -> RunnableProgram | None:
+    """Return the program with all floats as f64; None where it depends on their widths."""
+    if any(line.opcode in _BITS for body in program.bodies for line in body.lines):
+        return None
+    bodies = [
+        Body(body.name, [_wide(line) for line in body.lines], body.is_entry)
+        for body in program.bodies
+    ]
+    return replace(program, bodies=bodies)
+
+
+def _wide(line: Line) -> Line:
+    text = _COMPLEX.sub("c128[", _FLOATS.sub("f64[", plain_shape(line.shape)))
+    return replace(line, shape=parse_shape(text))
+
 
 QUIET: Mapping[str, str] = {
     "xla_backend_optimization_level": "0",

@@ -2,8 +2,7 @@
 
 import pytest
 
-from xlareport.analysis.shardings.axes import axes_of
-from xlareport.analysis.shardings.words import describe_sharding
+from xlareport.analysis.shardings.words import axes_of, describe_sharding
 from xlareport.hlo.shardings.mesh import Mesh, make_mesh
 from xlareport.hlo.shardings.written import parse_sharding
 

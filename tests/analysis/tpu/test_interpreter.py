@@ -1,5 +1,5 @@
 from xlareport.analysis.tpu.control import bundles_with_operations, control_actions
-from xlareport.analysis.tpu.counted_loop import counted_cycles, recognize_loop
+from xlareport.analysis.tpu.dynamic_cycles import counted_cycles, recognize_loop
 from xlareport.analysis.tpu.interpreter import Execution, Unknown, run_program
 from xlareport.readers.llo.bundles import read_bundles
 
