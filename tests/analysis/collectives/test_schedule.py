@@ -74,6 +74,24 @@ def test_why_nothing_hides_it(
     assert only.overlap.exposed_seconds == only.time.seconds
 
 
+def test_short_work_that_is_independent_is_told(read_text: ReadText, measured: Measure) -> None:
+    """Work under a tenth of its time is no reason, and is not told as if it were not there."""
+    small = "i = f32[1048576] iota(), iota_dimension=0"
+    last = f"ROOT r = ({BIG}, f32[1048576]) tuple(d, i)"
+    alone = entry(
+        small, f"s = {BIG} all-reduce-start(a), {ALL}", f"d = {BIG} all-reduce-done(s)", last
+    )
+    (overlap,) = [rows.overlap for rows in measured(read_text(alone), "nvidia-h100").values()]
+    assert overlap.reason is WaitReason.NO_WORK
+    assert "other compute of its computation takes 1.25 µs, under 10%" in overlap.reason_detail
+    needed = DEPENDENCE.replace(f"c = {BIG} dot", f"{small}\n  c = {BIG} dot")
+    (overlap,) = [rows.overlap for rows in measured(read_text(needed), "nvidia-h100").values()]
+    assert overlap.reason is WaitReason.DEPENDENCE
+    assert "neither feeds it nor needs its result takes 1.25 µs" in overlap.reason_detail
+    (overlap,) = [rows.overlap for rows in measured(read_text(DEPENDENCE), "nvidia-h100").values()]
+    assert overlap.reason_detail.startswith("All compute of its computation feeds it")
+
+
 def test_work_in_between_hides_it(read_text: ReadText, measured: Measure) -> None:
     (only,) = measured(read_text(HIDDEN), "nvidia-h100").values()
     flops = 2 * 4096**3

@@ -15,12 +15,15 @@ from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
+from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 
 MOST_BETWEEN = 5_000
 """Instructions looked at between a start and its done."""
 ENOUGH = 0.1
 """Of the time of a collective: work of so much is worth overlapping."""
+_LEAST_SECONDS = 1e-9
+"""What takes less counts the rounds of a loop or computes an address."""
 _BYTES_PER_FLOP = 64
 """What reads and writes more than so much for each operation moves data."""
 _CALLING = ("while", "call", "conditional")
@@ -33,13 +36,13 @@ class WaitReason(StrEnum):
     """Why a collective is not hidden behind other work."""
 
     DEPENDENCE = "dependence"
-    """All compute of the computation feeds it or needs its result."""
+    """What computes feeds it or needs its result, but for what is shorter than `ENOUGH`."""
     IS_SYNC = "is_sync"
     """It runs synchronously although independent work is there."""
     SCHEDULER = "scheduler limit"
     """It is asynchronous and independent work is there, scheduled elsewhere."""
     NO_WORK = "no independent work"
-    """The computation has no other compute of any length, or what it has runs meanwhile."""
+    """The computation has no other compute worth overlapping, or what it has runs meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,7 @@ class Schedule:
         left = max(0.0, free - hidden)
         names = ", ".join(f"`{name}`" for name in independent[:3])
         if free < enough or (hidden > 0 and left < enough):
-            return self._without_work(home, collective, enough, hidden)
+            return self._without_work(home, collective, seconds, work)
         if collective.is_sync or not work.is_apart:
             how = (
                 "its backend_config has is_sync"
@@ -183,7 +186,7 @@ class Schedule:
         return WaitReason.SCHEDULER, detail
 
     def _without_work(
-        self, home: Computation, collective: Collective, enough: float, hidden: float
+        self, home: Computation, collective: Collective, seconds: float, work: "_Work"
     ) -> tuple[WaitReason, str]:
         """Distinguish work that depends on the collective from no work at all."""
         bound = _bound(home, collective) - set(collective.parts)
@@ -192,19 +195,42 @@ class Schedule:
             for name in sorted(bound)
             if name in home.by_name and self._computes(home, home.by_name[name])
         }
-        already = "What is independent of it runs meanwhile, and is shorter. " if hidden else ""
-        if sum(times.values()) < enough:
-            other = "other" if not hidden else "further"
-            detail = f"{already}Its computation has no {other} compute of any length."
-            return WaitReason.NO_WORK, detail
+        free = sum(self._seconds(home, name) for name in work.independent)
+        already = (
+            "What is independent of it runs meanwhile, and is shorter. " if work.hidden else ""
+        )
+        if sum(times.values()) < ENOUGH * seconds:
+            total = sum(times.values()) + max(0.0, free - work.hidden)
+            return WaitReason.NO_WORK, already + _little(total, "further" if already else "other")
         heaviest = max(times, key=lambda name: (times[name], name))
         direction = "feeds it" if heaviest in _before(home, collective) else "needs its result"
-        what = "All other compute" if hidden else "All compute"
+        if not self._is_all_bound(home, collective, work):
+            left = units.seconds(max(0.0, free - work.hidden))
+            detail = (
+                f"{already}Compute that neither feeds it nor needs its result "
+                f"{'and does not run meanwhile ' if already else ''}takes {left}, under "
+                f"{units.share(ENOUGH)} of its time; the longest other, `{heaviest}`, {direction}."
+            )
+            return WaitReason.DEPENDENCE, detail
+        what = "All other compute" if already else "All compute"
         detail = (
             f"{already}{what} of its computation feeds it or needs its result; the longest, "
             f"`{heaviest}`, {direction}."
         )
         return WaitReason.DEPENDENCE, detail
+
+    def _is_all_bound(self, home: Computation, collective: Collective, work: "_Work") -> bool:
+        """Return whether all that computes feeds a collective, needs it or runs meanwhile."""
+        bound = _bound(home, collective)
+        meanwhile = {line.name for line in self._between(home, collective) or ()}
+        known = bound | (meanwhile if work.hidden else set())
+        return not any(
+            self._seconds(home, instruction.name) >= _LEAST_SECONDS
+            for instruction in home.instructions
+            if instruction.name not in known
+            and _works(instruction)
+            and instruction.opcode not in KINDS
+        )
 
     def _computes(self, home: Computation, instruction: Instruction) -> bool:
         """Return whether an instruction computes; a copy, or a slice and its offset, moves data."""
@@ -225,6 +251,14 @@ class _Work:
     independent: tuple[str, ...]
     is_apart: bool
     """Whether something begins it and something else ends it."""
+
+
+def _little(seconds: float, which: str) -> str:
+    """Return that there is next to nothing to hide a collective."""
+    if not seconds:
+        return f"Its computation has no {which} compute."
+    took = f"{units.seconds(seconds)}, under {units.share(ENOUGH)} of its time"
+    return f"The {which} compute of its computation takes {took}."
 
 
 def _works(instruction: Instruction) -> bool:
