@@ -44,6 +44,7 @@ from xlareport.side_files import (
 )
 from xlareport.site.folder import Folder
 from xlareport.site.nights import keep_slugs
+from xlareport.storage.packed_keys import PackedStrings, index_keys
 from xlareport.storage.spooled_values import RESIDENT, SpooledValues
 
 T = TypeVar("T")
@@ -106,8 +107,8 @@ class DumpReading:
     analyses: StoredAnalyses = field(init=False)
     outputs: SpooledValues[ModuleOutput] = field(init=False)
     """What pages need beside the analyses, without the files of each module."""
-    _places: dict[str, int] = field(default_factory=dict)
-    """Where the results of a module lie, by its key."""
+    _keys: PackedStrings = field(default_factory=PackedStrings)
+    """Of the modules in the order in which their results came."""
     _done: bool = False
 
     def __post_init__(self) -> None:
@@ -128,15 +129,17 @@ class DumpReading:
             if len(self.analyses) < RESIDENT:  # else it is not kept in memory
                 shared = replace(result, analysis=_with_shared_files(result.analysis, task.files))
             self._keep(task.files.key, shared)
-            self.progress(_READING, len(self._places), self.number)
+            self.progress(_READING, len(self._keys), self.number)
             yield shared
-        for result in self._repeated():
-            self._keep(result.analysis.summary.files.key, result)
-            yield result
-        order = [self._places[module.key] for module in self.grouped.modules]
+        if self.same:
+            for result in self._repeated(index_keys(self._keys, len(self._keys))):
+                self._keep(result.analysis.summary.files.key, result)
+                yield result
+        places = index_keys(self._keys, len(self._keys))
+        order = array("q", (places[module.key] for module in self.grouped.modules))
+        self._keys = PackedStrings()
         self.analyses.reorder(order)
         self.outputs.reorder(order)
-        self._places.clear()
         self._done = True
 
     def finish(self) -> None:
@@ -146,15 +149,18 @@ class DumpReading:
                 pass
 
     def _keep(self, key: str, result: ModuleResult) -> None:
-        self._places[key] = len(self.analyses)
+        self._keys.append(key)
         self.analyses.append(result.analysis)
         output = replace(result.output, payloads=(), drawn=None)
         if self.work.pictures != "main":
             output = replace(output, requests=())
         self.outputs.append(output)
 
-    def _repeated(self) -> Iterator[ModuleResult]:
-        """Yield the results of modules that repeat others, with copies of their own texts."""
+    def _repeated(self, places: Mapping[str, int]) -> Iterator[ModuleResult]:
+        """Yield the results of modules that repeat others, with copies of their own texts.
+
+        `places` are those of the results until now, by the keys of their modules.
+        """
 
         def repeated() -> Iterator[ModuleFiles]:
             return (module for module in self.grouped.modules if module.key in self.same)
@@ -165,7 +171,7 @@ class DumpReading:
             else self.workers.stream_in_order(duplicate_texts, repeated(), duplicate_texts)
         )
         for module, copies in zip(repeated(), texts, strict=True):
-            original = self.analyses[self._places[self.same[module.key]]]
+            original = self.analyses[places[self.same[module.key]]]
             identical = module.key not in self.twins
             yield duplicate_result(ModuleResult(original), module, copies, identical=identical)
 

@@ -20,6 +20,7 @@ class WrittenPaths:
         self._table = table
         table.execute("PRAGMA synchronous = OFF")
         table.execute("PRAGMA journal_mode = OFF")
+        table.execute("PRAGMA cache_size = -500")  # of KiB
         table.execute(_TABLE)
         table.execute("BEGIN")
         table.executemany(_FORMER, ((path,) for path in former))

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 H = TypeVar("H", bound=Hashable)
 
-_MOST = 10_000
+_MOST = 1_000
 """Values that are remembered; then it begins anew, so that what is in one module alone goes."""
 
 
