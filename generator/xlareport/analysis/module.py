@@ -46,6 +46,7 @@ from xlareport.program import ParsedModule, read_module, unread
 from xlareport.ptxas import Ptxas
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.faults import Faults, guard
 from xlareport.storage.shared_values import SharedValues
 
@@ -69,7 +70,7 @@ class AnalysisOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleAnalysis:
+class ModuleAnalysis(FastPickle):
     """What is known of a module: values only, which travel between processes.
 
     What is None was not asked for, is not in the dump, or could not be worked out.

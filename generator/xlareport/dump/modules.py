@@ -103,7 +103,7 @@ class SnapshotFiles(FastPickle):
 
 
 @dataclass(frozen=True, slots=True)
-class FileFigures:
+class FileFigures(FastPickle):
     """What lists and relations of modules need of the files of one."""
 
     count: int
@@ -117,7 +117,7 @@ class FileFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleFiles:
+class ModuleFiles(FastPickle):
     """One module: everything that was written of one compilation."""
 
     key: str

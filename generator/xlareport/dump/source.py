@@ -22,6 +22,7 @@ from xlareport.dump import archive, built_site, log, remote
 from xlareport.dump.spool import Spool
 from xlareport.dump.standard_input import take_standard_input
 from xlareport.runtime.errors import Problem, UnreadableInputError
+from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
 from xlareport.storage.sorted_values import sort_values
 from xlareport.storage.value_blocks import keep_blocks
@@ -40,7 +41,7 @@ _LATEST = 1 << 36
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(FastPickle):
     """One file of a dump: its path inside the dump and where its bytes are."""
 
     path: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.fast_pickle import FastPickle
 
 _FIELD = re.compile(r"([A-Za-z_]\w*+): ?+(.*)", re.ASCII)
 _OPENS = re.compile(r"([A-Za-z_]\w*+):? \{", re.ASCII)
@@ -18,7 +19,7 @@ _CHARACTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 @dataclass(frozen=True, slots=True)
-class FlagValue:
+class FlagValue(FastPickle):
     """One flag as written; a repeated flag has one setting for each of its values."""
 
     name: str

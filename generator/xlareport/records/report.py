@@ -28,6 +28,7 @@ from xlareport.records.file_list import FileRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.storage.packed_keys import KeyedValues, index_keys
 from xlareport.storage.shared_values import SharedValues
 from xlareport.storage.spooled_values import SpooledValues
@@ -99,7 +100,7 @@ class MainProgramRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotRecord:
+class SnapshotRecord(FastPickle):
     """One snapshot of a module and what the step that led to it changed."""
 
     sequence: int | None
@@ -130,7 +131,7 @@ RECOMPILATIONS = "recompilations"
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleRecord:
+class ModuleRecord(FastPickle):
     """One module."""
 
     key: str

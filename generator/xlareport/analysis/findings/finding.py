@@ -12,6 +12,7 @@ from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
+from xlareport.runtime.fast_pickle import FastPickle
 
 MEBIBYTE = 1 << 20
 SHORTEST = 2e-6
@@ -24,7 +25,7 @@ Where = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(FastPickle):
     """One thing to look at, with where it is, why it is said, and what could be tried."""
 
     rule: str

@@ -10,6 +10,7 @@ from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.opcodes import opcode_work
+from xlareport.runtime.fast_pickle import FastPickle
 
 _LARGEST = 10
 
@@ -83,7 +84,7 @@ class CollectiveCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Features:
+class Features(FastPickle):
     """What the contents of a module tell; empty where no snapshot could be read."""
 
     given: Signature = _NOTHING_GIVEN

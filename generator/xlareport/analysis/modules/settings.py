@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from xlareport.knowledge.flags import frontend_settings
 from xlareport.readers.debug_options import FlagValue
+from xlareport.runtime.fast_pickle import FastPickle
 
 _BACKEND = re.compile(r"xla_(cpu|gpu|tpu)_")
 
 
 @dataclass(frozen=True, slots=True)
-class OptionOrigin:
+class OptionOrigin(FastPickle):
     """An option with who is likely to have set it, and how far that can be told."""
 
     setting: FlagValue

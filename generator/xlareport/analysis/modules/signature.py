@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
+from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _ALIAS = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}, ?(?:may|must)-alias\)")
@@ -14,7 +15,7 @@ _DONOR = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(FastPickle):
     """One parameter of the entry computation."""
 
     number: int
@@ -31,7 +32,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(FastPickle):
     """One result; a module that returns a tuple has one for each member."""
 
     shape: str
@@ -42,7 +43,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(FastPickle):
     """The entry signature of one snapshot."""
 
     arguments: tuple[Argument, ...]

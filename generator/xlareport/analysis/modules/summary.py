@@ -11,6 +11,7 @@ from xlareport.analysis.profile.times import ModuleRuns
 from xlareport.analysis.steps.effect import NO_EFFECT, StepEffect
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.storage.shared_values import SharedValues
 
 
@@ -30,7 +31,7 @@ class StepSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotSummary:
+class SnapshotSummary(FastPickle):
     """One snapshot in figures; None where it could not be read."""
 
     key: str
@@ -75,7 +76,7 @@ class CustomCallWork:
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleFigures:
+class ModuleFigures(FastPickle):
     """Figures of the optimised module, as report.json gives them."""
 
     instructions: int | None = None
@@ -98,7 +99,7 @@ class ModuleFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleSummary:
+class ModuleSummary(FastPickle):
     """Everything that the report says of a module outside its steps."""
 
     files: ModuleFiles
