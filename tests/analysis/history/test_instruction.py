@@ -87,3 +87,38 @@ def test_the_same_operation_made_anew_was_rebuilt_and_not_replaced(read: Read) -
     [first, rebuilt, _] = history(SnapshotSequence([read(before), read(after)]), 1, at("dot.1"))
     assert (first.event, rebuilt.event) == (Event.FIRST, Event.REBUILT)
     assert "contracting_dims" in rebuilt.reason
+
+
+_CALLED = """
+HloModule m
+
+%raised (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %two = f32[] constant(2)
+  %twos = f32[8]{0} broadcast(%two), dimensions={}
+  ROOT %power = f32[8]{0} power(%p, %twos)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %call = f32[8]{0} call(%a), to_apply=%raised
+  ROOT %out = f32[8]{0} negate(%call)
+}
+"""
+_IN_PLACE = """
+HloModule m
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %two = f32[] constant(2)
+  %twos = f32[8]{0} broadcast(%two), dimensions={}
+  %power = f32[8]{0} power(%a, %twos)
+  ROOT %out = f32[8]{0} negate(%power)
+}
+"""
+
+
+def test_an_inlined_call_goes_on_as_what_it_did_not_as_its_literals(read: Read) -> None:
+    shots = SnapshotSequence([read(_CALLED), read(_IN_PLACE)])
+    ends = descendants(shots, 0, [at("call")])
+    assert {place.instruction for place in ends} == {"twos", "power"}

@@ -77,3 +77,30 @@ def test_work_on_other_data_is_no_copy(read: Read) -> None:
     words = " ".join((made.headline, *made.account))
     assert "cloned" not in words
     assert "was moved" not in words
+
+
+_COPIED = """
+HloModule m
+
+ENTRY %main (a: f32[4,8]) -> (f32[4,4], f32[4,8]) {
+  %a = f32[4,8]{1,0} parameter(0)
+  %copy.1 = f32[4,8]{0,1} copy(%a)
+  %slice.1 = f32[4,4]{0,1} slice(%copy.1), slice={[0:4], [0:4]}
+  %sine = f32[4,4]{0,1} sine(%slice.1)
+  ROOT %out = (f32[4,4]{0,1}, f32[4,8]{0,1}) tuple(%sine, %copy.1)
+}
+"""
+_COPIED_LATER = _COPIED.replace(
+    "  %slice.1 = f32[4,4]{0,1} slice(%copy.1), slice={[0:4], [0:4]}\n",
+    "  %slice.2 = f32[4,4]{1,0} slice(%a), slice={[0:4], [0:4]}\n"
+    "  %copy.2 = f32[4,4]{0,1} copy(%slice.2)\n",
+).replace("sine(%slice.1)", "sine(%copy.2)")
+
+
+def test_a_move_that_stays_for_others_is_copied_past_one_user(read: Read) -> None:
+    """What `move_copy_to_users` does."""
+    pairing = match(read(_COPIED), read(_COPIED_LATER)).pairing_after(_at("copy.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED
+    assert pairing.before == (_at("copy.1"),)
+    assert pairing.reason == "a further copy, past %slice.2"

@@ -82,3 +82,13 @@ def test_no_value_becomes_a_buffer_of_no_values(read: Read) -> None:
     )
     partner = match(read(before), read(after)).partner_after(Place("main", "fill"))
     assert partner is None
+
+
+def test_of_equal_constants_the_one_that_the_loop_carried_is_copied(read: Read) -> None:
+    given = _GIVEN.replace(
+        "  %two = s32[] constant(2)\n", "  %other = s32[] constant(2)\n  %two = s32[] constant(2)\n"
+    ).replace("tuple(%a, %two)\n", "tuple(%a, %two)\n  %also = (s32[]) tuple(%other)\n")
+    after = _SUNK.replace("tuple(%a, %two)\n", "tuple(%a, %two)\n  %also = (s32[]) tuple(%a)\n")
+    pairing = match(read(given), read(after)).pairing_after(Place("body", "two.sunk"))
+    assert pairing is not None
+    assert pairing.before == (Place("main", "two"),)

@@ -179,3 +179,16 @@ def test_work_becomes_other_work_and_the_move_of_its_result_is_gone(read: Read) 
     matching = match(read(_LOOKED_UP), read(clamped))
     assert matching.partner_after(Place("main", "dynamic-slice.1")) == Place("main", "clamp.1")
     assert matching.partner_after(Place("main", "reshape.1")) is None
+
+
+def test_a_table_that_became_arithmetic_and_a_convert_is_no_move_that_became_a_convert(
+    read: Read,
+) -> None:
+    converted = _LOOKED_UP.replace(
+        "  %dynamic-slice.1 = s32[1]{0} dynamic-slice(%t, %i), dynamic_slice_sizes={1}\n"
+        "  %reshape.1 = s32[] reshape(%dynamic-slice.1)\n",
+        "  %clamp.1 = s32[] clamp(%i, %i, %i)\n  %convert.1 = s32[] convert(%clamp.1)\n",
+    ).replace("negate(%reshape.1)", "negate(%convert.1)")
+    matching = match(read(_LOOKED_UP), read(converted))
+    assert matching.partner_after(Place("main", "dynamic-slice.1")) == Place("main", "convert.1")
+    assert matching.partner_after(Place("main", "reshape.1")) is None

@@ -102,3 +102,22 @@ def test_a_reshape_that_stays_where_it_is_passes_nothing(read: Read) -> None:
     matching = match(read(before), read(after))
     assert matching.partner_after(_at("reshape.442")) == _at("reshape.7")
     assert not any(known.relation is Relation.SWAPPED for known in matching.pairings)
+
+
+def test_moves_of_both_operands_on_either_side_change_places_with_their_user(read: Read) -> None:
+    """Before one operand is moved, after the other one; behind the moves both are the same."""
+    head = "ENTRY %main (a: f32[8], b: f32[8,1]) -> pred[8] {\n  %a = f32[8]{0} parameter(0)\n"
+    body = "  %b = f32[8,1]{1,0} parameter(1)\n  LINES\n  ROOT %out = pred[8]{0} not(%last)\n}\n"
+    before = (head + body).replace(
+        "LINES",
+        "%reshape.1 = f32[8,1]{1,0} reshape(%a)\n"
+        "  %compare.1 = pred[8,1]{1,0} compare(%reshape.1, %b), direction=EQ\n"
+        "  %last = pred[8]{0} reshape(%compare.1)",
+    )
+    after = (head + body).replace(
+        "LINES",
+        "%reshape.2 = f32[8]{0} reshape(%b)\n"
+        "  %last = pred[8]{0} compare(%a, %reshape.2), direction=EQ",
+    )
+    matching = match(read("HloModule m\n\n" + before), read("HloModule m\n\n" + after))
+    assert matching.partner_after(_at("compare.1")) == _at("last")

@@ -240,10 +240,24 @@ def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
 
 def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
     pairing = matching.pairing_before(place)
-    if pairing is not None:  # the parts of an expansion are new; its last one does the work
-        return pairing.after[:1] if pairing.relation is Relation.EXPANDED else pairing.after
+    if pairing is not None:
+        return heirs_of(matching, pairing)
     same = matching.partner_after(place)
     return () if same is None else (same,)
+
+
+def heirs_of(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
+    """Return what does the work of what a pairing has before.
+
+    The parts of an expansion are new, its last one does the work; a call that was inlined did more
+    than to bring the literals that it needed, if it did anything else.
+    """
+    if pairing.relation is Relation.EXPANDED:
+        return pairing.after[:1]
+    if pairing.relation is not Relation.INLINED:
+        return pairing.after
+    computing = (place for place in pairing.after if not _is_literal(matching.after, place))
+    return tuple(computing) or pairing.after
 
 
 def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:

@@ -2,7 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from xlareport.analysis.history.instruction import SnapshotSequence, sources_of
+from xlareport.analysis.history.instruction import (
+    SnapshotSequence,
+    heirs_of,
+    sources_of,
+)
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
@@ -58,7 +62,7 @@ def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
     for pairing in matching.pairings:
         for place in pairing.before:
             result = matching.pairing_before(place)
-            yield place, result.after if result else ()
+            yield place, heirs_of(matching, result) if result else ()
 
 
 def _carried(

@@ -96,6 +96,7 @@ _PARTS = (
     products.split_complex,
     products.split_reductions,
     sinking.sunk,
+    moved_copies.lowered,
 )
 """Rules that add to pairs what does their work with them; they need none open before."""
 

@@ -32,6 +32,31 @@ def moved(search: Search) -> None:
                     break
 
 
+def lowered(search: Search) -> None:
+    """Note moves of results as copies of a move that an operand had, where that one stays."""
+    if any(node.instruction.opcode in _MOVES for node in search.after.open()):
+        for link in search.links:
+            _note_lowered(search, link.before, link.after)
+
+
+def _note_lowered(search: Search, before: Node, after: Node) -> None:
+    for (read, _), (now, _) in zip(
+        search.before.graph.operands(before), search.after.graph.operands(after), strict=False
+    ):
+        if not _is_move(read) or is_free(read) or not _moves_from(search, read, now):
+            continue
+        for user, _ in search.after.users.get(after, ()):
+            alike = user.instruction.opcode == read.instruction.opcode
+            if alike and is_free(user) and user not in search.copies:
+                search.copies[user] = read, f"a further copy, past %{after.instruction.name}"
+
+
+def _moves_from(search: Search, move: Node, now: Node) -> bool:
+    """Whether what is read now is what a move moved."""
+    sources = search.before.graph.operands(move)
+    return len(sources) == 1 and not sources[0][1] and _is_itself(search, sources[0][0], now)
+
+
 def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
     """Yield the free moves that a node reads, with what else its partner reads at their places."""
     ours, theirs = search.before.graph.operands(before), search.after.graph.operands(after)

@@ -29,16 +29,16 @@ def sunk(search: Search) -> None:
         if node.constant and is_given(node.instruction, node.frame.computation)
     )
     for node in new:
-        equal = [
+        carried = _carried(search, node)
+        if carried is not None and not is_free(carried):
+            search.copies[node] = carried, "a further copy, in the loop"
+            continue
+        equal = (
             other for home in _homes(search, node) for other in beside.get((home, node.token), ())
-        ]
-        other = next(filter(is_free, equal), None)
+        )
+        other = carried or next(filter(is_free, equal), None)
         if other is not None:
             search.link(other, node, Grade.MATCHED, _REASON)
-            continue
-        carried = _carried(search, node)
-        if carried is not None:
-            search.copies[node] = carried, "a further copy, in the loop"
 
 
 def _name_after(search: Search, node: Node) -> str:

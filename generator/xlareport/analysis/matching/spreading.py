@@ -298,11 +298,12 @@ def _could_do_its_work(node: Node, other: Node) -> bool:
 
 def _is_work_behind(source: Node, move: Node, other: Node) -> bool:
     """Whether work became other work, and a move of its result is gone: no move is work."""
-    opcodes = {_opcode(source), _opcode(other)}
-    return _opcode(move) in _MOVES and opcodes.isdisjoint(_PASSING - _SLICES) and not other.constant
+    if _opcode(move) not in _MOVES or other.constant or _opcode(other) in _NO_WORK:
+        return False
+    return _opcode(source) not in _NO_WORK | {"convert"}
 
 
-_SLICES = frozenset({"pad", "slice"})
+_NO_WORK = _FILLS | _MOVES | TRANSPARENT | {"get-tuple-element", "parameter"}
 
 
 def _is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:

@@ -24,6 +24,7 @@ def reordered(search: Search) -> None:
     search.evaluate()
     pairs = list(_alone(search.before, old, search.after, new))
     pairs += [(node, other) for other, node in _alone(search.after, new, search.before, old)]
+    pairs += _moved_on_both(search, old, new)
     for node, other in pairs:
         if is_free(node) and is_free(other):
             search.link(node, other, Grade.MATCHED, _REORDERED)
@@ -47,6 +48,21 @@ def _alone(
         known = plain.get(key, ())
         if len(alike) == len(known) == 1 and alike[0].token != known[0].token:
             yield alike[0], known[0]
+
+
+def _moved_on_both(
+    search: Search, old: Sequence[Node], new: Sequence[Node]
+) -> Iterator[tuple[Node, Node]]:
+    """Yield what alone reads the same values on either side, behind moves on both."""
+    sides = ((search.before, old), (search.after, new))
+    before, after = [
+        group_by_key((_key(node, _read_behind_moves(side, node)), node) for node in nodes)
+        for side, nodes in sides
+    ]
+    for key, nodes in before.items():
+        others = after.get(key, ())
+        if key is not None and len(nodes) == len(others) == 1:
+            yield nodes[0], others[0]
 
 
 def _key(node: Node, read: Sequence[int] | None) -> Hashable:
