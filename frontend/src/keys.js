@@ -129,17 +129,17 @@ function hide() {
   document.querySelector("[aria-describedby=xr-tip]")?.removeAttribute("aria-describedby");
 }
 
+/** Regions of this page that have a name: no two have the same. */
+let named = 0;
+
 /** Lets the keyboard reach what is wider than its room. */
 function reachWide() {
-  const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
+  const wanted = [".xr-scroll", ".md-typeset__scrollwrap", ".xr-figure-chart"];
+  const boxes = [...document.querySelectorAll(wanted.map((box) => `${box}:not([tabindex])`).join())];
   for (const wide of boxes.filter((box) => box.scrollWidth > box.clientWidth)) {
-    for (const [name, value] of [
-      ["tabindex", "0"],
-      ["role", "region"],
-      ["aria-label", "Wide table"],
-    ]) {
-      wide.setAttribute(name, value);
-    }
+    wide.setAttribute("tabindex", "0");
+    wide.setAttribute("role", "region");
+    wide.setAttribute("aria-label", wide.matches("figure") ? `Wide chart ${++named}` : `Wide table ${++named}`);
   }
 }
 

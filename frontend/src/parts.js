@@ -12,13 +12,16 @@ import { load } from "./core/payloads.js";
 
 /** @typedef {import("../types/payloads").Part} Part */
 
+/** Parts by what their tabs are called, where that is another word. */
+const CALLED = /** @type {Record<string, string>} */ ({ hlo: "texts" });
+
 /**
  * Puts a part in the place of the overview.
  * @param {HTMLElement} tabs
  * @param {HTMLElement} article
  */
 async function show(tabs, article) {
-  const name = askedPart();
+  const name = CALLED[askedPart()] ?? askedPart();
   if (location.search) window.addEventListener("pagehide", keep); // one file is read anew for each part
   while (tabs.nextSibling) tabs.nextSibling.remove(); // before any script draws what is in it
   article.setAttribute("aria-busy", "true");

@@ -744,7 +744,7 @@ var xlareport = (() => {
     /** @param {Thunk} thunk */
     when([id, kind, description, before, after, , , , waits]) {
       if (kind === void 0) return null;
-      const named = (number) => number === null ? "none" : this.thunkLink(number);
+      const named2 = (number) => number === null ? "none" : this.thunkLink(number);
       const known4 = id !== null;
       return element(
         "p.xr-certain",
@@ -754,9 +754,9 @@ var xlareport = (() => {
         ` ${description}. `,
         ...known4 ? [
           "Nearest earlier thunk that touches the same memory: ",
-          named(before),
+          named2(before),
           "; the nearest later one: ",
-          named(after),
+          named2(after),
           "."
         ] : [],
         ...waits.length ? [" It waits for ", ...this.waits(waits), "."] : []
@@ -1261,16 +1261,14 @@ var xlareport = (() => {
     tip.hidden = true;
     document.querySelector("[aria-describedby=xr-tip]")?.removeAttribute("aria-describedby");
   }
+  var named = 0;
   function reachWide() {
-    const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
+    const wanted2 = [".xr-scroll", ".md-typeset__scrollwrap", ".xr-figure-chart"];
+    const boxes = [...document.querySelectorAll(wanted2.map((box3) => `${box3}:not([tabindex])`).join())];
     for (const wide of boxes.filter((box3) => box3.scrollWidth > box3.clientWidth)) {
-      for (const [name, value] of [
-        ["tabindex", "0"],
-        ["role", "region"],
-        ["aria-label", "Wide table"]
-      ]) {
-        wide.setAttribute(name, value);
-      }
+      wide.setAttribute("tabindex", "0");
+      wide.setAttribute("role", "region");
+      wide.setAttribute("aria-label", wide.matches("figure") ? `Wide chart ${++named}` : `Wide table ${++named}`);
     }
   }
   function installKeys() {
@@ -2435,13 +2433,13 @@ var xlareport = (() => {
      * @returns {[number, string][]} its operands without a box, by their numbers
      */
     foldedOperands(place) {
-      const named = this.graph.operands(place).map((use, number) => (
+      const named2 = this.graph.operands(place).map((use, number) => (
         /** @type {[number, string | null]} */
         [number, this.words(this.origin(use).place)]
       ));
       return (
         /** @type {[number, string][]} */
-        named.filter(([, words2]) => words2 !== null)
+        named2.filter(([, words2]) => words2 !== null)
       );
     }
     /** @param {number} place */
@@ -2957,16 +2955,16 @@ var xlareport = (() => {
     const used = [...new Set(levels.values())].sort((left, right) => left - right);
     return { mode, palette: "heat", levels, marks, words: used.map((place) => [place, words2[place]]) };
   }
-  function kinds2(mode, named) {
+  function kinds2(mode, named2) {
     const counts = (
       /** @type {Map<string, number>} */
       /* @__PURE__ */ new Map()
     );
-    for (const name of named.values()) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const name of named2.values()) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
     let names2 = [...counts].sort(([, left], [, right]) => right - left).map(([name]) => name);
     if (mode === "scope" && names2.length < 2) names2 = [];
     const numbers = new Map(names2.map((name, place) => [name, Math.min(place, MOST_KINDS - 1)]));
-    const levels = new Map([...named].flatMap(([id, name]) => numbers.has(name) ? [[id, numbers.get(name) ?? 0]] : []));
+    const levels = new Map([...named2].flatMap(([id, name]) => numbers.has(name) ? [[id, numbers.get(name) ?? 0]] : []));
     const marks = new Map([...levels].map(([id, level]) => [id, letter(level)]));
     return {
       mode,
@@ -3716,8 +3714,8 @@ var xlareport = (() => {
      */
     named(wanted2) {
       const bare2 = wanted2.replace(/^%/, "");
-      const named = this.table.names.lastIndexOf(bare2);
-      if (bare2) return named < 0 ? -1 : this.table.versions[named][0];
+      const named2 = this.table.names.lastIndexOf(bare2);
+      if (bare2) return named2 < 0 ? -1 : this.table.versions[named2][0];
       const counts = /* @__PURE__ */ new Map();
       const dull = new Set(
         this.table.looks.flatMap(
@@ -3902,9 +3900,9 @@ var xlareport = (() => {
     /** Opens the computation that the address names. */
     open() {
       const wanted2 = state.get("computation") ?? "";
-      const named = this.index.timelines.findIndex(([name]) => name === wanted2);
-      this.unknown = named < 0 ? wanted2 : "";
-      this.choice.value = String(Math.max(0, named));
+      const named2 = this.index.timelines.findIndex(([name]) => name === wanted2);
+      this.unknown = named2 < 0 ? wanted2 : "";
+      this.choice.value = String(Math.max(0, named2));
       this.watch.value = state.get("watch") ?? "";
       return this.load(state.get("frame"));
     }
@@ -5220,11 +5218,11 @@ var xlareport = (() => {
      */
     since(name, events) {
       const names2 = namings(name, events);
-      const [named, ...earlier] = names2;
-      if (!named) return null;
+      const [named2, ...earlier] = names2;
+      if (!named2) return null;
       const made = earlier.at(-1);
       const verb = (event) => isStep(this.index, event[0]) ? NAMING[event[1]] : "First seen in";
-      if (!made) return element("p", null, `${verb(named)} `, ...this.place(named[0]));
+      if (!made) return element("p", null, `${verb(named2)} `, ...this.place(named2[0]));
       return element(
         "p",
         null,
@@ -5232,8 +5230,8 @@ var xlareport = (() => {
         ...this.place(made[0]),
         " as ",
         historyLink(lastName(made[2]), made[2]),
-        `; ${verb(named).toLowerCase()} `,
-        ...this.place(named[0])
+        `; ${verb(named2).toLowerCase()} `,
+        ...this.place(named2[0])
       );
     }
     /**
@@ -5444,7 +5442,7 @@ var xlareport = (() => {
       const code = name && this.code ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name.replace(/^%/, ""))}` }, "Its code") : null;
       this.panel.replaceChildren(
         element(
-          "header",
+          "div.xr-history-head",
           null,
           element("h2", { tabindex: "-1", autofocus: true }, element("code", null, title2)),
           code,
@@ -5637,8 +5635,12 @@ var xlareport = (() => {
   }
 
   // src/parts.js
+  var CALLED = (
+    /** @type {Record<string, string>} */
+    { hlo: "texts" }
+  );
   async function show4(tabs, article) {
-    const name = askedPart();
+    const name = CALLED[askedPart()] ?? askedPart();
     if (location.search) window.addEventListener("pagehide", keep);
     while (tabs.nextSibling) tabs.nextSibling.remove();
     article.setAttribute("aria-busy", "true");
@@ -5855,7 +5857,7 @@ var xlareport = (() => {
       const alone = this.step.bars.filter(([, , , , count]) => count === 1);
       const first = alone.sort(([, , left], [, , right]) => right - left).slice(0, NAMED2);
       this.ranks = new Map(first.map((bar, place) => [bar, place + 1]));
-      const named = first.map(([, , length, place], at) => {
+      const named2 = first.map(([, , length, place], at) => {
         const href = this.address(place);
         const name = element("code", null, `%${this.data.instructions[place][0]}`);
         return element(
@@ -5866,7 +5868,7 @@ var xlareport = (() => {
           ` ${duration(length)}`
         );
       });
-      this.slowest.replaceChildren(element("span", null, "Longest:"), ...named);
+      this.slowest.replaceChildren(element("span", null, "Longest:"), ...named2);
     }
     /** @param {string} mode */
     color(mode) {
@@ -6321,8 +6323,8 @@ var xlareport = (() => {
     window.__index
   );
   async function loadPages() {
-    const named = document.querySelector("meta[name=xr-search]")?.getAttribute("content");
-    if (!known3() && !isSingleFile && named) await addScript(`${root}${named}`);
+    const named2 = document.querySelector("meta[name=xr-search]")?.getAttribute("content");
+    if (!known3() && !isSingleFile && named2) await addScript(`${root}${named2}`);
     return (known3()?.docs ?? known3()?.items ?? []).map(section2);
   }
   function addScript(src) {
@@ -7567,9 +7569,9 @@ var xlareport = (() => {
      */
     wanted() {
       const asked2 = state.get("step");
-      const named = this.index.steps.findIndex((step) => step.id === asked2);
-      this.missing = asked2 && named < 0 ? asked2 : null;
-      if (named >= 0) return named;
+      const named2 = this.index.steps.findIndex((step) => step.id === asked2);
+      this.missing = asked2 && named2 < 0 ? asked2 : null;
+      if (named2 >= 0) return named2;
       return Math.max(
         0,
         this.index.steps.findIndex((step) => step.changed)
@@ -7826,9 +7828,9 @@ var xlareport = (() => {
     }
     /** @returns {Text} the text that the address names, else the last snapshot */
     wanted() {
-      const named = this.store.texts.find((text) => text.key === state.get("text"));
+      const named2 = this.store.texts.find((text) => text.key === state.get("text"));
       const snapshots = this.store.texts.filter((text) => text.key !== text.path);
-      return named ?? snapshots.at(-1) ?? this.store.texts[0];
+      return named2 ?? snapshots.at(-1) ?? this.store.texts[0];
     }
     choose() {
       state.set({ text: this.choice.value, line: null, name: null });

@@ -60,5 +60,6 @@ def test_the_panel_of_a_collective_says_why_it_is_there(visitor: Any, site: Path
     expect(facts.locator(".xr-grade").first).to_have_text(re.compile("exact|matched"))
     expect(facts).to_contain_text("sent per device")
     expect(facts).not_to_contain_text("fused")
+    assert Axe().run(page, options=VIOLATIONS).response["violations"] == []
     facts.get_by_role("link", name="Reason").click()
     expect(page.locator("#origins")).to_be_in_viewport()

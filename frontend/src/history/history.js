@@ -148,7 +148,7 @@ class Histories {
         : null;
     this.panel.replaceChildren(
       element(
-        "header",
+        "div.xr-history-head",
         null,
         element("h2", { tabindex: "-1", autofocus: true }, element("code", null, title)),
         code,

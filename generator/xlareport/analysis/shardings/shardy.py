@@ -9,7 +9,7 @@ from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.shardy import parse_sdy_mesh, parse_sdy_sharding, parse_sdy_shardings
 from xlareport.readers.shardy import ShardyText, ShardyValue
 
-_MOST = 1_000
+_MOST = 300
 """Values of one text."""
 
 
@@ -50,7 +50,7 @@ class ShardyStep:
     meshes: tuple[ShardyMesh, ...]
     """As the text declares them."""
     placements: tuple[ShardyPlacement, ...]
-    """The first 1,000 of them."""
+    """The first 300 of them."""
     count: int
     """Of all values with shardings."""
     manual_axes: tuple[str, ...]
