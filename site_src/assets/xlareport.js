@@ -5051,7 +5051,7 @@ var xlareport = (() => {
       if (place === null) return null;
       const facts2 = this.stored.facts[name] ?? [];
       const rows2 = [this.cost(place), ...facts2.map(factRow), ...this.fusion(place, facts2)];
-      return element("dl.xr-facts", null, ...rows2.filter(Boolean).flat());
+      return element("dl.xr-panel-facts", null, ...rows2.filter(Boolean).flat());
     }
     /** @param {number} place */
     cost(place) {

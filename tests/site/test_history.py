@@ -146,13 +146,13 @@ def test_enter_opens_an_op_and_leaves_it_open(page: Page, hostile: str) -> None:
 def test_what_is_known_of_the_final_instruction_stands_first(page: Page, hostile: str) -> None:
     """Cost, why it was not fused, and its users; each with its grade."""
     page.locator("a.xr-ask").first.click()
-    facts = page.locator(".xr-history .xr-facts")
+    facts = page.locator(".xr-history .xr-panel-facts")
     expect(facts).to_contain_text("1 µs, 25% of the roofline time of a run; 4 FLOP; 32 B")
     expect(facts).to_contain_text(f"into %late.1: {hostile} matched")
     expect(facts).to_contain_text("%late.1 (negate)")
     expect(facts).not_to_contain_text("Not known.")
     facts.get_by_text("%late.1").last.click()
-    expect(page.locator(".xr-history .xr-facts")).to_contain_text("Not known.")
+    expect(page.locator(".xr-history .xr-panel-facts")).to_contain_text("Not known.")
 
 
 def test_an_op_name_of_the_final_snapshot_alone_is_found(page: Page) -> None:

@@ -55,7 +55,7 @@ def test_the_panel_of_a_collective_says_why_it_is_there(visitor: Any, site: Path
     """With its grade, what it takes, and the way to its row among the origins."""
     address = f"{site.as_uri()}/m/module_0001.jit_fsdp_step.html"
     page = visitor.open(f"{address}#i=all-gather-start")
-    facts = page.locator(".xr-history .xr-facts")
+    facts = page.locator(".xr-history .xr-panel-facts")
     expect(facts).to_contain_text("Resharding. ")
     expect(facts.locator(".xr-grade").first).to_have_text(re.compile("exact|matched"))
     expect(facts).to_contain_text("sent per device")

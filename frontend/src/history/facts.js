@@ -53,7 +53,7 @@ export class InstructionFacts {
     if (place === null) return null;
     const facts = this.stored.facts[name] ?? [];
     const rows = [this.cost(place), ...facts.map(factRow), ...this.fusion(place, facts)];
-    return element("dl.xr-facts", null, ...rows.filter(Boolean).flat());
+    return element("dl.xr-panel-facts", null, ...rows.filter(Boolean).flat());
   }
 
   /** @param {number} place */

@@ -17,7 +17,7 @@ from xlareport.storage.payloads import Payload, make_payload
 
 _LONGEST = 400
 _MOST_PAIRS = 4
-"""Pairs of one instruction that are listed."""
+"""Reasons of one instruction, and instructions of one reason, that are listed."""
 _MOST_BUFFERS = 4
 """Of one instruction that are listed."""
 
@@ -125,16 +125,22 @@ def _unfused(module: HloModule, decisions: Sequence[FusionDecision]) -> Iterator
         ("producer", "consumer", "into"),
         ("consumer", "producer", "with"),
     ):
-        by_name: dict[str, list[UnfusedPair]] = defaultdict(list)
+        by_name: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(dict)
         for pair in pairs:
-            by_name[getattr(pair, own)].append(pair)
-        for name, some in by_name.items():
-            for pair in some[:_MOST_PAIRS]:
-                sentence = f"{verb} %{getattr(pair, other)}: {_refusal(pair)}"
-                yield name, ("Not fused", sentence, "steps", pair.grade)
-            if len(some) > _MOST_PAIRS:
-                more = f"{verb} {len(some) - _MOST_PAIRS:,} more instructions."
+            reason = _refusal(pair), pair.grade
+            by_name[getattr(pair, own)].setdefault(reason, []).append(getattr(pair, other))
+        for name, reasons in by_name.items():
+            for (reason, grade), others in list(reasons.items())[:_MOST_PAIRS]:
+                yield name, ("Not fused", f"{verb} {_listed(others)}: {reason}", "steps", grade)
+            if len(reasons) > _MOST_PAIRS:
+                more = f"{len(reasons) - _MOST_PAIRS:,} more reasons, for other instructions."
                 yield name, ("Not fused", more, "steps", "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_PAIRS
+    shown = ", ".join(f"%{name}" for name in names[:_MOST_PAIRS])
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def _refusal(pair: UnfusedPair) -> str:
