@@ -5142,7 +5142,7 @@ var xlareport = (() => {
       if (lastName(instruction2) !== wanted2 || !(what in NAMING)) continue;
       found.push(event);
       if (!CARRIES_ON.has(what) || from.length !== 1) break;
-      wanted2 = lastName(String(from[0]));
+      wanted2 = `%${from[0]}`;
     }
     return found;
   }

@@ -53,7 +53,7 @@ export function namings(name, events) {
     if (lastName(instruction) !== wanted || !(what in NAMING)) continue;
     found.push(event);
     if (!CARRIES_ON.has(what) || from.length !== 1) break;
-    wanted = lastName(String(from[0]));
+    wanted = `%${from[0]}`;
   }
   return found;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { namings } from "../../src/history/subject.js";
 
-const event = (stage, what, name, ...from) => [stage, what, `e/%${name}`, from.map((old) => `e/%${old}`), [], "e", ""];
+const event = (stage, what, name, ...from) => [stage, what, `e/%${name}`, from, [], "e", ""];
 const made = event(1, "created", "fusion.26", "dot.1", "add.2");
 const renamed = event(2, "renamed", "fusion.135", "fusion.26");
 const again = event(3, "renamed", "fusion.166", "fusion.135");

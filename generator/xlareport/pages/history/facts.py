@@ -127,8 +127,8 @@ def _unfused(module: HloModule, decisions: Sequence[FusionDecision]) -> Iterator
     ):
         by_name: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(dict)
         for pair in pairs:
-            reason = _refusal(pair), pair.grade
-            by_name[getattr(pair, own)].setdefault(reason, []).append(getattr(pair, other))
+            of_reason = by_name[getattr(pair, own)].setdefault((_refusal(pair), pair.grade), [])
+            of_reason.append(getattr(pair, other))
         for name, reasons in by_name.items():
             for (reason, grade), others in list(reasons.items())[:_MOST_PAIRS]:
                 yield name, ("Not fused", f"{verb} {_listed(others)}: {reason}", "steps", grade)
