@@ -185,3 +185,46 @@ ENTRY %main (a: s32[]) -> s32[] {
     pairing = match(read(before), read(after)).pairing_after(Place("body", "copy.1"))
     assert pairing is not None
     assert pairing.reason == "inserted between %n and %more"
+
+
+_SCALED = """
+HloModule m
+
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %half = f32[] constant(0.5)
+  %halves = f32[8]{0} broadcast(%half), dimensions={}
+  %scaled = f32[8]{0} multiply(%a, %halves)
+  %x = f32[8]{0} sine(%scaled)
+  %y = f32[8]{0} cosine(%scaled)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%x, %y)
+}
+"""
+_FUSED_APART = _SCALED.replace(
+    "ENTRY",
+    """%fused (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %half.1 = f32[] constant(0.5)
+  %halves.1 = f32[8]{0} broadcast(%half.1), dimensions={}
+  %scaled.1 = f32[8]{0} multiply(%p, %halves.1)
+  ROOT %y.1 = f32[8]{0} cosine(%scaled.1)
+}
+
+ENTRY""",
+).replace("%y = f32[8]{0} cosine(%scaled)", "%y = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused")
+
+
+def test_constants_that_a_cloned_user_takes_along_are_clones(read: Read) -> None:
+    matching = match(read(_SCALED), read(_FUSED_APART))
+    for name, copy in (("half", "half.1"), ("halves", "halves.1"), ("scaled", "scaled.1")):
+        pairing = matching.pairing_after(Place("fused", copy))
+        assert pairing is not None
+        assert pairing.relation is Relation.CLONED
+        assert Place("main", name) in pairing.before
+
+
+def test_a_constant_of_another_value_beside_a_cloned_user_is_new(read: Read) -> None:
+    other = _FUSED_APART.replace("%half.1 = f32[] constant(0.5)", "%half.1 = f32[] constant(0.25)")
+    pairing = match(read(_SCALED), read(other)).pairing_after(Place("fused", "half.1"))
+    assert pairing is None or pairing.relation is not Relation.CLONED

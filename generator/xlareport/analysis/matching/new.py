@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 
+from xlareport.analysis.matching.facts import literal_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.leftovers import is_dead_copy, is_idle
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
@@ -83,9 +84,23 @@ class New:
         for user, position in self._search.after.users.get(node, ()):
             known = user.partner or self.source(user)
             read = None if known is None else read_at(self._search.before, known, position)
-            if read is not None and read.token == node.token:
+            if read is not None and (read.token == node.token or self._are_equal(read, node)):
                 return read
         return None
+
+    def _are_equal(self, node: Node, other: Node) -> bool:
+        """Whether two constant values are made in the same way; those of kept lines are not known.
+
+        Only literals, and what repeats one.
+        """
+        line, known = node.instruction, other.instruction
+        if self._search.forms.of(line) != self._search.forms.of(known):
+            return False
+        if not line.operands:
+            return literal_of(line) == literal_of(known)
+        read, now = read_at(self._search.before, node, 0), read_at(self._search.after, other, 0)
+        fills = line.opcode == "broadcast" and read is not None and now is not None
+        return fills and read is not None and now is not None and self._are_equal(read, now)
 
     def _find_source(self, node: Node) -> Node | None:
         source = self._equal(node)
