@@ -19,26 +19,35 @@ _MOST_LOOPS = 16
 
 def sunk(search: Search) -> None:
     """Pair constant values beside loops with equal ones inside; note what is a copy of one kept."""
-    new = [node for node in search.after.open() if node.constant]
-    if not new:
-        return
-    search.evaluate()
-    beside = group_by_key(
-        ((_name_after(search, node), node.token), node)
+    left = [
+        node for node in search.after.open() if node.constant and not _was_carried(search, node)
+    ]
+    given = [
+        node
         for node in search.before.open()
         if node.constant and is_given(node.instruction, node.frame.computation)
-    )
-    for node in new:
-        carried = _carried(search, node)
-        if carried is not None and not is_free(carried):
-            search.copies[node] = carried, "a further copy, in the loop"
-            continue
+    ]
+    if not (left and given):
+        return
+    search.evaluate()
+    beside = group_by_key(((_name_after(search, node), node.token), node) for node in given)
+    for node in left:
         equal = (
             other for home in _homes(search, node) for other in beside.get((home, node.token), ())
         )
-        other = carried or next(filter(is_free, equal), None)
+        other = next(filter(is_free, equal), None)
         if other is not None:
             search.link(other, node, Grade.MATCHED, _REASON)
+
+
+def _was_carried(search: Search, node: Node) -> bool:
+    """Pair a constant with the one that a loop carried to its reader, or note it as a copy."""
+    carried = _carried(search, node)
+    if carried is None:
+        return False
+    if not (is_free(carried) and search.link(carried, node, Grade.MATCHED, _REASON)):
+        search.copies[node] = carried, "a further copy, in the loop"
+    return True
 
 
 def _name_after(search: Search, node: Node) -> str:
