@@ -37,6 +37,7 @@ class Shot:
 SHOTS = (
     Shot("home", "light", "index.html", ".xr-answers"),
     Shot("module", "dark", f"{MAIN}.html", ".xr-beside .xr-chart"),
+    Shot("panel", "light", f"{MAIN}.html#i=add_bitcast_fusion", ".xr-history .xr-events"),
     Shot("step", "light", f"{MAIN}.html?steps#step=0056", ".xr-step .xr-account"),
     Shot(
         "picture",
