@@ -52,7 +52,8 @@ def fusion_words(backend: str | None, *, has_decisions: bool) -> str:
     """Return what the dump says of an instruction without a rejected fusion in its log."""
     if has_decisions:
         return "The log of `priority-fusion` has no rejected fusion of this instruction."
-    return f"Why it was not fused with its consumers is not known: {words.without_decisions(backend)}"
+    reason = words.without_decisions(backend)
+    return f"Why it was not fused with its consumers is not known: {reason}"
 
 
 def _reasons(report: CollectivesReport | None) -> Iterator[tuple[str, Fact]]:
