@@ -32,12 +32,15 @@ class Shot:
     """What has to be there first, as a selector."""
     top: str | None = None
     """What stands at the top of the picture; None for the head of the page."""
+    height: int = 640
 
 
 SHOTS = (
     Shot("home", "light", "index.html", ".xr-answers"),
     Shot("module", "dark", f"{MAIN}.html", ".xr-beside .xr-chart"),
-    Shot("panel", "light", f"{MAIN}.html#i=add_bitcast_fusion", ".xr-history .xr-events"),
+    Shot(
+        "panel", "dark", f"{MAIN}.html#i=add_bitcast_fusion", ".xr-history .xr-events", height=540
+    ),
     Shot("step", "light", f"{MAIN}.html?steps#step=0056", ".xr-step .xr-account"),
     Shot(
         "picture",
@@ -55,7 +58,9 @@ SHOTS = (
 def shoot(browser: Browser, site: Path, shot: Shot) -> bytes:
     """Return the picture as PNG."""
     page = browser.new_page(
-        viewport={"width": 1040, "height": 640}, color_scheme=shot.scheme, reduced_motion="reduce"
+        viewport={"width": 1040, "height": shot.height},
+        color_scheme=shot.scheme,
+        reduced_motion="reduce",
     )
     page.goto(f"{site.resolve().as_uri()}/{shot.address}")
     page.add_style_tag(content=STILL)
