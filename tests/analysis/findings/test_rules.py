@@ -273,6 +273,35 @@ def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
     assert len(found.places) == 10
 
 
+@pytest.mark.parametrize(
+    ("opcode", "given", "kept", "is_found"),
+    [
+        ("copy(", "f32[4096,1,1024]{2,0,1}", "f32[4096,1,1024]{2,1,0}", False),
+        ("copy(", "f32[4096,2,512]{2,0,1}", "f32[4096,2,512]{2,1,0}", True),
+        ("transpose(", "f32[4096,1024]{0,1}", "f32[1024,4096]{1,0}", False),
+        ("transpose(", "f32[4096,1024]{1,0}", "f32[1024,4096]{1,0}", True),
+    ],
+)
+def test_a_copy_that_keeps_the_order_of_elements_changes_no_layout(
+    case_of: MakeCase, opcode: str, given: str, kept: str, *, is_found: bool
+) -> None:
+    """A dimension of one element may stand anywhere in a layout."""
+    tail = ", dimensions={1,0}" if opcode == "transpose(" else ""
+    text = f"""HloModule m, is_scheduled=true
+
+fused {{
+  p = {given} parameter(0)
+  ROOT c = {kept} {opcode}p){tail}
+}}
+
+ENTRY e {{
+  a = {given} parameter(0)
+  ROOT f = {kept} fusion(a), kind=kLoop, calls=fused
+}}"""
+    rules = {found.rule for found in find_findings(case_of(text))}
+    assert ("layout-copies" in rules) is is_found
+
+
 def test_padding_on_the_chip_saves_no_device_memory(case_of: MakeCase) -> None:
     def padding(space: str) -> Finding:
         layout = f"{{1,0:T(8,128){space}}}"

@@ -1,20 +1,23 @@
 """Layout-only copy.
 
 A copy, a transpose, or a fusion of only these is not fused and takes 2% or more of the roofline
-time. Producer and consumer need different layouts.
+time. Producer and consumer need different layouts. What keeps the order of the elements in memory
+is not reported: dimensions of one element may stand anywhere in a layout.
 """
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.site import Site, shapes_of
+from xlareport.analysis.cost.site import Site, parse_integers, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
 """Of the module's roofline time."""
+_REORDERING = frozenset({"copy", "transpose"})
 _MOVING = frozenset({"copy", "transpose", "bitcast", "reshape", "parameter"})
 
 
@@ -43,24 +46,37 @@ def layout_copies(case: Case) -> Iterator[Finding]:
 
 
 def _only_moves(case: Case, computation: Computation, instruction: Instruction) -> bool:
-    if instruction.opcode in ("copy", "transpose"):
+    if instruction.opcode in _REORDERING:
         return _changes_order(computation, instruction)
     if instruction.opcode != "fusion":
         return False
-    inside = [
-        inner.opcode
-        for _, name in instruction.called
-        for inner in getattr(case.module.by_name.get(name), "instructions", ())
-    ]
-    moves = "copy" in inside or "transpose" in inside
-    return moves and _MOVING.issuperset(inside)
+    fused = [case.module.by_name.get(name) for _, name in instruction.called]
+    inside = [(held, inner) for held in fused if held for inner in held.instructions]
+    if not _MOVING.issuperset(inner.opcode for _, inner in inside):
+        return False
+    return any(
+        inner.opcode in _REORDERING and _changes_order(held, inner) for held, inner in inside
+    )
 
 
 def _changes_order(computation: Computation, instruction: Instruction) -> bool:
+    """Return whether elements lie in another order; dimensions of one element do not tell."""
     try:
-        source = Site(instruction, shapes_of(computation)).operand(0)
+        site = Site(instruction, shapes_of(computation))
+        before = _order(site.operand(0))
+        numbers = parse_integers(instruction.attributes.get("dimensions", ""))
     except UncountableError:
         return False
-    return instruction.opcode == "transpose" or minor_to_major(source) != minor_to_major(
-        instruction.shape
-    )
+    after = _order(instruction.shape)
+    if instruction.opcode == "transpose":
+        return before != [numbers[number] for number in after if number < len(numbers)]
+    return before != after
+
+
+def _order(shape: Shape) -> list[int]:
+    """Return the order of the dimensions in memory, in tiles with those of one element."""
+    order = minor_to_major(shape)
+    if "T(" in shape.layout:
+        return order
+    sizes = shape.dimensions
+    return [number for number in order if number < len(sizes) and sizes[number] != 1]
