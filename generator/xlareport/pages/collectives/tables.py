@@ -82,10 +82,10 @@ def _origins(rows: Sequence[CollectiveRow]) -> Table:
         Column("Cause"),
         Column("Why"),
         Column("Grade", "text", "exact if the snapshots show it"),
-        Column("First in", "text", "the first snapshot that has it"),
         Column("Value", "code", "before partitioning"),
         Column("Sharding before", "code", "of a partial sum those of the operands"),
         Column("Sharding after", "code"),
+        Column("First in", "text", "the first snapshot that has it"),
     )
     return Table(columns, [_origin_cells(row) for row in rows])
 
@@ -97,10 +97,10 @@ def _origin_cells(row: CollectiveRow) -> list[Cell]:
         origin.cause.value if origin.cause else None,
         plain(origin.detail or origin.cause_reason or ""),
         origin.grade,
-        origin.stage or f"({origin.stage_reason})",
         pair.value if pair else None,
         pair.from_ if pair else f"({row.sharding_reason})",
         (pair.to or "(does not follow)") if pair else None,
+        origin.stage or f"({origin.stage_reason})",
     ]
 
 
