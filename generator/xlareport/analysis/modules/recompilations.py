@@ -5,6 +5,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from xlareport.analysis.modules.autotuning_pieces import (
     AutotuningPieces,
@@ -58,7 +59,7 @@ def group_recompilations(
 
     `keep` returns a sequence of them.
     """
-    return keep(_group(name, list(group)) for name, group in find_repeated(summaries, assigned))
+    return keep(_group(name, group) for name, group in find_repeated(summaries, assigned))
 
 
 def find_repeated(
@@ -177,35 +178,127 @@ def _likeness(summary: ModuleSummary, other: ModuleSummary) -> float:
 
 
 def _group(name: str, members: Sequence[ModuleSummary]) -> RecompilationGroup:
-    keys = tuple(member.files.key for member in members)
-    differences = tuple(_differences(members))[:_ROWS]
-    changed = sum(member.changed_steps for member in members[1:])
-    is_helper = all(classify_helper(member) is not None for member in members)
-    return RecompilationGroup(name, keys, differences, _reason(members), changed, is_helper)
+    """Return the group of a function; its modules are gone through twice, and not kept."""
+    first, compared, keys = members[0], _Compared(), []
+    changed, is_helper, same_operation, has_places = 0, True, True, True
+    for member in members:
+        keys.append(member.files.key)
+        compared.add(member)
+        again = len(keys) > 1
+        changed += member.changed_steps if again else 0
+        is_helper = is_helper and classify_helper(member) is not None
+        same_operation = same_operation and (not again or _same_operation(first, member))
+        has_places = has_places and bool(member.features.places)
+    differences = tuple(islice(compared.differences(members), _ROWS))
+    reason = (
+        "an operation of the same name outside jit"
+        if same_operation
+        else "the same name and the same source lines"
+        if has_places
+        else "the same name, alike inside"
+    )
+    return RecompilationGroup(name, tuple(keys), differences, reason, changed, is_helper)
 
 
-def _reason(members: Sequence[ModuleSummary]) -> str:
-    if all(_same_operation(members[0], member) for member in members[1:]):
-        return "an operation of the same name outside jit"
-    if all(member.features.places for member in members):
-        return "the same name and the same source lines"
-    return "the same name, alike inside"
+class _Values:
+    """A value of each member, in their order; equal ones take no room."""
+
+    def __init__(self, default: str = "") -> None:
+        self._default = default
+        self._known: dict[str, str] = {}
+        self._values: list[str] = []
+        """Empty as long as all are the same."""
+        self._count = 0
+
+    def put(self, member: int, value: str) -> None:
+        """Take the value of a member, by its place; those left out before have the default."""
+        if self._count < member:
+            self._add(self._default, member - self._count)
+        self._add(value, 1)
+
+    def _add(self, value: str, times: int) -> None:
+        value = self._known.setdefault(value, value)
+        if len(self._known) > 1 and not self._values:
+            self._values = [next(iter(self._known))] * self._count
+        if len(self._known) > 1:
+            self._values += [value] * times
+        self._count += times
+
+    def of_all(self, members: int) -> tuple[str, ...]:
+        """Return the values of so many members; none where all are the same."""
+        if self._count < members:
+            self._add(self._default, members - self._count)
+        return tuple(self._values)
 
 
-def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    for what, value in _ASPECTS:
-        yield from _unless_equal(what, [value(member) for member in members])
-    most = max(len(member.features.given.arguments) for member in members)
-    for number in range(most):
-        yield from _argument(number, members)
-    yield from _results(members)
-    yield from _scalars(members)
-    yield from _flags(members)
+class _Compared:
+    """What differs between modules that are taken one after another."""
 
+    def __init__(self) -> None:
+        self._members = 0
+        self._aspects = [_Values() for _ in _ASPECTS]
+        self._labels: list[str] = []
+        """Of the arguments, each as the first module has it that has so many."""
+        self._arguments: list[list[_Values]] = []
+        self._result_counts: set[int] = set()
+        self._results: list[_Values] = []
+        self._scalars: Counter[str] | None = None
+        """Scalar constants that all have."""
+        self._flags: dict[str, _Values] = {}
+        self._has_flags = True
 
-def _unless_equal(what: str, values: Sequence[str]) -> Iterator[Difference]:
-    if len(set(values)) > 1:
-        yield Difference(what, tuple(values))
+    def add(self, member: ModuleSummary) -> None:
+        """Take the next module."""
+        number = self._members
+        self._members += 1
+        for values, (_, aspect) in zip(self._aspects, _ASPECTS, strict=True):
+            values.put(number, aspect(member))
+        given = member.features.given
+        for argument in given.arguments[len(self._labels) :]:
+            self._labels.append(argument.label)
+            self._arguments.append([_Values("absent") for _ in _OF_ARGUMENT])
+        for columns, argument in zip(self._arguments, given.arguments, strict=False):
+            for values, (_, value) in zip(columns, _OF_ARGUMENT, strict=True):
+                values.put(number, value(argument))
+        self._result_counts.add(len(given.results))
+        self._results += [_Values() for _ in given.results[len(self._results) :]]
+        for values, result in zip(self._results, given.results, strict=False):
+            values.put(number, result.shape)
+        counts = Counter(member.features.scalars)
+        self._scalars = counts if self._scalars is None else self._scalars & counts
+        self._has_flags = self._has_flags and bool(member.settings)
+        stated = {choice.setting.name: choice.setting.value for choice in member.settings}
+        for name, value in stated.items():
+            self._flags.setdefault(name, _Values("default")).put(number, value)
+
+    def differences(self, members: Sequence[ModuleSummary]) -> Iterator[Difference]:
+        """Yield what differs; `members` are the modules that were taken."""
+        for values, (what, _) in zip(self._aspects, _ASPECTS, strict=True):
+            yield from self._unless_equal(what, values)
+        for number, (label, columns) in enumerate(zip(self._labels, self._arguments, strict=True)):
+            for values, (what, _) in zip(columns, _OF_ARGUMENT, strict=True):
+                yield from self._unless_equal(f"argument {number} ({label}): {what}", values)
+        if len(self._result_counts) == 1:
+            for number, values in enumerate(self._results):
+                yield from self._unless_equal(f"result {number}: shape", values)
+        constants = "constants that not all of them have (static values show here)"
+        yield from self._unless_equal(constants, self._own_scalars(members))
+        for name in sorted(self._flags) if self._has_flags else ():
+            if not name.startswith("xla_dump"):
+                yield from self._unless_equal(f"option {name}", self._flags[name])
+
+    def _own_scalars(self, members: Iterable[ModuleSummary]) -> _Values:
+        """Compare the scalar constants: static values and Python numbers end up there."""
+        shared, values = self._scalars or Counter(), _Values()
+        for number, member in enumerate(members):
+            own = sorted((Counter(member.features.scalars) - shared).elements())
+            values.put(number, ", ".join(own[:6]) or "none")
+        return values
+
+    def _unless_equal(self, what: str, values: _Values) -> Iterator[Difference]:
+        differing = values.of_all(self._members)
+        if differing:
+            yield Difference(what, differing)
 
 
 _ASPECTS: tuple[tuple[str, Callable[[ModuleSummary], str]], ...] = (
@@ -213,51 +306,9 @@ _ASPECTS: tuple[tuple[str, Callable[[ModuleSummary], str]], ...] = (
     ("number of results", lambda summary: str(len(summary.features.given.results))),
     ("devices it was partitioned over", lambda summary: str(summary.features.given.partitions)),
 )
-
-
-def _argument(number: int, members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    given = [member.features.given.arguments for member in members]
-    mine = [arguments[number] if number < len(arguments) else None for arguments in given]
-    label = next(argument.label for argument in mine if argument is not None)
-    for what, value in _OF_ARGUMENT:
-        result = [value(argument) if argument is not None else "absent" for argument in mine]
-        yield from _unless_equal(f"argument {number} ({label}): {what}", result)
-
-
 _OF_ARGUMENT: tuple[tuple[str, Callable[[Argument], str]], ...] = (
     ("shape", lambda argument: argument.shape),
     ("sharding", lambda argument: argument.sharding or "none"),
     ("layout", lambda argument: argument.layout),
     ("donated", lambda argument: "yes" if argument.donated else "no"),
 )
-
-
-def _results(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    returned = [member.features.given.results for member in members]
-    if len({len(results) for results in returned}) == 1:
-        for number, results in enumerate(zip(*returned, strict=True)):
-            result = [result.shape for result in results]
-            yield from _unless_equal(f"result {number}: shape", result)
-
-
-def _scalars(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    """Compare the scalar constants: static values and Python numbers end up there."""
-    counted = [Counter(member.features.scalars) for member in members]
-    shared = counted[0].copy()
-    for counts in counted[1:]:
-        shared &= counts
-    own = [", ".join(sorted((counts - shared).elements())[:6]) or "none" for counts in counted]
-    yield from _unless_equal("constants that not all of them have (static values show here)", own)
-
-
-def _flags(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    stated = [
-        {setting.setting.name: setting.setting.value for setting in member.settings}
-        for member in members
-    ]
-    if not all(stated):
-        return
-    for name in sorted(set().union(*stated)):
-        if not name.startswith("xla_dump"):
-            result = [item.get(name, "default") for item in stated]
-            yield from _unless_equal(f"option {name}", result)
