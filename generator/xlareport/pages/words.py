@@ -1,6 +1,6 @@
 """Sentences of the report that are made from facts, in one place so that they sound alike."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
@@ -9,6 +9,7 @@ from xlareport.dump.module_names import explain_module
 from xlareport.records.outcome import BuildOutcome
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.graphs import forest
 
 BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU", "neuron": "AWS Neuron"}
 _BEFORE_XLA = (".mlir", ".mlirbc", ".stablehlo")
@@ -132,12 +133,16 @@ def _programs(report: ReportRecord) -> list[str]:
 
 def _united(keys: Sequence[str], same: Iterable[tuple[str, str]]) -> int:
     """Count the keys, with those that belong together as one."""
-    head = {key: key for key in keys}
+    links = defaultdict[str, list[str]](list)
     for text, other in same:
-        if text in head and other in head:
-            kept, gone = head[text], head[other]
-            head = {key: kept if first == gone else first for key, first in head.items()}
-    return len(set(head.values()))
+        links[text].append(other)
+        links[other].append(text)
+    known = dict.fromkeys(keys)
+
+    def near(key: str) -> list[str]:
+        return [other for other in links[key] if other in known]
+
+    return sum(1 for _ in forest(known, near))
 
 
 def wrapping(function: EagerFunction) -> str:
