@@ -268,8 +268,8 @@ class _Compared:
         self._scalars = counts if self._scalars is None else self._scalars & counts
         self._has_flags = self._has_flags and bool(member.settings)
         stated = {choice.setting.name: choice.setting.value for choice in member.settings}
-        for name, value in stated.items():
-            self._flags.setdefault(name, _Values("default")).put(number, value)
+        for name, text in stated.items():
+            self._flags.setdefault(name, _Values("default")).put(number, text)
 
     def differences(self, members: Sequence[ModuleSummary]) -> Iterator[Difference]:
         """Yield what differs; `members` are the modules that were taken."""
