@@ -192,3 +192,28 @@ def test_a_table_that_became_arithmetic_and_a_convert_is_no_move_that_became_a_c
     matching = match(read(_LOOKED_UP), read(converted))
     assert matching.partner_after(Place("main", "dynamic-slice.1")) == Place("main", "convert.1")
     assert matching.partner_after(Place("main", "reshape.1")) is None
+
+
+_SCALED = """
+HloModule m
+
+ENTRY %main (a: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %three = f32[] constant(3)
+  %four = f32[] constant(4)
+  %multiply.1 = f32[] multiply(%a, %three)
+  %divide.1 = f32[] divide(%multiply.1, %four)
+  ROOT %out = f32[] sine(%divide.1)
+}
+"""
+_GATHERED = _SCALED.replace(
+    "%multiply.1 = f32[] multiply(%a, %three)",
+    "%quarter = f32[] constant(0.25)\n  %multiply.2 = f32[] multiply(%three, %quarter)",
+).replace(
+    "%divide.1 = f32[] divide(%multiply.1, %four)", "%divide.1 = f32[] multiply(%a, %multiply.2)"
+)
+
+
+def test_constants_that_were_gathered_are_not_the_arithmetic_they_were_in(read: Read) -> None:
+    matching = match(read(_SCALED), read(_GATHERED))
+    assert matching.partner_after(Place("main", "multiply.1")) != Place("main", "multiply.2")

@@ -292,6 +292,8 @@ def _could_do_its_work(node: Node, other: Node) -> bool:
         return target_of(node) == _BUFFER
     if _opcode(other) == "copy-done":
         return _opcode(node).startswith("copy")
+    if other.constant and not node.constant and _opcode(node) == _opcode(other):
+        return _opcode(node) in _PASSING  # constants gathered from one expression are none of it
     fills = _opcode(node) in _FILLS and not other.constant
     return not fills or _opcode(other) in _PASSING
 
