@@ -71,6 +71,15 @@ def test_the_main_program_is_the_example() -> None:
     assert number.meaning.startswith("Part of the name of what was copied")
 
 
+def test_a_title_says_nothing_twice() -> None:
+    found = artifacts("module_0001.jit_f.ir-no-opt.ll", "module_0001.jit_f.thunk_metadata.txt")
+    titles = {form.title for form in names_page(found, group(found).modules, []).forms}
+    assert any(title.startswith("LLVM IR") for title in titles)
+    for title in titles:
+        head, _, rest = title.lower().partition(": ")
+        assert head not in rest
+
+
 def test_a_file_that_is_no_snapshot_says_what_it_holds() -> None:
     (one,) = artifacts("module_0001.jit_f.debug_options")
     assert describe(one.name) == (

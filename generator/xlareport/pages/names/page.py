@@ -272,6 +272,8 @@ def _title(name: DumpName) -> str:
         return f"HLO {moment}".strip()
     kind = kinds.find(name.kind)
     title = english.capitalize(kind.title if kind else name.kind)
+    if title.lower() in moment.lower():
+        return english.capitalize(moment)
     return f"{title}: {moment}" if moment and name.stage not in _PLAIN else title
 
 
