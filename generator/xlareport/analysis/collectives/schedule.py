@@ -196,15 +196,17 @@ class Schedule:
             if name in home.by_name and self._computes(home, home.by_name[name])
         }
         free = sum(self._seconds(home, name) for name in work.independent)
-        already = (
-            "What is independent of it runs meanwhile, and is shorter. " if work.hidden else ""
-        )
+        is_all_bound = self._is_all_bound(home, collective, work)
+        already = ""
+        if work.hidden:
+            already = "What is independent of it runs meanwhile, and is shorter. "
+            already = already if is_all_bound else "What runs meanwhile is shorter. "
         if sum(times.values()) < ENOUGH * seconds:
             total = sum(times.values()) + max(0.0, free - work.hidden)
             return WaitReason.NO_WORK, already + _little(total, "further" if already else "other")
         heaviest = max(times, key=lambda name: (times[name], name))
         direction = "feeds it" if heaviest in _before(home, collective) else "needs its result"
-        if not self._is_all_bound(home, collective, work):
+        if not is_all_bound:
             left = units.seconds(max(0.0, free - work.hidden))
             detail = (
                 f"{already}Compute that neither feeds it nor needs its result "
