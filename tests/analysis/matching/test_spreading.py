@@ -217,3 +217,26 @@ _GATHERED = _SCALED.replace(
 def test_constants_that_were_gathered_are_not_the_arithmetic_they_were_in(read: Read) -> None:
     matching = match(read(_SCALED), read(_GATHERED))
     assert matching.partner_after(Place("main", "multiply.1")) != Place("main", "multiply.2")
+
+
+def test_the_lone_user_of_a_constant_is_not_what_constants_were_gathered_in(read: Read) -> None:
+    """What `algsimp` does to `(18 - i) - 1`."""
+    before = """
+HloModule m
+
+ENTRY %main (i: s32[]) -> s32[] {
+  %i = s32[] parameter(0)
+  %size = s32[] constant(18)
+  %less = s32[] constant(-1)
+  %sub.1 = s32[] subtract(%size, %i)
+  %add.1 = s32[] add(%sub.1, %less)
+  ROOT %out = s32[] negate(%add.1)
+}
+"""
+    after = before.replace("%sub.1 = s32[] subtract(%size, %i)", "%add.2 = s32[] add(%size, %less)")
+    after = after.replace(
+        "%add.1 = s32[] add(%sub.1, %less)", "%sub.2 = s32[] subtract(%add.2, %i)"
+    )
+    after = after.replace("negate(%add.1)", "negate(%sub.2)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "add.1")) != Place("main", "add.2")

@@ -147,7 +147,7 @@ class _Spread:
 
         A pass that swaps the operands of one product makes it look like another user.
         """
-        if self._goes_by_name(node, other):
+        if self._goes_by_name(node, other) or _only_gathers(node, other):
             return False
         if family_of(node.instruction) != "product":
             return True
@@ -292,10 +292,19 @@ def _could_do_its_work(node: Node, other: Node) -> bool:
         return target_of(node) == _BUFFER
     if _opcode(other) == "copy-done":
         return _opcode(node).startswith("copy")
-    if other.constant and not node.constant and _opcode(node) == _opcode(other):
-        return _opcode(node) in _PASSING  # constants gathered from one expression are none of it
+    if _only_gathers(node, other):
+        return False
     fills = _opcode(node) in _FILLS and not other.constant
     return not fills or _opcode(other) in _PASSING
+
+
+def _only_gathers(node: Node, other: Node) -> bool:
+    """Whether constants of an expression were gathered in another of the same operation.
+
+    `(x - 1) + 3` as `x + (3 - 1)`: what is made of constants alone is not what was made of a value.
+    """
+    alike = _opcode(node) == _opcode(other) and _opcode(node) not in _PASSING
+    return alike and other.constant and not node.constant
 
 
 def _is_work_behind(source: Node, move: Node, other: Node) -> bool:
