@@ -86,6 +86,8 @@ def _of_result(
 
     It is computed in that of the operand which is cut into as many parts along each dimension.
     """
+    if any(link.opcode.removesuffix("-start") in KINDS for link in chain):
+        return None  # another collective has changed the sharding since
     known = step.counterpart(home, chain[-1]) if chain else None
     written = step.sharding(known.instruction) if known else ""
     if known is None or not written or known.instruction.opcode == "parameter":
@@ -128,7 +130,22 @@ def _value_of(
         local = local_dimensions(written, known.instruction.shape.dimensions)
         if local == instruction.shape.dimensions:
             return at, known
+        later = _last_of_shape(chain[:at], local)
+        if later is not None:
+            return later, Counterpart(known.home, known.instruction, Grade.MATCHED)
     return None
+
+
+def _last_of_shape(chain: Sequence[Instruction], local: tuple[int, ...] | None) -> int | None:
+    """Return where a value stands that was computed in another sharding and resharded on the way.
+
+    The chain leads from the collective back to the value.
+    """
+    changes = [at for at, link in enumerate(chain) if link.opcode.removesuffix("-start") in KINDS]
+    if local is None or not changes:
+        return None
+    places = (at for at in range(changes[0]) if chain[at].shape.dimensions == local)
+    return next(places, None)
 
 
 def _by_shape(
