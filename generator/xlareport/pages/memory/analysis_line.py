@@ -43,4 +43,5 @@ def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: 
     space = space_words(backend, stats.peak_space, chip).partition(",")[0]
     main = space_words(backend, DEFAULT_SPACE, chip)
     size = units.byte_size(stats.peak_space_bytes)
-    return f" ({size} of it in {space}; peak memory is {main} alone)"
+    counted = "a result counts beside an operand whose place it takes"
+    return f" ({size} of it in {space}, where {counted}; peak memory is {main} alone)"
