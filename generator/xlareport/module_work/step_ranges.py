@@ -18,7 +18,7 @@ from xlareport.program import read_snapshots
 from xlareport.runtime.faults import guard
 from xlareport.runtime.worker_pool import Workers
 
-LARGE = 16_000_000
+LARGE = 200_000_000
 """Bytes of a module from which on several workers match its steps; see docs/clusters.md."""
 _FEWEST = 8
 """Steps that a worker matches at least: it reads one snapshot more than it has steps."""
