@@ -201,6 +201,7 @@ def _main(
         return None
     best = guess.best
     decided = len(relations.marked) == 1
+    mains = ((module.rank, module.key, module.name) for module in modules if module.role == "main")
     return MainProgramRecord(
         module=best.summary.files.key,
         name=best.summary.display_name,
@@ -213,13 +214,7 @@ def _main(
             CandidateRecord(ranked.summary.files.key, ranked.summary.display_name)
             for ranked in guess.runners_up
         ),
-        programs=tuple(
-            CandidateRecord(module.key, module.name)
-            for module in sorted(
-                (module for module in modules if module.role == "main"),
-                key=lambda module: module.rank,
-            )
-        ),
+        programs=tuple(CandidateRecord(key, name) for _, key, name in sorted(mains)),
         tie=guess.tie and not decided,
         sureness="marker" if decided else guess.sureness,
         meaning=sentences.decided() if decided else sentences.meaning(guess),
