@@ -71,6 +71,10 @@ Meaning = str | list[str]
 """A sentence, or a sentence and the `KIND:NAME` of the entry that says more."""
 
 
+_REMEMBERED = 2_000
+"""Parts of names of which it is remembered what was told of them."""
+
+
 @dataclass(slots=True)
 class NameCells:
     """Cells of a column of names; equal meanings are kept once, in `meanings`.
@@ -93,6 +97,8 @@ class NameCells:
     def _part(self, token: Token, kind: str) -> tuple[int, int]:
         key = token.text, token.meaning, token.field, kind
         if key not in self._parts:
+            if len(self._parts) >= _REMEMBERED:
+                self._parts.clear()  # names of modules alone are as many as these
             number = self._number(token.meaning, _word(token, kind))
             self._parts[key] = script_length(token.text), number
         return self._parts[key]
