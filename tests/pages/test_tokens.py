@@ -1,6 +1,9 @@
 """Parts of names lead to what explains them."""
 
+import pytest
+
 from xlareport.dump.filename import parse
+from xlareport.pages import tokens
 from xlareport.pages.glossary.page import lexicon
 from xlareport.pages.tokens import NameCells
 
@@ -19,3 +22,19 @@ def test_a_name_in_a_table_leaves_to_the_tables_of_words_what_a_pass_does() -> N
 
     (sentence,) = (one[0] for one in cells.meanings if one[1] == "pass:dce")
     assert lexicon(["dce"])["words"]["pass"]["dce"] not in sentence
+
+
+def test_cells_are_the_same_however_few_parts_are_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [
+        parse(f"module_{number:04d}.jit_f_{number % 3}.{stage}_optimizations.txt")
+        for number in range(20)
+        for stage in ("before", "after")
+    ]
+    made = []
+    for remembered in (1_000, 1):
+        monkeypatch.setattr(tokens, "_REMEMBERED", remembered)
+        cells = NameCells()
+        made.append(([cells.cell(name) for name in names], cells.meanings))
+    assert made[0] == made[1]
