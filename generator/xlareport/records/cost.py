@@ -150,7 +150,7 @@ class MemoryRecord:
     peak_by_line: tuple[PeakPartRecord, ...]
     saving: SavingRecord | None
     lost_bytes: int | None
-    """In shared allocations at their fullest, at most; None where it cannot be told."""
+    """In shared allocations of the main memory at their fullest, at most; None if not known."""
     donated: tuple[int, ...]
     """Numbers of arguments that may be written over."""
     could_be_donated: tuple[int, ...]
@@ -291,7 +291,7 @@ def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
         peak_by_scope=_parts(memory.peak_scopes),
         peak_by_line=_parts(memory.peak_lines),
         saving=_saving(memory),
-        lost_bytes=sum(fill.lost for fill in memory.fills) if memory.fills else None,
+        lost_bytes=memory.lost_bytes if memory.fills else None,
         donated=tuple(donation.parameter for donation in memory.donations if donation.donated),
         could_be_donated=tuple(
             donation.parameter for donation in memory.donations if not donation.donated

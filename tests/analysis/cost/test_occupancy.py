@@ -148,3 +148,13 @@ allocation 1: size 32, preallocated-temp:
     assert occupancy is not None
     names = [[slot.value.instruction for slot in occupancy.living(at)] for at in range(4)]
     assert names == [["early", "first"]] * 2 + [["late", "renamed"]] * 2
+
+
+def test_a_value_of_another_memory_or_position_is_no_temporary_in_use(
+    occupancy: Occupancy,
+) -> None:
+    assert occupancy.is_temporary_at(("y", ()), 2)
+    assert not occupancy.is_temporary_at(("y", ()), 3)
+    assert occupancy.is_temporary_at(("z", ()), 3)  # "same" took it over in place
+    assert not occupancy.is_temporary_at(("v", ()), 4)  # another memory space
+    assert not occupancy.is_temporary_at(("x", ()), 1)  # an argument

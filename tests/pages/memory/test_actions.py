@@ -1,12 +1,14 @@
 from dataclasses import replace
 
 from xlareport.analysis.cost.memory import collect_memory_figures
+from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
 from xlareport.analysis.cost.rematerialization import FRAMEWORK, Rematerialized
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_report import DonationRow, MemoryReport, ValueRow
 from xlareport.pages.memory.actions import list_actions
+from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
 
 EMPTY = MemoryReport(figures=collect_memory_figures(None, None, ()))
 COULD = DonationRow(2, "w", 3 << 20, (0,), donated=False)
@@ -37,13 +39,32 @@ def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
 def test_stacked_gradients_are_not_what_a_checkpoint_saves() -> None:
     saved = StackedBuffer("e", "w", 0, "s", "", 1 << 20, 1, 1, "", FORWARD)
     gradient = replace(saved, index=1, bytes=5 << 20, phase=BACKWARD)
-    memory = replace(EMPTY, stacked=(saved, gradient))
+    memory = replace(EMPTY, stacked_at_peak=(saved, gradient))
     (sentence,) = list_actions(memory)
     assert sentence.startswith("1.0 MiB at most: 1 buffer that forward loops stack")
     assert "jax.checkpoint recomputes them" in sentence
     done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
     (sentence,) = list_actions(replace(memory, rematerialized=(done,)))
     assert "the program has jax.checkpoint already" in sentence
+
+
+def shared_allocation(color: int) -> Allocation:
+    text = f"BufferAssignment:\nallocation 1: size {4 << 20}, color {color}, preallocated-temp:\n"
+    assignment, _ = read_buffer_assignment(text.encode(), "b.txt")
+    (allocation,) = assignment.allocations
+    return allocation
+
+
+def test_what_is_not_in_use_at_the_peak_of_main_memory_is_no_advice() -> None:
+    saved = StackedBuffer("e", "w", 0, "s", "f32[8]{0:S(1)}", 1 << 20, 1, 1, "", FORWARD)
+    chip = shared_allocation(color=1)
+    memory = replace(EMPTY, stacked=(saved,), fills=(Fill(chip, 1 << 20, 0),))
+    assert list_actions(memory) == []
+    shared = shared_allocation(color=0)
+    memory = replace(memory, fills=(*memory.fills, Fill(shared, 3 << 20, 0)))
+    (sentence,) = list_actions(memory)
+    assert sentence.startswith("1.0 MiB of the temp allocations is fragmentation")
+    assert sentence.endswith("the peak does not contain it.")
 
 
 def test_nothing_to_do_says_nothing() -> None:

@@ -8,6 +8,7 @@ from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule
 
 _SPACE = re.compile(r"S\((\d{1,3})\)")
+_NO_VALUES_OF_THEIR_OWN = frozenset({"tuple", "get-tuple-element", "parameter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,12 @@ class LayoutSpace:
     """Bytes, of all values, whether they live at once or not."""
 
 
+def space_of(layout: str) -> int | None:
+    """Return the memory space that the text of an array's shape names; None without `S(n)`."""
+    match = _SPACE.search(layout)
+    return int(match[1]) if match else None
+
+
 def sum_layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
     """Count the values outside of fusions by the memory space that their layout names."""
     fused = find_fused_computations(module)
@@ -28,8 +35,12 @@ def sum_layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
     for place in module.computations:
         for instruction in place.instructions if place.name not in fused else ():
             for shape in instruction.shape.elements or (instruction.shape,):
-                match = _SPACE.search(shape.text)
-                if match and instruction.opcode not in ("tuple", "get-tuple-element", "parameter"):
-                    counts[int(match[1])] += 1
-                    sizes[int(match[1])] += shape.byte_size or 0
+                space = space_of(shape.text)
+                if space is not None and instruction.opcode not in (
+                    "tuple",
+                    "get-tuple-element",
+                    "parameter",
+                ):
+                    counts[space] += 1
+                    sizes[space] += shape.byte_size or 0
     return tuple(LayoutSpace(number, counts[number], sizes[number]) for number in sorted(counts))

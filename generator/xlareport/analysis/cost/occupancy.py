@@ -8,6 +8,7 @@ count once, so that no allocation is ever more than full.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
@@ -60,7 +61,7 @@ class Fill:
         return self.allocation.size - self.used
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Occupancy:
     """The bytes in use of each memory space, and what uses those of the main memory."""
 
@@ -99,6 +100,34 @@ class Occupancy:
         used = (slot for slot in self.slots if slot.start <= position <= slot.end)
         living = (replace(slot, value=self.value_at(slot, position)) for slot in used)
         return tuple(sorted(living, key=lambda slot: (-slot.size, slot.key)))
+
+    def is_temporary_at(self, key: BufferKey, position: int) -> bool:
+        """Return whether the place of a value, shared main memory, is in use at a position by it.
+
+        That includes what takes the value over in place, as a loop's next iteration does.
+        """
+        lives = self.ranges.get(key)
+        return lives is not None and any(
+            slot.start <= position <= slot.end
+            and slot.start <= lives.end
+            and lives.start <= slot.end
+            for slot in self._temporaries.get(key, ())
+        )
+
+    @cached_property
+    def _temporaries(self) -> Mapping[BufferKey, Sequence[Slot]]:
+        """Return the slots of shared main memory at whose places values lie, by value."""
+        places: dict[tuple[int, int, int], list[Slot]] = defaultdict(list)
+        allocations: dict[int, Allocation] = {}
+        for slot in self.slots:
+            if not slot.is_held:
+                places[slot.allocation.index, slot.offset, slot.size].append(slot)
+                allocations[slot.allocation.index] = slot.allocation
+        return {
+            _key(value): places.get((allocation.index, value.offset, value.size), ())
+            for allocation in allocations.values()
+            for value in allocation.values
+        }
 
     def value_at(self, slot: Slot, position: int) -> BufferValue:
         """Return a value that lives in a slot at a position; if none does, that of the slot."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import Donation, find_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
-from xlareport.analysis.cost.layout_spaces import LayoutSpace, sum_layout_spaces
+from xlareport.analysis.cost.layout_spaces import LayoutSpace, space_of, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes
 from xlareport.analysis.cost.memory import (
     KindTotal,
@@ -18,7 +18,13 @@ from xlareport.analysis.cost.memory import (
 )
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
 from xlareport.analysis.cost.memory_stats import MemoryStats, find_memory_stats
-from xlareport.analysis.cost.occupancy import BufferKey, Fill, Occupancy, measure_occupancy
+from xlareport.analysis.cost.occupancy import (
+    MAIN_MEMORY,
+    BufferKey,
+    Fill,
+    Occupancy,
+    measure_occupancy,
+)
 from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
@@ -149,9 +155,14 @@ class MemoryReport:
     layout_spaces: tuple[LayoutSpace, ...] = ()
     rematerialized: tuple[Rematerialized, ...] = ()
     stacked: tuple[StackedBuffer, ...] = ()
+    """The largest buffers into which loops write slice by slice, in any memory space."""
+    stacked_at_peak: tuple[StackedBuffer, ...] = ()
+    """Those that are temporaries of the main memory and in use at its peak.
+
+    Where the dump does not tell when values live: those that the layouts leave in main memory.
+    """
     host_transfers: tuple[HostTransfer, ...] = ()
     """Between the device's memory and the host's, the largest first."""
-    """The largest buffers into which loops write slice by slice."""
     estimate: PeakEstimate | None = None
     """Where the dump has a schedule and no live ranges."""
     reported: Mapping[int, tuple[str, int]] = field(default_factory=dict)
@@ -160,6 +171,11 @@ class MemoryReport:
     """The key of the device that the dump names; empty where it names none."""
     stats: MemoryStats | None = None
     """Temp and peak as `memory_analysis()` gives them; None without a buffer assignment."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Return what holds nothing in shared allocations of main memory, each at its fullest."""
+        return sum(fill.lost for fill in self.fills if fill.allocation.color == MAIN_MEMORY)
 
 
 def report_memory(
@@ -193,6 +209,7 @@ class _ReportBuilder:
 
     def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
         files = self._files
+        stacked = find_stacked_buffers(self._module, cost.trip_counts)
         report = MemoryReport(
             figures=collect_memory_figures(files.assignment, files.live, files.usage),
             kinds=sum_by_kind(files.assignment) if files.assignment else (),
@@ -203,7 +220,8 @@ class _ReportBuilder:
             layout_spaces=sum_layout_spaces(self._module),
             rematerialized=find_rematerialized(self._module, cost)[:MOST_ROWS],
             host_transfers=find_host_transfers(self._module, cost),
-            stacked=find_stacked_buffers(self._module, cost.trip_counts)[:MOST_ROWS],
+            stacked=stacked[:MOST_ROWS],
+            stacked_at_peak=tuple(buffer for buffer in stacked if self._is_stacked_at_peak(buffer)),
             reported={usage.color: (usage.name, usage.total_bytes) for usage in files.usage},
             chip=chip,
         )
@@ -282,6 +300,13 @@ class _ReportBuilder:
         if self._occupancy is None or self._held.get(key) is None:
             return None
         return life.start <= self._occupancy.position <= life.end if life else None
+
+    def _is_stacked_at_peak(self, buffer: StackedBuffer) -> bool:
+        """Return whether a loop's buffer adds to the peak of main memory, as far as is known."""
+        if self._occupancy is None:
+            return not space_of(buffer.shape)
+        key = (buffer.loop, (buffer.index,))
+        return self._occupancy.is_temporary_at(key, self._occupancy.position)
 
     def _largest(self) -> Iterator[ValueRow]:
         if self._files.assignment is None:

@@ -11,7 +11,7 @@ from xlareport.runtime import units
 
 _NAMED = 3
 _LEAST_LOST = 0.03
-"""Of the peak: less fragmentation is no matter."""
+"""Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
 
 _STACKED = {
     FORWARD: (
@@ -53,9 +53,10 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         size = saving.peak - saving.reached
         yield size, f"{units.byte_size(size)} of the peak: {'; '.join(_shrinks(memory, saving))}."
     yield from _stacked(memory)
-    lost = sum(fill.lost for fill in memory.fills)
+    lost = memory.lost_bytes
     if lost > _LEAST_LOST * (memory.occupied_peak_bytes or 0):
-        yield lost, f"{units.byte_size(lost)} at most: fragmentation of shared allocations."
+        words = "of the temp allocations is fragmentation at most; the peak does not contain it."
+        yield 0, f"{units.byte_size(lost)} {words}"
 
 
 def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
@@ -85,7 +86,7 @@ def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     """Yield what loops stack, gradients apart: these are what the program asks for."""
     is_checkpointed = any(row.by == FRAMEWORK for row in memory.rematerialized)
     for phase, words in _STACKED.items():
-        alike = [buffer for buffer in memory.stacked if buffer.phase == phase]
+        alike = [buffer for buffer in memory.stacked_at_peak if buffer.phase == phase]
         size = sum(buffer.bytes or 0 for buffer in alike)
         if size:
             what = _CHECKPOINTED if phase and is_checkpointed else words
