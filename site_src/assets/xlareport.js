@@ -4429,7 +4429,7 @@ var xlareport = (() => {
     const scaled2 = (column.kind === "bytes" || column.kind === "flops") && typeof cell === "number";
     const text = scaled2 ? `${format.count(cell)} ${column.kind === "flops" ? "FLOP" : "B"}` : cellText(cell);
     const whole2 = scaled2 || text.length > SHORT ? text : null;
-    const tag = NUMBERS.has(column.kind) ? "td.xr-number" : "td";
+    const tag = NUMBERS.has(column.kind) ? "td.xr-number" : column.kind === "sentence" ? "td.xr-sentence" : "td";
     return element(tag, { "data-whole": whole2 }, cellContent(column, cell, look2));
   }
 
@@ -4462,13 +4462,17 @@ var xlareport = (() => {
   // src/tables/columns.js
   var FIRST2 = 7;
   var NARROW = 3;
+  var NARROW_SENTENCES = 2;
+  var LEAST_SENTENCE = 24;
+  var SENTENCE = 0.4;
   var WIDEST2 = 64;
   var LEAST2 = 18;
   var LEAST_KEY = 34;
   var SAMPLE = 1e3;
   var BESIDE2 = 3;
   function firstColumns({ columns: columns2, rows: rows2, sort }, narrow) {
-    const most = narrow ? NARROW : FIRST2;
+    const told = columns2.some((column) => column.kind === "sentence");
+    const most = narrow ? told ? NARROW_SENTENCES : NARROW : FIRST2;
     const places2 = [...columns2.keys()];
     if (columns2.length <= most) return places2;
     const filled = places2.filter((place) => !place || !rows2.length || rows2.some((row4) => isFilled(row4[place])));
@@ -4493,10 +4497,13 @@ var xlareport = (() => {
       return longest + BESIDE2;
     });
   }
-  function dividedRoom(wanted2, firm, room) {
+  function dividedRoom(wanted2, firm, room, told = []) {
     const total = wanted2.reduce((sum2, width) => sum2 + width, 0);
     const key = Math.max(LEAST2, Math.min(LEAST_KEY, room / 2));
-    const least = wanted2.map((width, place) => firm[place] ? width : Math.min(width, place ? LEAST2 : key));
+    const least = wanted2.map((width, place) => {
+      if (told[place]) return Math.min(width, Math.max(LEAST_SENTENCE, room * SENTENCE));
+      return firm[place] ? width : Math.min(width, place ? LEAST2 : key);
+    });
     const spare = total - least.reduce((sum2, width) => sum2 + width, 0);
     if (total <= room) return wanted2.map((width) => width * room / total);
     const share = spare ? Math.max(0, room - total + spare) / spare : 0;
@@ -4617,7 +4624,8 @@ var xlareport = (() => {
       this.body = element("tbody");
       this.head = element("tr", { "aria-rowindex": 1 });
       this.group = element("colgroup");
-      this.table = element("table.xr-data", { "aria-rowcount": data.rows.length + 1 });
+      const told = data.columns.some((column) => column.kind === "sentence") && !this.windowed;
+      this.table = element(told ? "table.xr-data.xr-told" : "table.xr-data", { "aria-rowcount": data.rows.length + 1 });
       this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": tableLabel(host) });
       this.details = element("dl.xr-row-details", { hidden: true });
       this.build(host);
@@ -4721,7 +4729,8 @@ var xlareport = (() => {
       const firm = this.columns.map((index) => NUMBERS.has(this.data.columns[index].kind));
       const character = Number.parseFloat(getComputedStyle(this.table).fontSize) * 0.6 || 8;
       const room = this.scroller.clientWidth / character;
-      const divided = dividedRoom(wanted2, firm, room || 120);
+      const told = this.columns.map((index) => this.data.columns[index].kind === "sentence");
+      const divided = dividedRoom(wanted2, firm, room || 120, told);
       const total = divided.reduce((sum2, width) => sum2 + width, 0);
       const columns2 = divided.map((width) => element("col", { style: `width: ${100 * width / total}%` }));
       this.group.replaceChildren(...columns2);

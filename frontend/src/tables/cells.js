@@ -99,6 +99,6 @@ export function tableCell(column, cell, look) {
   const scaled = (column.kind === "bytes" || column.kind === "flops") && typeof cell === "number";
   const text = scaled ? `${format.count(cell)} ${column.kind === "flops" ? "FLOP" : "B"}` : cellText(cell);
   const whole = scaled || text.length > SHORT ? text : null;
-  const tag = NUMBERS.has(column.kind) ? "td.xr-number" : "td";
+  const tag = NUMBERS.has(column.kind) ? "td.xr-number" : column.kind === "sentence" ? "td.xr-sentence" : "td";
   return element(tag, { "data-whole": whole }, cellContent(column, cell, look));
 }

@@ -7,6 +7,12 @@ import { NUMBERS, bareShape, formatted } from "./rows.js";
 /** Columns that a table shows at first, and in a narrow window. */
 const FIRST = 7;
 const NARROW = 3;
+/** The same of a table with a column of sentences: its first column and the sentence. */
+const NARROW_SENTENCES = 2;
+/** Characters of a line of a sentence at least. */
+const LEAST_SENTENCE = 24;
+/** Part of the room that sentences take where there is more text than room. */
+const SENTENCE = 0.4;
 const WIDEST = 64;
 /** Characters to which a column of names shrinks before the table becomes wider than the window. */
 const LEAST = 18;
@@ -25,7 +31,8 @@ const BESIDE = 3;
  * @returns {number[]}
  */
 export function firstColumns({ columns, rows, sort }, narrow) {
-  const most = narrow ? NARROW : FIRST;
+  const told = columns.some((column) => column.kind === "sentence");
+  const most = narrow ? (told ? NARROW_SENTENCES : NARROW) : FIRST;
   const places = [...columns.keys()];
   if (columns.length <= most) return places;
   const filled = places.filter((place) => !place || !rows.length || rows.some((row) => isFilled(row[place])));
@@ -72,12 +79,16 @@ export function textWidths({ columns, rows }) {
  * @param {number[]} wanted characters
  * @param {boolean[]} firm whether a column keeps its width
  * @param {number} room characters
+ * @param {boolean[]} [told] whether a column has sentences, which take up to half of the room
  * @returns {number[]} characters, more than the room where it is too small
  */
-export function dividedRoom(wanted, firm, room) {
+export function dividedRoom(wanted, firm, room, told = []) {
   const total = wanted.reduce((sum, width) => sum + width, 0);
   const key = Math.max(LEAST, Math.min(LEAST_KEY, room / 2));
-  const least = wanted.map((width, place) => (firm[place] ? width : Math.min(width, place ? LEAST : key)));
+  const least = wanted.map((width, place) => {
+    if (told[place]) return Math.min(width, Math.max(LEAST_SENTENCE, room * SENTENCE));
+    return firm[place] ? width : Math.min(width, place ? LEAST : key);
+  });
   const spare = total - least.reduce((sum, width) => sum + width, 0);
   if (total <= room) return wanted.map((width) => (width * room) / total);
   const share = spare ? Math.max(0, room - total + spare) / spare : 0;

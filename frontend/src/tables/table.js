@@ -61,7 +61,8 @@ export class Table {
     this.body = element("tbody");
     this.head = element("tr", { "aria-rowindex": 1 });
     this.group = element("colgroup");
-    this.table = element("table.xr-data", { "aria-rowcount": data.rows.length + 1 });
+    const told = data.columns.some((column) => column.kind === "sentence") && !this.windowed;
+    this.table = element(told ? "table.xr-data.xr-told" : "table.xr-data", { "aria-rowcount": data.rows.length + 1 });
     this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": tableLabel(host) });
     this.details = element("dl.xr-row-details", { hidden: true });
     this.build(host);
@@ -171,7 +172,8 @@ export class Table {
     const firm = this.columns.map((index) => NUMBERS.has(this.data.columns[index].kind));
     const character = Number.parseFloat(getComputedStyle(this.table).fontSize) * 0.6 || 8;
     const room = this.scroller.clientWidth / character;
-    const divided = dividedRoom(wanted, firm, room || 120);
+    const told = this.columns.map((index) => this.data.columns[index].kind === "sentence");
+    const divided = dividedRoom(wanted, firm, room || 120, told);
     const total = divided.reduce((sum, width) => sum + width, 0);
     const columns = divided.map((width) => element("col", { style: `width: ${(100 * width) / total}%` }));
     this.group.replaceChildren(...columns);

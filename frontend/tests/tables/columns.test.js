@@ -43,3 +43,14 @@ test("names shrink, numbers do not", () => {
   assert.deepEqual(dividedRoom([10, 10], [false, true], 40), [20, 20]);
   assert.deepEqual(dividedRoom([30, 60, 60], [false, false, false], 100), [30, 35, 35]); // names that tell rows apart
 });
+
+test("sentences take two fifths of the room, and a narrow screen has room for them alone", () => {
+  const rest = /** @type {[number[], boolean[]]} */ ([
+    [60, 67, 60],
+    [false, false, false],
+  ]);
+  const [, sentence] = dividedRoom(...rest, 120, [false, true, false]);
+  assert.ok(sentence >= 48, String(sentence));
+  const columns = COLUMNS.map((column, place) => (place === 1 ? { ...column, kind: "sentence" } : column));
+  assert.deepEqual(firstColumns({ columns, rows: [] }, true), [0, 1]);
+});

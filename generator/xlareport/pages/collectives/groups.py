@@ -55,7 +55,7 @@ def label_groups(
     labels = {}
     for row in rows:
         number = numbers.setdefault(_key(row), len(numbers) + 1)
-        axes = find_group_axes(_groups(row), mesh)
+        axes = find_group_axes(group_ids(row), mesh)
         labels[row.collective.key] = f"G{number} ({', '.join(axes)})" if axes else f"G{number}"
     return labels
 
@@ -91,8 +91,8 @@ def _groups_along(
     return {frozenset(group) for group in groups.values()}
 
 
-def _groups(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of a collective, pairs aside."""
+def group_ids(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of partition ids of a collective, pairs aside; empty where not listed."""
     groups = row.figures.groups
     return (groups.groups if groups else None) or ()
 
@@ -132,7 +132,7 @@ def _figure(
 ) -> GroupsFigure:
     listed, first = _listed(rows[0]), rows[0]
     devices, mesh = place
-    axes = find_group_axes(_groups(first), mesh)
+    axes = find_group_axes(group_ids(first), mesh)
     pairs = first.figures.pairs
     names = [f"`{row.collective.instruction}`" for row in rows]
     more = f" and {len(names) - 4:,} more" if len(names) > 4 else ""

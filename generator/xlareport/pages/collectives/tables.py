@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
-from xlareport.pages.collectives.groups import label_groups
+from xlareport.pages.collectives.groups import find_group_axes, group_ids, label_groups
+from xlareport.pages.collectives.reasons import plain, reason_words, short_stage
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.shardings import MeshRecord
 
@@ -14,7 +15,7 @@ def collectives_tables(
     report: CollectivesReport, mesh: MeshRecord | None = None
 ) -> Mapping[str, Table]:
     """Return the tables of the page by their names."""
-    tables = {"collectives": _overview(report.rows, mesh), "origins": _origins(report.rows)}
+    tables = {"collectives": _overview(report.rows, mesh), "origins": _origins(report.rows, mesh)}
     events = _events(report.rows)
     if events.rows:
         tables["trails"] = events
@@ -76,37 +77,32 @@ def _of_all(row: CollectiveRow, seconds: float | None) -> float | None:
     return None if seconds is None or executions is None else round(seconds * executions * 1e6, 3)
 
 
-def _origins(rows: Sequence[CollectiveRow]) -> Table:
+def _origins(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
+        Column("Why", "sentence", "scope and phase of the framework's op, axes, and the cause"),
         Column("Cause"),
-        Column("Why"),
         Column("Grade", "text", "exact if the snapshots show it"),
         Column("Value", "code", "before partitioning"),
         Column("Sharding before", "code", "of a partial sum those of the operands"),
         Column("Sharding after", "code"),
         Column("First in", "text", "the first snapshot that has it"),
     )
-    return Table(columns, [_origin_cells(row) for row in rows])
+    return Table(columns, [_origin_cells(row, mesh) for row in rows])
 
 
-def _origin_cells(row: CollectiveRow) -> list[Cell]:
+def _origin_cells(row: CollectiveRow, mesh: MeshRecord | None) -> list[Cell]:
     origin, pair = row.origin, row.sharding
     return [
         row.collective.instruction,
+        reason_words(row, find_group_axes(group_ids(row), mesh)),
         origin.cause.value if origin.cause else None,
-        plain(origin.detail or origin.cause_reason or ""),
         origin.grade,
         pair.value if pair else None,
         pair.from_ if pair else f"({row.sharding_reason})",
         (pair.to or "(does not follow)") if pair else None,
-        origin.stage or f"({origin.stage_reason})",
+        short_stage(origin.stage) if origin.stage else f"({origin.stage_reason})",
     ]
-
-
-def plain(words: str) -> str:
-    """Return a sentence without its backticks, for a cell of a table."""
-    return words.replace("`", "")
 
 
 def _events(rows: Sequence[CollectiveRow]) -> Table:

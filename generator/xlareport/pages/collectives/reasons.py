@@ -1,0 +1,52 @@
+"""Why a collective is there, in the words of the program: scope, phase, axes of the mesh."""
+
+from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.compare.operations import Phase, phase_of
+from xlareport.analysis.cost.breakdown import CONTROL_FLOW
+from xlareport.analysis.source.scopes import scope_of, split_merged, split_path
+from xlareport.runtime.english import capitalize
+
+_LEFT_OUT = CONTROL_FLOW | {"rematted_computation"}
+
+
+def reason_words(row: CollectiveRow, axes: tuple[str, ...]) -> str:
+    """Return a cell: scope and phase of the framework's op, the axes of its groups, and the cause.
+
+    Of a combined collective that is the op of the largest part.
+    """
+    origin = row.origin
+    cause = plain(origin.detail or origin.cause_reason or "")
+    where = _scope_words(_op_name(row))
+    along = f"along mesh axis {axes[0]}" if len(axes) == 1 else ""
+    if len(axes) > 1:
+        along = f"along mesh axes {', '.join(axes)}"
+    place = ", ".join(filter(None, (where, along if where else capitalize(along))))
+    return f"{place}. {cause}" if place else cause
+
+
+def plain(words: str) -> str:
+    """Return a sentence without its backticks, for a cell of a table."""
+    return words.replace("`", "")
+
+
+def short_stage(label: str) -> str:
+    """Return number and name of a snapshot: of `0018 dce: after a, before b`, `0018 dce`."""
+    return label.partition(":")[0]
+
+
+def _op_name(row: CollectiveRow) -> str:
+    """Return the op_name of a collective, of the largest part where it combines several."""
+    if row.members:
+        return max(row.members, key=lambda member: member.data_bytes or 0).op_name
+    names = split_merged(row.op_name)
+    return names[0] if len(names) == 1 else ""
+
+
+def _scope_words(op_name: str) -> str:
+    """Return phase and path, `backward block3/ffn/dot_general`, without levels of control flow."""
+    if "/" not in op_name:
+        return ""
+    path = [*scope_of(op_name).split("/"), split_path(op_name)[-1]]
+    phase = phase_of(op_name)
+    words = "" if phase is Phase.OTHER else f"{capitalize(phase.value)} "
+    return f"{words}{'/'.join(level for level in path if level and level not in _LEFT_OUT)}"

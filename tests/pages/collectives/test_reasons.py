@@ -1,0 +1,45 @@
+"""Why collectives are there, in the words of the program."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.pages.collectives.test_page import report_of
+
+from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.pages.collectives.reasons import plain, reason_words, short_stage
+
+
+@pytest.fixture(scope="module")
+def row(unpacked: Callable[[str], Path]) -> CollectiveRow:
+    return report_of(unpacked("sharded-gpu"), "jit_fsdp_step").rows[0]
+
+
+@pytest.mark.parametrize(
+    ("op_name", "axes", "place"),
+    [
+        ("jit(f)/while/body/closed_call/jvp(loss)/block0/dot", (), "Forward loss/block0/dot. "),
+        ("jit(f)/jvp()/reduce_sum", ("tp",), "Forward reduce_sum, along mesh axis tp. "),
+        (
+            "jit(f)/transpose(jvp(l))/rematted_computation/up/dot",
+            ("data", "tp"),
+            "Recomputed l/up/dot, along mesh axes data, tp. ",
+        ),
+        ("jit(f)/embed/gather", (), "embed/gather. "),
+        ("jit(f)/(transpose(jvp(a))/mul:transpose(jvp(b))/dot)", (), ""),
+        ("", ("tp",), "Along mesh axis tp. "),
+        ("", (), ""),
+    ],
+)
+def test_the_scope_the_phase_and_the_axes_stand_first(
+    row: CollectiveRow, op_name: str, axes: tuple[str, ...], place: str
+) -> None:
+    told = reason_words(replace(row, op_name=op_name, members=()), axes)
+    assert told == place + plain(row.origin.detail)
+    assert row.origin.detail
+
+
+def test_a_stage_is_short() -> None:
+    assert short_stage("0018 spmd-cleanup: after pipeline-start, before dce") == "0018 spmd-cleanup"
+    assert short_stage("before_optimizations") == "before_optimizations"
