@@ -28,8 +28,8 @@ class Column:
 
     title: str
     kind: str = "text"
-    """`text`, `sentence` (shown whole, in several lines), `code`, `name`, `link` or `chip`, or one of
-    the kinds of numbers."""
+    """`text`, `sentence` (shown whole, in several lines), `code`, `name`, `link` or `chip`, or
+    one of the kinds of numbers."""
     help: str = ""
     of: str = ""
     """What its cells name, a kind of word as in `words.js`; they then explain themselves."""
