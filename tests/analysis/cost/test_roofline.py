@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
+import pytest
+
 from xlareport.analysis.cost.roofline import (
     estimate_time,
     estimate_total_time,
@@ -92,3 +94,42 @@ ENTRY e {
 }"""
     )
     assert cost.instructions["e", "f"].main_memory_bytes == 256 * 128 * 4
+
+
+@pytest.mark.parametrize(
+    ("buffer", "update", "written", "read"),
+    [("S(1)", "", 0, 4096), ("", "S(1)", 4096, 0), ("S(1)", "S(1)", 0, 0), ("", "", 4096, 4096)],
+)
+@pytest.mark.parametrize("is_fused", [False, True])
+def test_a_part_lies_where_the_whole_does(
+    count: Count, buffer: str, update: str, written: int, read: int, *, is_fused: bool
+) -> None:
+    whole, part = f"f32[64,128]{{1,0:T(8,128){buffer}}}", f"f32[8,128]{{1,0:T(8,128){update}}}"
+    parameters = (
+        f"  b = {whole} parameter(0)\n  u = {part} parameter(1)\n  i = s32[] parameter(2)\n"
+    )
+    inner = f"  c = {part.replace('S(1)', '')} copy(u)\n" if is_fused else ""
+    source = "c" if is_fused else "u"
+    body = f"{parameters}{inner}  ROOT d = {whole} dynamic-update-slice(b, {source}, i, i)\n"
+    if is_fused:
+        call = f"{parameters}  ROOT d = {whole} fusion(b, u, i), kind=kLoop, calls=fused\n"
+        body = f"fused {{\n{body}}}\n\nENTRY e {{\n{call}}}"
+    else:
+        body = f"ENTRY e {{\n{body}}}"
+    cost = count(body)
+    index = 4
+    assert cost.instructions["e", "d"].main_memory_bytes == written + read + index
+
+
+@pytest.mark.parametrize("is_fused", [False, True])
+def test_a_slice_that_goes_to_memory_on_the_chip_is_read_from_hbm(
+    count: Count, *, is_fused: bool
+) -> None:
+    whole, part = "f32[64,128]{1,0:T(8,128)}", "f32[8,128]{1,0:T(8,128)S(1)}"
+    parameters = f"  b = {whole} parameter(0)\n  i = s32[] parameter(1)\n"
+    body = f"{parameters}  ROOT d = {part} dynamic-slice(b, i, i), dynamic_slice_sizes={{8,128}}\n"
+    call = f"{parameters}  ROOT d = {part} fusion(b, i), kind=kLoop, calls=fused\n"
+    text = f"fused {{\n{body}}}\n\nENTRY e {{\n{call}}}" if is_fused else f"ENTRY e {{\n{body}}}"
+    cost = count(text)
+    index = 4
+    assert cost.instructions["e", "d"].main_memory_bytes == 4096 + index

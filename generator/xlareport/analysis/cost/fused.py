@@ -52,42 +52,41 @@ class Fused:
         return self.known[name]
 
     def _read(self, value: str, shape: Shape) -> int:
-        whole = self.sizes.operand(shape)
-        if not whole:
+        if not self.sizes.operand(shape):
             return 0
         total, shared = 0, False
         for user, name in self._users(value):
-            cost, shares = self._read_by(user, name, whole)
+            cost, shares = self._read_by(user, name, shape)
             total += 0 if shares and shared else cost
             shared = shared or shares
         return total
 
-    def _read_by(self, user: Instruction, value: str, whole: int) -> tuple[int, bool]:
+    def _read_by(self, user: Instruction, value: str, whole: Shape) -> tuple[int, bool]:
         """Return the bytes that one user reads, and whether others like it share that read."""
         if user.opcode == "fusion":
             return self._nested(user, value), False
         if user.opcode in ("broadcast", "reshape"):
-            return whole, False
-        part = self._part_read(user) if user.operands[:1] == (value,) else None
-        return (whole, True) if part is None else (part, False)
+            return self.sizes.operand(whole), False
+        part = self._part_read(user, whole) if user.operands[:1] == (value,) else None
+        return (self.sizes.operand(whole), True) if part is None else (part, False)
 
-    def _part_read(self, user: Instruction) -> int | None:
+    def _part_read(self, user: Instruction, whole: Shape) -> int | None:
         """Return the bytes read of a first operand that is read in part; None where it is not."""
         sliced = user.opcode in ("slice", "dynamic-slice")
         if sliced or (user.opcode == "gather" and self._partly):
-            return self.sizes.operand(user.shape)
+            return self.sizes.part(user.shape, whole)
         if user.opcode == "scatter" and self._partly:
-            return self._updates(user)
+            return self._updates(user, whole)
         return 0 if user.opcode == "dynamic-update-slice" else None
 
     @property
     def _partly(self) -> bool:
         return self.sizes is not XLA
 
-    def _updates(self, scatter: Instruction) -> int:
+    def _updates(self, scatter: Instruction, whole: Shape) -> int:
         """Return the bytes that a scatter of one operand writes."""
         update = self._operand(scatter, 2)
-        return self.sizes.operand(update.shape if update is not None else scatter.shape)
+        return self.sizes.part(update.shape if update is not None else scatter.shape, whole)
 
     def _nested(self, user: Instruction, value: str) -> int:
         """Count a nested fusion: through it where it only passes the value on to slices."""
@@ -105,7 +104,7 @@ class Fused:
         for outer, _ in self._users(user.name):
             cost, shares = inner.parameter_read(parameter), True
             if simple and outer.opcode in ("slice", "dynamic-slice", "dynamic-update-slice"):
-                cost, shares = self._read_by(outer, user.name, self.sizes.operand(user.shape))
+                cost, shares = self._read_by(outer, user.name, user.shape)
             total += 0 if shares and shared else cost
             shared = shared or shares
         return total
@@ -135,9 +134,9 @@ class Fused:
             root = self._operand(root, path[0])
         if root is not None and root.opcode == "dynamic-update-slice":
             update = self._operand(root, 1)
-            return self.sizes.operand(update.shape if update is not None else leaf)
+            return self.sizes.part(update.shape if update is not None else leaf, leaf)
         if root is not None and root.opcode == "scatter" and self._partly and not path:
-            return self._updates(root)
+            return self._updates(root, leaf)
         return self.sizes.operand(leaf)
 
     def _operand(self, user: Instruction, number: int) -> Instruction | None:

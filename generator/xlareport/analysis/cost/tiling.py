@@ -39,6 +39,17 @@ def main_memory_size(shape: Shape) -> int:
     return sum(padded_size(leave) for leave in iterate_leaves(shape) if not _is_elsewhere(leave))
 
 
+def main_memory_part(part: Shape, whole: Shape) -> int:
+    """Return the bytes of a part of an array where the whole is in the main memory, else 0.
+
+    Inside a fusion the part has no memory space of its own, and on its way into another it has
+    that one's.
+    """
+    if _is_elsewhere(whole):
+        return 0
+    return sum(map(padded_size, iterate_leaves(part)))
+
+
 def minor_to_major(shape: Shape) -> list[int]:
     """Return the order of the dimensions in memory; descending where none was written."""
     written = shape.layout.partition(":")[0]

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import iterate_leaves, measure_data
-from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major, padded_size
+from xlareport.analysis.cost.tiling import (
+    main_memory_part,
+    main_memory_size,
+    minor_to_major,
+    padded_size,
+)
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
 
@@ -43,11 +48,13 @@ class Sizes:
 
     operand: Callable[[Shape], int]
     result: Callable[[Shape], int]
+    part: Callable[[Shape, Shape], int]
+    """Of a part of an array, in the memory of the whole: what is read of it, or written into it."""
 
 
-DATA = Sizes(measure_data, measure_data)
-MAIN_MEMORY = Sizes(main_memory_size, main_memory_size)
-XLA = Sizes(operand_size, result_size)
+DATA = Sizes(measure_data, measure_data, lambda part, _: measure_data(part))
+MAIN_MEMORY = Sizes(main_memory_size, main_memory_size, main_memory_part)
+XLA = Sizes(operand_size, result_size, lambda part, _: operand_size(part))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,26 +107,28 @@ def _everything(site: Site, sizes: Sizes) -> Traffic:
 
 
 def _slice(site: Site, sizes: Sizes) -> Traffic:
-    return Traffic(sizes.result(site.shape), sizes.result(site.shape))
+    return Traffic(sizes.part(site.shape, site.operand(0)), sizes.result(site.shape))
 
 
 def _picked(site: Site, sizes: Sizes) -> Traffic:
     """Read what comes out, and where to find it."""
-    return Traffic(
-        sizes.result(site.shape) + sizes.operand(site.operand(1)), sizes.result(site.shape)
-    )
+    picked = sizes.part(site.shape, site.operand(0))
+    return Traffic(picked + sizes.operand(site.operand(1)), sizes.result(site.shape))
 
 
 def _dynamic_update_slice(site: Site, sizes: Sizes) -> Traffic:
-    update = sizes.operand(site.operand(1))
-    return Traffic(update + sizes.operand(site.operand(2)), update)
+    update = site.operand(1)
+    read = sizes.operand(update) + sizes.operand(site.operand(2))
+    return Traffic(read, sizes.part(update, site.shape))
 
 
 def _scatter(site: Site, sizes: Sizes) -> Traffic:
     operands = site.operands
     count = len(operands) // 2
-    updates = sum(map(sizes.operand, operands[count + 1 :]))
-    return Traffic(2 * updates + sizes.operand(operands[count]), updates)
+    updates = operands[count + 1 :]
+    changed = sum(sizes.part(*pair) for pair in zip(updates, operands[:count], strict=False))
+    read = sum(map(sizes.operand, updates)) + changed + sizes.operand(operands[count])
+    return Traffic(read, changed)
 
 
 def _tuple(site: Site, sizes: Sizes) -> Traffic:
