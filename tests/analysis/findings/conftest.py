@@ -1,5 +1,6 @@
 """Cases for the rules: a module as text, or a file of a dump, counted for a nominal device."""
 
+import re
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -32,4 +33,4 @@ def case_of() -> MakeCase:
 def device_of(text: str) -> Device:
     """Return a TPU where the text has tiles of one, a GPU where it has collectives, else a CPU."""
     found = device_named("TPU v5e") if "T(8,128)" in text and "estimated_cycles" in text else None
-    return found or nominal_device("gpu" if "all-gather" in text else "cpu")
+    return found or nominal_device("gpu" if re.search("all-gather|all-reduce", text) else "cpu")

@@ -17,6 +17,7 @@ from xlareport.analysis.findings.involuntary_rematerializations import (
 )
 from xlareport.analysis.findings.large_constants import large_constants
 from xlareport.analysis.findings.layout_copies import layout_copies
+from xlareport.analysis.findings.looped_collectives import looped_collectives
 from xlareport.analysis.findings.out_of_memory import out_of_memory
 from xlareport.analysis.findings.padded_products import padded_products
 from xlareport.analysis.findings.random_numbers import random_numbers
@@ -60,6 +61,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     split_products,
     same_tiles,
     small_collectives,
+    looped_collectives,
     gathered_once,
     waiting_collectives,
     exposed_collectives,
