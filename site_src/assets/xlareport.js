@@ -5130,6 +5130,7 @@ var xlareport = (() => {
       added: "Added in",
       cloned: "Cloned in",
       created: "Created in",
+      expanded: "Created in",
       rebuilt: "Rebuilt in",
       replaced: "Replaced in",
       renamed: "Renamed in"

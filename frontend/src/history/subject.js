@@ -10,6 +10,7 @@ const NAMING = /** @type {Record<string, string>} */ ({
   added: "Added in",
   cloned: "Cloned in",
   created: "Created in",
+  expanded: "Created in",
   rebuilt: "Rebuilt in",
   replaced: "Replaced in",
   renamed: "Renamed in",

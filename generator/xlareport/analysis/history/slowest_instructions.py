@@ -12,7 +12,10 @@ from xlareport.knowledge.grades import Grade
 MOST = 50
 """Instructions whose makers are looked for."""
 _MAKING = frozenset(
-    {Event.ADDED, Event.CLONED, Event.CREATED, Event.MERGED, Event.REBUILT, Event.REPLACED}
+    {
+        *(Event.ADDED, Event.CLONED, Event.CREATED, Event.EXPANDED, Event.MERGED),
+        *(Event.REBUILT, Event.REPLACED),
+    }
 )
 
 
