@@ -5062,6 +5062,14 @@ var xlareport = (() => {
       const rows2 = [this.cost(place), ...facts2.map(factRow), ...this.fusion(place, facts2)];
       return element("dl.xr-panel-facts", null, ...rows2.filter(Boolean).flat());
     }
+    /**
+     * @param {string} name without `%`
+     * @returns {string} its opcode; empty for what the final snapshot does not have
+     */
+    kind(name) {
+      const place = this.graph.find(name);
+      return place === null ? "" : this.graph.opcode(place);
+    }
     /** @param {number} place */
     cost(place) {
       const { flops, bytes, share } = this.figures[place] ?? { flops: null, bytes: null, share: null };
@@ -5116,6 +5124,30 @@ var xlareport = (() => {
       }))
     );
     return new InstructionFacts(stored, graph, figures2);
+  }
+
+  // src/history/paths.js
+  var DEEPEST = 64;
+  function relativeParts(path, ops) {
+    const slashes = [...path.matchAll(/\//g)].map(({ index }) => index);
+    if (slashes.length > DEEPEST) return [];
+    const joined = (
+      /** @type {Map<number, boolean>} whether the beginning up to a slash is an op_name, or made of some */
+      /* @__PURE__ */ new Map()
+    );
+    for (const [place, end] of slashes.entries()) {
+      const before = slashes.slice(0, place).some((start) => joined.get(start) && ops.has(path.slice(start + 1, end)));
+      joined.set(end, before || ops.has(path.slice(0, end)));
+    }
+    return slashes.filter((start) => joined.get(start) && ops.has(path.slice(start + 1))).map((start) => path.slice(start + 1));
+  }
+  function joinedPaths(finals, ops) {
+    const paths = /* @__PURE__ */ new Map();
+    for (const path of finals) {
+      const parts = ops.has(path) ? [] : relativeParts(path, ops);
+      if (parts.length) paths.set(path, parts);
+    }
+    return paths;
   }
 
   // src/history/subject.js
@@ -5344,6 +5376,7 @@ var xlareport = (() => {
       this.key = key;
       this.known = void 0;
       this.knownFacts = void 0;
+      this.joined = void 0;
       this.chunks = /* @__PURE__ */ new Map();
       this.steps = host.dataset.steps ?? "";
       this.code = host.dataset.code ?? "";
@@ -5387,6 +5420,13 @@ var xlareport = (() => {
       this.knownFacts ??= loadFacts(this.key.replace(/[^/]*$/, "facts")).catch(() => null);
       return this.knownFacts;
     }
+    /** @returns {Promise<Map<string, string[]>>} paths that inlining made, with their parts in the first snapshot */
+    paths() {
+      this.joined ??= Promise.all([this.index(), this.facts()]).then(
+        ([index, facts2]) => joinedPaths(facts2?.scopes.keys() ?? [], new Set(opsOf(index)))
+      );
+      return this.joined;
+    }
     /**
      * @param {number} number
      * @returns {Promise<Chunk>}
@@ -5427,7 +5467,9 @@ var xlareport = (() => {
         return;
       }
       const [index, facts2] = await Promise.all([this.index(), this.facts()]);
+      const paths = await this.paths();
       const ops = /* @__PURE__ */ new Set([...opsOf(index), ...facts2?.scopes.keys() ?? []]);
+      for (const part2 of [...paths.values()].flat()) ops.delete(part2);
       const links = [
         ...matches(Object.keys(index.names), wanted2).map((name) => historyLink(name)),
         ...matches([...ops], wanted2).map(opLink)
@@ -5468,7 +5510,7 @@ var xlareport = (() => {
         const part2 = name ? facts2?.part(name.replace(/^%/, "")) : null;
         const bearers = op && !numbers.length ? facts2?.scopes.get(op) : null;
         if (part2) body.append(part2);
-        body.append(...bearers ? bearersOf(bearers) : await this.answer(index, numbers));
+        body.append(...bearers ? await this.bearers(index, op ?? "", bearers) : await this.answer(index, numbers));
       } catch (error) {
         body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
       }
@@ -5505,6 +5547,41 @@ var xlareport = (() => {
       ] : [];
       return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
     }
+    /**
+     * Lists the instructions of an op_name that only the final snapshot has, and what it is of in the first one.
+     * @param {Index} index
+     * @param {string} op
+     * @param {string[]} names of the instructions
+     */
+    async bearers(index, op, names2) {
+      const [paths, facts2] = await Promise.all([this.paths(), this.facts()]);
+      const parts = paths.get(op) ?? [];
+      const more = names2.length > FOUND ? ` The first ${FOUND} are shown.` : "";
+      const count = `${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
+      const lines3 = await Promise.all(
+        names2.slice(0, FOUND).map((name) => this.bearer(index, name, facts2?.kind(name) ?? ""))
+      );
+      const list2 = element("ul.xr-places", null, ...lines3);
+      if (!parts.length) {
+        const words3 = `No instruction of before_optimizations has this op_name; ${count}`;
+        return [element("p.xr-muted", null, words3), list2];
+      }
+      const written2 = parts.flatMap((part2, place) => [place ? ", " : "", element("code", null, part2)]);
+      const words2 = ["In before_optimizations it is ", ...written2, ", relative to a call that was inlined; ", count];
+      const numbers = parts.map((part2) => index.titles.indexOf(part2, index.forward));
+      return [element("p.xr-muted", null, ...words2), list2, ...await this.answer(index, numbers)];
+    }
+    /**
+     * @param {Index} index
+     * @param {string} name of an instruction of the final snapshot
+     * @param {string} kind its opcode
+     */
+    async bearer(index, name, kind) {
+      const number = this.numbers(index, name, null).find((subject) => subject < index.forward);
+      const made = number === void 0 ? null : (await this.subject(index, number)).events;
+      const since = made && new SubjectView(index, this.steps).since(`%${name}`, made);
+      return element("li", null, historyLink(name), " ", element("span.xr-muted", null, kind), since);
+    }
     /** @param {Index} index */
     unknown(index) {
       const most = index.complete ? "" : " This module is so large that not all of its instructions are here.";
@@ -5527,12 +5604,6 @@ var xlareport = (() => {
       };
     }
   };
-  function bearersOf(names2) {
-    const shown = names2.slice(0, FOUND).map((name) => element("li", null, historyLink(name)));
-    const more = names2.length > FOUND ? ` The first ${FOUND} are shown.` : "";
-    const words2 = `No instruction of before_optimizations has this op_name; ${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
-    return [element("p.xr-muted", null, words2), element("ul.xr-places", null, ...shown)];
-  }
   function titleOf({ titles, between: [first, ...others] }, number) {
     return number < first ? titles[number] : others[number - first];
   }

@@ -30,6 +30,8 @@ def subject(events: list[int]) -> dict[str, Any]:
     return {"instructions": 1, "events": events, "origins": [1, 0], "now": [1, 0]}
 
 
+CALLED = ("jit(f)/while/body/call", "pos")
+"""The op_names of a call, and of what the called computation has."""
 MODULE = b"""HloModule m
 
 ENTRY main {
@@ -51,7 +53,8 @@ def final_values(hostile: str) -> Iterator[tuple[str, Any]]:
     graph |= {"operands": flat([[], [1, 1], [1]]), "controls": {}}
     yield "m/x/graph", graph | dict(columns([Seen(line, module) for line in lines], NOTHING))
     figures = {"pieces": 1, "flops": [0, 4, 4], "bytes": [None, 32, 32], "share": [0, 0.25, 0.75]}
-    scopes = {"scope": [0, 0, 1], "scopes": ["", "jit(f)/while/body/neg"]}
+    paths = ["", "jit(f)/while/body/neg", "jit(f)/while/body/call/pos"]
+    scopes = {"scope": [0, 2, 1], "scopes": paths}
     yield "m/x/instructions-0", figures | scopes | {"source": [0, 0, 0], "sources": [""]}
     refused = ["Not fused", f"into %late.1: {hostile}", "steps", "matched"]
     yield (
@@ -69,10 +72,10 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
             {
                 "stages": [["first", "first"], ["0007", f"0007 fusion {hostile}"]],
                 "chunk": 1,
-                "titles": ["main/%fusion.1", f"jit(f)/add{hostile}"],
+                "titles": ["main/%fusion.1", f"jit(f)/add{hostile}", *CALLED],
                 "forward": 1,
-                "between": [2, "main/%passing.1"],
-                "names": {"passing.1": [2], "fusion.1": [0], "add.1": [1], hostile: [1]},
+                "between": [4, "main/%passing.1"],
+                "names": {"passing.1": [4], "fusion.1": [0], "add.1": [1], hostile: [1]},
                 "complete": True,
             }
         ),
@@ -82,7 +85,7 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
     made = [1, "added", "main/%made.1", [], [], "m", hostile]
     lost = [1, "added", f"main/%{hostile}", [], [], "g", "no source was found"]
     rootless = {"subjects": [subject([-2]) | {"origins": [0]}], "events": [made, lost]}
-    for number, one in enumerate((chunk, chunk, chunk | rootless)):
+    for number, one in enumerate((chunk, chunk, chunk, chunk, chunk | rootless)):
         yield f"m/x/history-{number}", chunk_columns(one)
 
 
@@ -162,7 +165,24 @@ def test_an_op_name_of_the_final_snapshot_alone_is_found(page: Page) -> None:
     panel = page.locator(".xr-history")
     expect(panel.locator("h2")).to_have_text("jit(f)/while/body/neg")
     expect(panel).to_contain_text("No instruction of before_optimizations has this op_name")
-    expect(panel.locator(".xr-places")).to_have_text("%late.1")
+    expect(panel.locator(".xr-places")).to_have_text("%late.1 negate")
+
+
+def test_a_path_that_inlining_made_is_one_entry_with_what_it_is_made_of(page: Page) -> None:
+    """JAX writes op_names inside of a called computation relative to the call."""
+    box = page.locator(".xr-ask-box input")
+    box.fill("pos")
+    expect(page.locator(".xr-ask-results a")).to_have_text(["jit(f)/while/body/call/pos"])
+    box.fill("jit(f)/while/body/call/pos")
+    box.press("Enter")
+    panel = page.locator(".xr-history")
+    expect(panel.locator("h2")).to_have_text("jit(f)/while/body/call/pos")
+    expect(panel).to_contain_text("In before_optimizations it is pos, relative to a call")
+    line = panel.locator("ul.xr-places > li").first
+    expect(line).to_contain_text("%fusion.1 add")
+    expect(line).to_contain_text("Created in 0007 fusion")
+    expect(panel.locator("summary").first).to_contain_text("pos in before_optimizations")
+    expect(panel).to_contain_text("Maps to 1 instruction")
 
 
 def test_an_unknown_name_in_the_address_is_told(visitor: Any, site: Path) -> None:

@@ -56,6 +56,15 @@ export class InstructionFacts {
     return element("dl.xr-panel-facts", null, ...rows.filter(Boolean).flat());
   }
 
+  /**
+   * @param {string} name without `%`
+   * @returns {string} its opcode; empty for what the final snapshot does not have
+   */
+  kind(name) {
+    const place = this.graph.find(name);
+    return place === null ? "" : this.graph.opcode(place);
+  }
+
   /** @param {number} place */
   cost(place) {
     const { flops, bytes, share } = this.figures[place] ?? { flops: null, bytes: null, share: null };

@@ -11,6 +11,7 @@ import { load } from "../core/payloads.js";
 import { historyLink } from "../names/sentences.js";
 import { readChunk, readIndex } from "./columns.js";
 import { loadFacts } from "./facts.js";
+import { joinedPaths } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
 
 const FOUND = 30;
@@ -32,6 +33,8 @@ class Histories {
     this.known = undefined;
     /** @type {Promise<import("./facts.js").InstructionFacts | null> | undefined} */
     this.knownFacts = undefined;
+    /** @type {Promise<Map<string, string[]>> | undefined} */
+    this.joined = undefined;
     /** @type {Map<number, Promise<Chunk>>} */
     this.chunks = new Map();
     this.steps = host.dataset.steps ?? "";
@@ -77,6 +80,14 @@ class Histories {
     return this.knownFacts;
   }
 
+  /** @returns {Promise<Map<string, string[]>>} paths that inlining made, with their parts in the first snapshot */
+  paths() {
+    this.joined ??= Promise.all([this.index(), this.facts()]).then(([index, facts]) =>
+      joinedPaths(facts?.scopes.keys() ?? [], new Set(opsOf(index))),
+    );
+    return this.joined;
+  }
+
   /**
    * @param {number} number
    * @returns {Promise<Chunk>}
@@ -116,7 +127,9 @@ class Histories {
       return;
     }
     const [index, facts] = await Promise.all([this.index(), this.facts()]);
+    const paths = await this.paths();
     const ops = new Set([...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
+    for (const part of [...paths.values()].flat()) ops.delete(part); // the path that has it stands for both
     const links = [
       ...matches(Object.keys(index.names), wanted).map((name) => historyLink(name)),
       ...matches([...ops], wanted).map(opLink),
@@ -164,7 +177,7 @@ class Histories {
       const part = name ? facts?.part(name.replace(/^%/, "")) : null;
       const bearers = op && !numbers.length ? facts?.scopes.get(op) : null;
       if (part) body.append(part);
-      body.append(...(bearers ? bearersOf(bearers) : await this.answer(index, numbers)));
+      body.append(...(bearers ? await this.bearers(index, op ?? "", bearers) : await this.answer(index, numbers)));
     } catch (error) {
       body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
     }
@@ -207,6 +220,43 @@ class Histories {
     return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
   }
 
+  /**
+   * Lists the instructions of an op_name that only the final snapshot has, and what it is of in the first one.
+   * @param {Index} index
+   * @param {string} op
+   * @param {string[]} names of the instructions
+   */
+  async bearers(index, op, names) {
+    const [paths, facts] = await Promise.all([this.paths(), this.facts()]);
+    const parts = paths.get(op) ?? [];
+    const more = names.length > FOUND ? ` The first ${FOUND} are shown.` : "";
+    const count = `${format.plural(names.length, "instruction")} of the final snapshot.${more}`;
+    const lines = await Promise.all(
+      names.slice(0, FOUND).map((name) => this.bearer(index, name, facts?.kind(name) ?? "")),
+    );
+    const list = element("ul.xr-places", null, ...lines);
+    if (!parts.length) {
+      const words = `No instruction of before_optimizations has this op_name; ${count}`;
+      return [element("p.xr-muted", null, words), list];
+    }
+    const written = parts.flatMap((part, place) => [place ? ", " : "", element("code", null, part)]);
+    const words = ["In before_optimizations it is ", ...written, ", relative to a call that was inlined; ", count];
+    const numbers = parts.map((part) => index.titles.indexOf(part, index.forward));
+    return [element("p.xr-muted", null, ...words), list, ...(await this.answer(index, numbers))];
+  }
+
+  /**
+   * @param {Index} index
+   * @param {string} name of an instruction of the final snapshot
+   * @param {string} kind its opcode
+   */
+  async bearer(index, name, kind) {
+    const number = this.numbers(index, name, null).find((subject) => subject < index.forward);
+    const made = number === undefined ? null : (await this.subject(index, number)).events;
+    const since = made && new SubjectView(index, this.steps).since(`%${name}`, made);
+    return element("li", null, historyLink(name), " ", element("span.xr-muted", null, kind), since);
+  }
+
   /** @param {Index} index */
   unknown(index) {
     const most = index.complete ? "" : " This module is so large that not all of its instructions are here.";
@@ -229,17 +279,6 @@ class Histories {
       number,
     };
   }
-}
-
-/**
- * Lists the instructions of an op_name that only the final snapshot has.
- * @param {string[]} names
- */
-function bearersOf(names) {
-  const shown = names.slice(0, FOUND).map((name) => element("li", null, historyLink(name)));
-  const more = names.length > FOUND ? ` The first ${FOUND} are shown.` : "";
-  const words = `No instruction of before_optimizations has this op_name; ${format.plural(names.length, "instruction")} of the final snapshot.${more}`;
-  return [element("p.xr-muted", null, words), element("ul.xr-places", null, ...shown)];
 }
 
 /**
