@@ -23,3 +23,11 @@ def test_what_to_shrink_to_save_a_part(occupancy: Occupancy) -> None:
 
 def test_arguments_cannot_be_saved(occupancy: Occupancy) -> None:
     assert not find_savings(occupancy, 0.9).is_enough
+
+
+def test_what_is_chosen_after_the_peak_moved_is_told_apart(occupancy: Occupancy) -> None:
+    saving = find_savings(occupancy, 0.2)
+    chosen = dict.fromkeys(key for key, _ in saving.buffers)
+    at_peak = {slot.key for slot in occupancy.living(occupancy.position)}
+    assert {key[0] for key in saving.later} == {"w"}
+    assert all((key in at_peak) is (key not in saving.later) for key in chosen)

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
@@ -65,6 +66,32 @@ def test_what_is_not_in_use_at_the_peak_of_main_memory_is_no_advice() -> None:
     (sentence,) = list_actions(memory)
     assert sentence.startswith("1.0 MiB of the temp allocations is fragmentation")
     assert sentence.endswith("the peak does not contain it.")
+
+
+def test_activations_are_said_as_such_with_their_layers() -> None:
+    kept = Activation(("fusion.1", ()), 2 << 20, "layer_0"), Activation(("dot.2", ()), 1 << 20, "")
+    saving = Saving(8 << 20, 6 << 20, 6 << 20, ((("fusion.1", ()), 2 << 20),))
+    memory = replace(EMPTY, activations=kept, saving=saving, occupied_peak_bytes=8 << 20)
+    total, part = list_actions(memory)
+    assert total == (
+        "3.0 MiB at most: 2 activations of the forward pass in use at the peak until the backward "
+        "pass reads them (`layer_0` 2.0 MiB); jax.checkpoint around these layers recomputes them."
+    )
+    assert part == "2.0 MiB of the peak: recompute `%fusion.1` with jax.checkpoint (activations)."
+    done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
+    total, _ = list_actions(replace(memory, rematerialized=(done,)))
+    assert "the program has jax.checkpoint already" in total
+    assert len(list_actions(replace(memory, occupied_peak_bytes=3 << 30))) == 1
+
+
+def test_what_is_not_in_use_at_the_peak_is_not_named() -> None:
+    buffers = ((("fusion.1", ()), 2 << 20), (("fusion.2", ()), 1 << 20))
+    saving = Saving(8 << 20, 7 << 20, 6 << 20, buffers, frozenset({("fusion.2", ())}))
+    (sentence,) = list_actions(replace(EMPTY, saving=saving))
+    assert sentence == (
+        "2.0 MiB of the peak: shrink or rematerialize `%fusion.1`; the peak then moves to "
+        "positions where 1 value more must shrink as well."
+    )
 
 
 def test_nothing_to_do_says_nothing() -> None:

@@ -19,6 +19,8 @@ class Saving:
     """The peak without the buffers, in bytes."""
     buffers: tuple[tuple[BufferKey, int], ...]
     """(buffer, bytes) in the order chosen: each the largest where the most lived then."""
+    later: frozenset[BufferKey] = frozenset()
+    """Those of the buffers that are not in use at the peak: it moves there without the others."""
 
     @property
     def is_enough(self) -> bool:
@@ -36,17 +38,23 @@ def find_savings(occupancy: Occupancy, share: float) -> Saving:
     wanted = int(occupancy.peak * (1 - share))
     candidates = [slot for slot in occupancy.slots if not slot.is_held]
     chosen: list[tuple[BufferKey, int]] = []
+    later: set[BufferKey] = set()
     while curve and max(curve) > wanted and len(chosen) < _MOST_BUFFERS:
         position = curve.index(max(curve))
         largest = _largest_at(position, candidates)
         if largest is None:
             break
         candidates.remove(largest)
-        value = occupancy.value_at(largest, position)
-        chosen.append(((value.instruction, value.index), largest.size))
+        is_at_peak = largest.start <= occupancy.position <= largest.end
+        value = occupancy.value_at(largest, occupancy.position if is_at_peak else position)
+        key = (value.instruction, value.index)
+        chosen.append((key, largest.size))
+        if not is_at_peak:
+            later.add(key)
         for used in range(largest.start, largest.end + 1):
             curve[used] -= largest.size
-    return Saving(occupancy.peak, wanted, max(curve, default=0), tuple(chosen))
+    reached = max(curve, default=0)
+    return Saving(occupancy.peak, wanted, reached, tuple(chosen), frozenset(later))
 
 
 def _largest_at(position: int, candidates: list[Slot]) -> Slot | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from xlareport.analysis.cost.activations import Activation, find_activations
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import Donation, find_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
@@ -161,6 +162,8 @@ class MemoryReport:
 
     Where the dump does not tell when values live: those that the layouts leave in main memory.
     """
+    activations: tuple[Activation, ...] = ()
+    """Temporaries of the forward pass in use at the peak that the backward pass uses last."""
     host_transfers: tuple[HostTransfer, ...] = ()
     """Between the device's memory and the host's, the largest first."""
     estimate: PeakEstimate | None = None
@@ -234,12 +237,15 @@ class _ReportBuilder:
         """Add what is in use when, as the places and the lives of values tell."""
         schedule = self._files.live.schedule if self._files.live else ()
         position = occupancy.position
-        peak = find_peak_buffers(occupancy.living(position), self._module)
+        living = occupancy.living(position)
+        temporaries = ((slot.key, slot.size) for slot in living if not slot.is_held)
+        peak = find_peak_buffers(living, self._module)
         saving = find_savings(occupancy, _TO_SAVE) if occupancy.peak else None
         return replace(
             report,
             at_peak=tuple(self._living(peak)),
             at_peak_count=len(peak),
+            activations=find_activations(temporaries, self._lives, self._module),
             peak_scopes=sum_buffers(peak, self._scope)[:MOST_ROWS],
             peak_lines=sum_buffers(peak, self._line)[:MOST_ROWS],
             curve=thin_curve(occupancy.curve),

@@ -1,0 +1,39 @@
+"""What the forward pass keeps for the backward pass, by op_names."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.cost.activations import Activation, find_activations, sum_by_layer
+from xlareport.analysis.cost.lifetimes import End, Lifetime
+from xlareport.hlo.model import HloModule
+
+STEP = """ENTRY e {
+  x = f32[4] parameter(0)
+  kept = f32[4] tanh(x), metadata={op_name="jit(f)/jvp(layer_1)/mlp/tanh"}
+  passed = f32[4] cosine(kept), metadata={op_name="jit(f)/jvp(layer_1)/cos"}
+  loss = f32[4] negate(passed), metadata={op_name="jit(f)/jvp(head)/neg"}
+  again = f32[4] sine(x), metadata={op_name="jit(f)/transpose(jvp(layer_1))/rematted_computation/s"}
+  ROOT gradient = f32[4] add(kept, again), metadata={op_name="jit(f)/transpose(jvp(layer_1))/add"}
+}"""
+
+
+def life(last_use: str) -> Lifetime:
+    return Lifetime(0, 1, 5, End.USE, last_use, None, None)
+
+
+def test_defined_forward_and_last_used_backward(module_of: Callable[[str], HloModule]) -> None:
+    lives = {
+        ("x", ()): life("again"),
+        ("kept", ()): life("gradient"),
+        ("passed", ()): life("loss"),
+        ("again", ()): life("gradient"),
+        ("of another module", ()): life("gradient"),
+    }
+    values = [(key, 16) for key in (*lives, ("loss", ()))]
+    found = find_activations(values, lives, module_of(STEP))
+    assert found == (Activation(("kept", ()), 16, "layer_1"),)
+
+
+def test_layers_with_the_most_bytes_first() -> None:
+    sizes = [("a", 1), ("b", 5), ("a", 2)]
+    activations = [Activation(("x", ()), size, layer) for layer, size in sizes]
+    assert sum_by_layer(activations) == (("b", 5), ("a", 3))
