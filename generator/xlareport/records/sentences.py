@@ -70,10 +70,13 @@ def why(life: Lifetime | None) -> str:
             return "entry parameter"
         case End.RESULT:
             return "output"
-    if life.uses is not None and life.operand is None:
-        return f"held until %{life.last_use}, which uses what shares its memory"
-    operand = f" (operand {life.operand})" if life.operand is not None else ""
     of = f", {units.plural(life.uses, 'use')}" if life.uses and life.uses > 1 else ""
+    if life.uses is not None and life.operand is None:
+        shared = f"its memory is shared and in use up to %{life.last_use}"
+        if life.last_read is None:
+            return f"no use; {shared}"
+        return f"last use: %{life.last_read[0]} (operand {life.last_read[1]}){of}; {shared}"
+    operand = f" (operand {life.operand})" if life.operand is not None else ""
     return f"last use: %{life.last_use}{operand}{of}"
 
 

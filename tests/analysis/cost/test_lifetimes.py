@@ -31,3 +31,11 @@ def test_without_a_list_of_uses_the_schedule_alone_tells() -> None:
     assert (used.last_use, used.operand, used.uses) == ("w", None, None)
     other = explain_lifetimes(LIVE, VALUES, frozenset())["z", (0,)]
     assert (other.last_use, other.operand) == ("w", None), "a use elsewhere is not the last one"
+    assert other.last_read == ("q", 0)
+
+
+def test_the_last_read_is_told_where_memory_is_in_use_longer() -> None:
+    value = UsedValue(3, "z", (0,), [("z", (0,))], [Use("y", 4), Use("z", 1), Use("x", 0)])
+    assert explain_lifetimes(LIVE, [value], frozenset())["z", (0,)].last_read == ("z", 1)
+    read = UsedValue(3, "z", (0,), [("z", (0,))], [Use("y", 4), Use("w", 1)])
+    assert explain_lifetimes(LIVE, [read], frozenset())["z", (0,)].last_read is None

@@ -73,6 +73,13 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
     assert "Largest buffer at the peak: %" in said["Memory"]
 
 
+def test_the_largest_buffer_of_a_tpu_has_its_memory_space(told: Teller) -> None:
+    _, said = told("tpu-v5e-scan")
+
+    assert "Largest buffer at the peak of HBM: %" in said["Memory"]
+    assert "VMEM: at most " in said["Memory"]
+
+
 def test_the_two_peaks_of_a_cpu_are_told_apart(told: Teller) -> None:
     _, on_cpu = told("jax-cpu-train")
     _, on_gpu = told("gpu-h100x2-train")

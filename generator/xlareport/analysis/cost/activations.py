@@ -5,7 +5,7 @@ last. `jax.checkpoint` computes such values again instead.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.lifetimes import Lifetime
@@ -38,18 +38,16 @@ def find_activations(
         for instruction in computation.instructions
     }
     layer_of = key_by_layer(module)
-
-    def found() -> Iterator[Activation]:
-        for key, size in values:
-            made = instructions.get(key[0])
-            life = lives.get(key)
-            last = instructions.get(life.last_use) if life else None
-            if made is None or last is None or made[1].opcode == _LOOP:
-                continue
-            if is_forward(made[1], module) and is_gradient(last[1], module):
-                yield Activation(key, size, layer_of(*made))
-
-    return tuple(found())
+    activations = []
+    for key, size in values:
+        definition = instructions.get(key[0])
+        life = lives.get(key)
+        last = instructions.get(life.last_use) if life else None
+        if definition is None or last is None or definition[1].opcode == _LOOP:
+            continue
+        if is_forward(definition[1], module) and is_gradient(last[1], module):
+            activations.append(Activation(key, size, layer_of(*definition)))
+    return tuple(activations)
 
 
 def sum_by_layer(activations: Iterable[Activation]) -> tuple[tuple[str, int], ...]:

@@ -33,9 +33,14 @@ class Lifetime:
     last_use: str
     """The instruction at the end of its life; empty at the very end."""
     operand: int | None
-    """Which operand of `last_use` it is; None where the dump does not list uses."""
+    """Which operand of `last_use` it is; None where it is none, or the dump lists no uses."""
     uses: int | None
     """How many operands read it; None where the dump does not list uses."""
+    last_read: tuple[str, int] | None = None
+    """The last instruction that reads it, and as which operand, where that is not `last_use`.
+
+    Its memory is in use longer then, as that of a loop's state is.
+    """
 
 
 def explain_lifetimes(
@@ -43,17 +48,23 @@ def explain_lifetimes(
 ) -> Mapping[BufferKey, Lifetime]:
     """Return the life of every value that the live-range file gives one."""
     used = {(value.instruction, value.index): value for value in values}
+    place = {name: position for position, name in enumerate(live.schedule)}
     lifetimes: dict[BufferKey, Lifetime] = {}
     for lives in live.ranges:
         key = (lives.instruction, lives.index)
         lifetimes[key] = _lifetime(
-            lives, live, used.get(key), is_argument=lives.instruction in parameters
+            lives, live, used.get(key), place, is_argument=lives.instruction in parameters
         )
     return lifetimes
 
 
 def _lifetime(
-    lives: LiveRange, live: LiveRanges, value: UsedValue | None, *, is_argument: bool
+    lives: LiveRange,
+    live: LiveRanges,
+    value: UsedValue | None,
+    place: Mapping[str, int],
+    *,
+    is_argument: bool,
 ) -> Lifetime:
     positions = len(live.schedule)
     last = live.schedule[lives.end] if lives.end < positions else ""
@@ -67,4 +78,12 @@ def _lifetime(
         last_use=last,
         operand=operands[0] if operands else None,
         uses=len(value.uses) if value else None,
+        last_read=_last_read(value, place) if value and not operands else None,
     )
+
+
+def _last_read(value: UsedValue, place: Mapping[str, int]) -> tuple[str, int] | None:
+    """Return the last use by the schedule; of those outside of it, the last listed."""
+    uses = enumerate(value.uses)
+    last = max(uses, key=lambda use: (place.get(use[1].instruction, -1), use[0]), default=None)
+    return (last[1].instruction, last[1].operand) if last else None

@@ -9,6 +9,7 @@ from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation, words
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.records.sentences import why
@@ -31,9 +32,10 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
     if module.final is None:
         return
     facts: dict[str, list[Fact]] = defaultdict(list)
+    backend = analysis.summary.origin.backend
     for name, fact in (
         *_reasons(analysis.collectives),
-        *_buffers(analysis.cost.memory if analysis.cost else None),
+        *_buffers(analysis.cost.memory if analysis.cost else None, backend),
         *_unfused(module.final.hlo, module.code.decisions),
     ):
         if fact not in facts[name]:
@@ -98,22 +100,26 @@ def _sent(row: CollectiveRow) -> str:
     return f"{sent}; {modeled} modeled{seen}. Not measured."
 
 
-def _buffers(memory: MemoryReport | None) -> Iterator[tuple[str, Fact]]:
+def _buffers(memory: MemoryReport | None, backend: str | None) -> Iterator[tuple[str, Fact]]:
     """Yield size, life and allocation of the values that the page on memory lists."""
     rows: dict[str, dict[tuple[int, ...], ValueRow]] = defaultdict(dict)
-    for row in (*memory.at_peak, *memory.values) if memory else ():
+    if memory is None:
+        return
+    for row in (*memory.at_peak, *memory.values):
         rows[row.instruction].setdefault(row.index, row)
     for name, by_index in rows.items():
         for row in list(by_index.values())[:_MOST_BUFFERS]:
-            yield name, ("Buffer", _buffer(row), "memory", "")
+            yield name, ("Buffer", _buffer(row, backend, memory.chip), "memory", "")
         if len(by_index) > _MOST_BUFFERS:
             more = units.plural(len(by_index) - _MOST_BUFFERS, "more buffer")
             yield name, ("Buffer", f"{more} of its tuple.", "memory", "")
 
 
-def _buffer(row: ValueRow) -> str:
+def _buffer(row: ValueRow, backend: str | None, chip: str) -> str:
     index = f" (tuple index {{{','.join(map(str, row.index))}}})" if row.index else ""
     held = f" in allocation {row.allocation} ({row.kind})" if row.allocation is not None else ""
+    if row.color:
+        held = f" of {space_words(backend, row.color, chip)}{held}"
     life = why(row.life)
     peak = "" if row.at_peak is None else "; live at peak" if row.at_peak else "; not live at peak"
     return f"{units.byte_size(row.size)}{index}{held}{f'; {life}' if life else ''}{peak}."

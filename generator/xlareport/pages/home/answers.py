@@ -6,6 +6,7 @@ from itertools import chain, islice
 
 from markupsafe import Markup
 
+from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import HeavyRow
 from xlareport.analysis.dump import AnalyzedDump
@@ -17,7 +18,7 @@ from xlareport.pages.home.time import TimeView, time_view
 from xlareport.pages.memory.analysis_line import analysis_line
 from xlareport.pages.program.ranks import rank_words
 from xlareport.pages.rendering.environment import prose
-from xlareport.records.cost import MemoryRecord
+from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
 from xlareport.records.findings import HELPERS
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
@@ -228,7 +229,17 @@ def _largest(memory: MemoryRecord) -> str:
     if not memory.at_peak:
         return ""
     value = max(memory.at_peak, key=lambda candidate: candidate.bytes)
-    return f" Largest buffer at the peak: `%{value.value}`, {units.byte_size(value.bytes)}."
+    used = {space.number: space for space in memory.spaces if space.peak_bytes}
+    main = used.pop(DEFAULT_SPACE, None)
+    of_main = f" of {main.name}" if main and used else ""
+    others = "".join(map(_in_use, used.values()))
+    size = units.byte_size(value.bytes)
+    return f" Largest buffer at the peak{of_main}: `%{value.value}`, {size}.{others}"
+
+
+def _in_use(space: MemorySpaceRecord) -> str:
+    most = units.byte_size(space.peak_bytes or 0)
+    return f" {space.name.partition(',')[0]}: at most {most} in use, not in the peak."
 
 
 def _modules(report: ReportRecord) -> Answer:
