@@ -1,7 +1,10 @@
 """What each framework op became, and which of two modules belong together."""
 
+from dataclasses import replace
+
 from xlareport.analysis.compare.operations import (
     Operation,
+    OperationChange,
     OperationKey,
     Phase,
     align_operations,
@@ -13,6 +16,7 @@ from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
+from xlareport.pages.compare.operations import what_changed
 
 MODULE = """HloModule jit_f, is_scheduled=true
 
@@ -85,3 +89,26 @@ def test_what_only_one_side_has() -> None:
         ("relu", False, 5.0),
         ("tanh", False, -1.0),
     ]
+
+
+def test_what_has_no_line_is_counted_in_the_row_of_its_op() -> None:
+    """A convert that a pass adds has neither op_name nor line."""
+    text = MODULE.replace("%c = f32[64,64]{0,1} copy(%d)", "%c = f32[64,64]{0,1} copy(%d0)")
+    text = text.replace("  %c =", "  %d0 = f32[64,64]{1,0} convert(%d)\n  %c =")
+    text = text.replace('dot_general"', 'dot_general" source_file="/a/m.py" source_line=7')
+    module = TextReader().read(text.encode(), "a.txt")
+    assert module is not None
+    cost = count_cost(module)
+    operations, _ = list_operations(
+        module, cost, share_fusions(module, cost, nominal_device("cpu"))
+    )
+    (dots,) = (each for each in operations if each.key.op == "dot_general")
+    assert dots.key.line == "m.py:7"
+    assert dict(dots.opcodes) == {"dot": 1, "convert": 1, "copy": 1}
+
+
+def test_one_instruction_more_or_less_is_one() -> None:
+    base, head = operation("tanh"), replace(operation("tanh"), opcodes=(("add", 2),))
+    assert list(what_changed(OperationChange(base.key, base, head))) == ["+1 instruction"]
+    less = list(what_changed(OperationChange(base.key, head, base)))
+    assert less == ["\N{MINUS SIGN}1 instruction"]

@@ -5,16 +5,17 @@ program are what an instruction keeps; one that has none belongs to what it read
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from xlareport.analysis.compare.operation_names import name_operations
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
+from xlareport.analysis.source.locations import SourcePlace, places_of
 from xlareport.analysis.source.scopes import mask_numbers, scope_of, split_path
-from xlareport.hlo.model import Computation, HloModule
+from xlareport.hlo.model import HloModule
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 FREE = frozenset({"parameter", "constant", "bitcast", "tuple", "get-tuple-element"})
@@ -82,18 +83,6 @@ def key_of(op_name: str, line: str) -> OperationKey:
     return OperationKey(phase_of(first), mask_numbers(scope_of(first)), op, line)
 
 
-def name_operations(module: HloModule, computation: Computation) -> Mapping[str, str]:
-    """Return the op_name of each instruction; one that has none takes that of what it reads."""
-    names: dict[str, str] = {}
-    for instruction in computation.instructions:
-        own = op_name_of(instruction, module)
-        if not own and instruction.opcode not in FREE:
-            read = (names.get(name, "") for name in instruction.operand_names)
-            own = next(filter(None, read), "")
-        names[instruction.name] = own
-    return names
-
-
 class _Sum:
     """The instructions of one key, added up."""
 
@@ -102,6 +91,15 @@ class _Sum:
         self.bytes = self.flops = self.kernels = 0
         self.opcodes, self.types = Counter[str](), Counter[str]()
 
+    def add(self, other: "_Sum") -> None:
+        """Add the instructions of another key."""
+        self.seconds += other.seconds
+        self.bytes += other.bytes
+        self.flops += other.flops
+        self.kernels += other.kernels
+        self.opcodes += other.opcodes
+        self.types += other.types
+
 
 def list_operations(
     module: HloModule, cost: ModuleCost, shares: Shares
@@ -109,16 +107,14 @@ def list_operations(
     """Return the operations of a module, the slowest first, and how many more there are."""
     sums: dict[OperationKey, _Sum] = {}
     place = places_of(module)
+    names = name_operations(module)
     for computation in module.computations:
-        names = name_operations(module, computation)
         for instruction in computation.instructions:
             key = computation.name, instruction.name
             count = cost.instructions.get(key)
             if count is None or instruction.opcode in FREE:
                 continue
-            added = sums.setdefault(
-                key_of(names[instruction.name], _line(place(instruction))), _Sum()
-            )
+            added = sums.setdefault(key_of(names.get(key, ""), _line(place(instruction))), _Sum())
             added.seconds += shares.seconds.get(key, 0.0)
             added.bytes += shares.bytes.get(key, 0)
             added.kernels += not count.fused
@@ -126,9 +122,28 @@ def list_operations(
                 added.flops += count.of_all_runs(count.flops) or 0
                 added.opcodes[instruction.opcode] += 1
                 added.types[instruction.shape.element_type] += 1
-    operations = [_operation(key, added) for key, added in sums.items()]
+    operations = [_operation(key, added) for key, added in _with_lines(sums).items()]
     operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
     return tuple(operations[:_MOST]), max(0, len(operations) - _MOST)
+
+
+def _with_lines(sums: dict[OperationKey, _Sum]) -> dict[OperationKey, _Sum]:
+    """Return the sums, what has no line added to the costliest line of the same op."""
+    lines: dict[tuple[str, ...], OperationKey] = {}
+    for key, added in sums.items():
+        known = lines.get(_without_line(key))
+        if key.line and (known is None or added.seconds > sums[known].seconds):
+            lines[_without_line(key)] = key
+    result = {key: added for key, added in sums.items() if key.line}
+    for key, added in sums.items():
+        if key.line:
+            continue
+        home = lines.get(_without_line(key))
+        if home is None:
+            result[key] = added
+        else:
+            result[home].add(added)
+    return result
 
 
 def _line(place: SourcePlace | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.compare.operations import Operation, OperationChange, Phase
 from xlareport.pages.tables import Cell, Column, Table
+from xlareport.runtime import units
 
 _MICROSECONDS = 1e6
 _FLOATS = ("f64", "f32", "f16", "bf16")
@@ -27,7 +28,7 @@ def operations_table(changes: Sequence[OperationChange]) -> Table:
 def _row(change: OperationChange) -> list[Cell]:
     key = change.key
     return [
-        "/".join(filter(None, (key.scope, key.op))) or "not named by the framework",
+        "/".join(filter(None, (key.scope, key.op))) or "no op_name, nor of what it reads or feeds",
         str(key.phase),
         key.line or None,
         "; ".join(what_changed(change)),
@@ -49,7 +50,8 @@ def what_changed(change: OperationChange) -> Iterator[str]:
     yield from _types(base, head)
     more = sum(count for _, count in head.opcodes) - sum(count for _, count in base.opcodes)
     if more:
-        yield f"{more:+d} instructions".replace("-", "\N{MINUS SIGN}")
+        sign = "+" if more > 0 else "\N{MINUS SIGN}"
+        yield f"{sign}{units.plural(abs(more), 'instruction')}"
     elif base.kernels != head.kernels:
         yield f"fused differently: {head.kernels} kernels instead of {base.kernels}"
     elif base.opcodes != head.opcodes:
