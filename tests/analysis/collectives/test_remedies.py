@@ -1,10 +1,13 @@
 """What the report advises fits the cause and the reason."""
 
+import re
+
 import pytest
 
 from xlareport.analysis.collectives.origin import CauseKind
-from xlareport.analysis.collectives.remedies import find_remedy
+from xlareport.analysis.collectives.remedies import TPU_OPTIONS, find_remedy
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
+from xlareport.knowledge.tpu_defaults import all_releases
 
 
 def overlap(reason: WaitReason | None, exposed: float = 1e-6) -> Overlap:
@@ -53,3 +56,17 @@ def test_a_reduce_scatter_is_not_told_to_become_one() -> None:
 def test_what_the_dump_says_of_the_scheduler(step: str | None, words: str) -> None:
     synchronous = overlap(WaitReason.IS_SYNC)
     assert find_remedy(None, synchronous, "all-reduce", "gpu", step).startswith(words)
+
+
+def test_a_tpu_has_the_options_of_the_kind_alone() -> None:
+    synchronous = overlap(WaitReason.IS_SYNC)
+    said = find_remedy(None, synchronous, "all-reduce", "tpu")
+    assert "--xla_enable_async_all_reduce" in said
+    assert "all_gather" not in said
+    assert "all_to_all" not in said
+    assert "--xla" not in find_remedy(None, synchronous, "collective-broadcast", "tpu")
+
+
+def test_the_options_of_a_tpu_exist() -> None:
+    known = {name for release in all_releases() for name in release.values}
+    assert {name for text in TPU_OPTIONS.values() for name in re.findall(r"xla_\w+", text)} <= known

@@ -1,6 +1,6 @@
 """What could be tried about a collective that is not hidden."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
@@ -58,7 +58,7 @@ def find_remedy(
         return ""
     by_cause = _by_cause(cause, kind)
     if overlap.reason in (WaitReason.IS_SYNC, WaitReason.SCHEDULER):
-        return f"{advise_scheduling(backend, scheduler_step)} {by_cause}".strip()
+        return f"{advise_scheduling(backend, scheduler_step, kind)} {by_cause}".strip()
     if overlap.reason is WaitReason.DEPENDENCE:
         pieces = f"Cut the {kind} and what needs it into pieces, and send one while another runs."
         return f"{by_cause} {pieces}".strip()
@@ -71,10 +71,11 @@ def _by_cause(cause: CauseKind | None, kind: str) -> str:
     return _BY_CAUSE.get(cause, "") if cause is not None else ""
 
 
-def advise_scheduling(backend: str | None, scheduler_step: str | None) -> str:
+def advise_scheduling(backend: str | None, scheduler_step: str | None, kind: str) -> str:
     """Return what to try about independent work that is not scheduled between start and done."""
     if backend == "tpu":
-        return _ON_TPU
+        options = TPU_OPTIONS.get(kind)
+        return f"Check that this kind may run asynchronously ({options})." if options else _ANY
     if backend != "gpu":
         return _ANY
     if scheduler_step:
@@ -91,7 +92,13 @@ _GPU_LIMITS = (
     "--xla_gpu_disable_async_collectives and "
     "--xla_gpu_experimental_parallel_collective_overlap_limit"
 )
-_ON_TPU = (
-    "Check that this kind may run asynchronously (--xla_tpu_enable_async_collective_fusion, "
-    "--xla_enable_async_all_gather, --xla_tpu_enable_async_all_to_all)."
-)
+_FUSION = "--xla_tpu_enable_async_collective_fusion"
+TPU_OPTIONS: Mapping[str, str] = {
+    "all-gather": f"--xla_enable_async_all_gather, {_FUSION}_fuse_all_gather",
+    "all-reduce": f"--xla_enable_async_all_reduce, {_FUSION}_fuse_all_reduce",
+    "reduce-scatter": (f"--xla_enable_async_reduce_scatter_fusion, {_FUSION}_fuse_reduce_scatter"),
+    "all-to-all": "--xla_tpu_enable_async_all_to_all",
+    "ragged-all-to-all": "--xla_tpu_enable_async_ragged_all_to_all",
+    "collective-permute": "--xla_enable_async_collective_permute",
+}
+"""The options of libtpu that decide whether a kind of collective may run asynchronously."""

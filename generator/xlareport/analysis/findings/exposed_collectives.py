@@ -78,7 +78,8 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             f"{units.share(case.share(seconds))} of its roofline time. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)}"
         ),
-        suggestion=_REMEDIES.get(reason) or advise_scheduling(case.backend, case.scheduler_step),
+        suggestion=_REMEDIES.get(reason)
+        or advise_scheduling(case.backend, case.scheduler_step, kind),
         grade="matched",
         weight=seconds,
         seconds=seconds,

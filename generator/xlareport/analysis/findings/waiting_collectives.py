@@ -106,7 +106,7 @@ def _finding(
             f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}."
         ),
-        suggestion=advise_scheduling(case.backend, case.scheduler_step),
+        suggestion=advise_scheduling(case.backend, case.scheduler_step, kind),
         grade="matched",
         weight=seconds,
         seconds=seconds,
