@@ -260,6 +260,46 @@ def test_a_refused_fusion_saves_no_more_than_the_traffic_of_its_result(case_of: 
     assert found.seconds < whole
 
 
+BETWEEN = """fused {
+  p = f32[4096,4096] parameter(0)
+  ROOT x = f32[4096,4096] negate(p)
+}
+
+ENTRY e {
+  a = f32[4096,4096] parameter(0)
+  b = f32[4096,4096] fusion(a), kind=OWN, calls=fused
+  c = f32[4096,4096] fusion(b), kind=FIRST, calls=fused
+  d = f32[4096,4096] fusion(b), kind=SECOND, calls=fused
+  ROOT t = (f32[4096,4096], f32[4096,4096]) tuple(c, d)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("own", "first", "second", "sizes"),
+    [
+        ("kLoop", "kLoop", "kLoop", 3),
+        ("kLoop", "kLoop", "kCustom", 1),
+        ("kLoop", "kCustom", "kCustom", None),
+        ("kCustom", "kLoop", "kLoop", None),
+    ],
+)
+def test_a_custom_fusion_saves_nothing_that_is_known(
+    case_of: MakeCase, own: str, first: str, second: str, sizes: int | None
+) -> None:
+    text = BETWEEN.replace("OWN", own).replace("FIRST", first).replace("SECOND", second)
+    case = case_of(f"HloModule m, is_scheduled=true\n\n{text}")
+    no = FusionDecision("producer_ineligible", "b", (), "", "it is not fusible", None, None)
+    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
+    (found,) = refused_fusions(replace(case, decisions=linked))
+    whole = case.least(case.cost.instructions["e", "b"])
+    if sizes is None:
+        assert (found.seconds, found.weight) == (None, 0.0)
+        assert found.title.startswith("Custom fusion or library call")
+        assert "only another lowering could save" in found.evidence
+    else:
+        assert found.seconds == pytest.approx(min(whole, case.time_of_bytes(sizes << 26)))
+
+
 def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
     layers = "\n".join(
         f"  c{n} = f32[1024,1024]{{0,1}} copy(a)\n  d{n} = f32[1024,1024]{{1,0}} copy(c{n})"

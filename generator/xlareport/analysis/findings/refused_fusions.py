@@ -3,8 +3,10 @@
 GPU only, and only if the dump has `priority_fusion_dump`: the fusion pass rejected the fusion. The
 finding quotes its reason and lists the current consumers. It is reported where writing the results
 of the producers and reading them in each consumer takes 3% or more of the roofline time; that is
-what fusing saves at most, launches aside. Collectives are no consumers. The dump of the pass uses
-names from before the final module; they are followed through the fusions.
+what fusing saves at most, launches aside. Collectives are no consumers. Custom fusions (Triton) and
+library calls take in only what was assigned to them before: with one of them as the producer or as
+all consumers nothing can be saved by this pass, and the finding says so without a saving. The dump
+of the pass uses names from before the final module; they are followed through the fusions.
 """
 
 from collections import defaultdict
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
-from xlareport.hlo.model import Computation
+from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.03
@@ -32,7 +34,10 @@ class _Refused:
     seconds: float
     """Its whole time."""
     saved: float
-    """The time to write its result and to read it again in each user: what fusing saves at most."""
+    """The time to write its result and to read it again in each user: what fusing saves at most.
+
+    Where only some users could take it in, it is written all the same.
+    """
 
 
 def refused_fusions(case: Case) -> Iterator[Finding]:
@@ -42,6 +47,7 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     collective is none.
     """
     refused: dict[str, list[_Refused]] = defaultdict(list)
+    closed: dict[str, list[_Refused]] = defaultdict(list)
     collectives = {figures.collective.key for figures in case.collectives}
     for computation, instruction, cost in case.scheduled():
         place = (computation.name, instruction.name)
@@ -49,13 +55,58 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
         users = tuple(_fusible_users(collectives, computation, instruction.name)) if reason else ()
         if users:
             seconds = case.least(cost)
-            moved = (instruction.shape.byte_size or 0) * (1 + len(users)) * cost.counted
+            fusible = [user for user in users if not _is_closed(computation.by_name[user])]
+            is_closed = _is_closed(instruction) or not fusible
+            read = users if is_closed else fusible
+            is_written = is_closed or len(fusible) == len(users)
+            moved = (instruction.shape.byte_size or 0) * (is_written + len(read)) * cost.counted
             saved = min(seconds, case.time_of_bytes(moved))
-            refused[reason].append(_Refused(place, users, seconds, saved))
+            group = closed if is_closed else refused
+            group[reason].append(_Refused(place, users, seconds, saved))
+    yield from _closed_findings(case, closed)
     for reason, producers in sorted(refused.items()):
         if case.is_noticeable(sum(producer.saved for producer in producers), LEAST_SHARE):
             producers.sort(key=lambda producer: (-producer.saved, producer.place))
             yield _finding(case, reason, producers)
+
+
+def _is_closed(instruction: Instruction) -> bool:
+    """Return whether it is a kernel that takes in no more: a custom fusion or a library call."""
+    kind = instruction.attributes.get("kind", "")
+    return instruction.opcode == "custom-call" or kind == "kCustom"
+
+
+def _closed_findings(case: Case, closed: dict[str, list[_Refused]]) -> Iterator[Finding]:
+    """Yield what only another lowering could fuse, all reasons together: no saving is known."""
+    producers = sorted(
+        (producer for alike in closed.values() for producer in alike),
+        key=lambda producer: (-producer.saved, producer.place),
+    )
+    moved = sum(producer.saved for producer in producers)
+    if not case.is_noticeable(moved, LEAST_SHARE):
+        return
+    counts = sorted(closed.items(), key=lambda item: (-len(item[1]), item[0]))
+    reasons = ", ".join(f"{len(alike)} ({reason})" for reason, alike in counts)
+    first = producers[0]
+    yield Finding(
+        rule="refused-fusions",
+        title="Custom fusion or library call not fused with its neighbor",
+        places=tuple(producer.place for producer in producers[:MOST_PLACES]),
+        occurrences=len(producers),
+        evidence=(
+            f"{units.plural(len(producers), 'producer')} by the log of the fusion pass: {reasons}. "
+            f"Their results take {units.seconds(moved)}, {units.share(case.share(moved))} of the "
+            "module's roofline time, to be written and read, which only another lowering could "
+            f"save. Consumers of `{first.place[1]}`: {join_names(first.users)}."
+        ),
+        suggestion=(
+            "Triton fusions and library calls take in only what was assigned to them before. One "
+            "kernel in place of several would save the traffic, such as fused attention or a "
+            "Pallas kernel."
+        ),
+        grade="matched",
+        weight=0.0,
+    )
 
 
 def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
@@ -77,9 +128,8 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
             f"Consumers of `{first.place[1]}`: {join_names(first.users)}."
         ),
         suggestion=(
-            "Check the consumers: a library call or a Triton kernel fuses only "
-            "what was assigned to it earlier. Elementwise work between two matmuls can be fused "
-            "into either."
+            "Check the reason and the consumers: elementwise work that is written so that each "
+            "consumer has the same shape and layout can be fused into all of them."
         ),
         grade="matched",
         weight=saved,
