@@ -49,6 +49,19 @@ def test_a_gain_that_is_not_known_is_low_but_for_rules_of_their_own(cost: CostRe
     assert rate_finding(replace(FINDING, rule="out-of-memory"), cost).severity == "high"
 
 
+def test_findings_on_one_kind_of_collective_are_ranked_by_their_sum(cost: CostReport) -> None:
+    whole = cost.seconds
+    assert whole is not None
+    parts = [
+        replace(FINDING, title=title, seconds=0.06 * whole, seconds_together=0.12 * whole)
+        for title in ("synchronous", "compute depends on it")
+    ]
+    other = replace(FINDING, title="other", seconds=0.11 * whole)
+    ranked = finding_records(module("main"), replace(cost, findings=(other, *parts)), ())
+    assert [found.severity for found in ranked] == ["high"] * 3
+    assert [found.title for found in ranked][2] == "Other"
+
+
 def test_an_initialization_is_not_told_to_make_fewer_random_numbers(cost: CostReport) -> None:
     random = replace(FINDING, rule="random-numbers")
     found = replace(cost, findings=(FINDING, random))

@@ -229,6 +229,9 @@ def test_collectives_are_counted_among_those_of_their_kind(case_of: MakeCase) ->
     )
     (found,) = waiting(case_of(gather("all-gather", small)))
     assert found.evidence.startswith("1 of 2 all-gathers, synchronous")
+    assert found.seconds_together
+    assert found.seconds
+    assert found.seconds_together > found.seconds
 
 
 def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) -> None:
@@ -246,6 +249,7 @@ def test_exposed_collectives_tell_their_time_and_why(case_of: MakeCase) -> None:
     assert "`g`: all compute of its computation feeds it or needs its result" in exposed.evidence
     assert exposed.seconds
     assert exposed.seconds == pytest.approx(exposed.weight)
+    assert exposed.seconds_together == pytest.approx(exposed.seconds)
 
 
 def test_a_refused_fusion_saves_no_more_than_the_traffic_of_its_result(case_of: MakeCase) -> None:

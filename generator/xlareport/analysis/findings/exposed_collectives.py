@@ -3,8 +3,8 @@
 Collectives of one kind that the rule above does not tell are exposed for 3% or more of the roofline
 time, for one reason: compute depends on them, there is no compute to overlap them, or small ones
 are synchronous or scheduled apart from independent compute. The finding names the longest with its
-reason. What it can save is the exposed time, by link bandwidth. The rule does not apply to CPU, nor
-to modules without a schedule.
+reason. What it can save is the exposed time, by link bandwidth; the severity counts what all of the
+kind are exposed for. The rule does not apply to CPU, nor to modules without a schedule.
 """
 
 from collections import defaultdict
@@ -14,7 +14,7 @@ from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
-from xlareport.analysis.findings.waiting_collectives import has_order, list_waiting
+from xlareport.analysis.findings.waiting_collectives import has_order, list_waiting, sum_exposed
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.03
@@ -65,6 +65,8 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
     if len(exposed) < alike:
         count = f"{len(exposed)} of {units.plural(alike, kind)}"
     seconds = sum(figures.exposed_seconds for figures in exposed)
+    together = sum_exposed(case, kind)
+    of_all = f" of the {units.seconds(together)} of all {kind}s" if len(exposed) < alike else ""
     longest = f"`{first.collective.instruction}`"
     if len(exposed) > 1:
         longest = f"The longest is {longest}, {units.seconds(first.exposed_seconds)}"
@@ -74,7 +76,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
         places=tuple(figures.collective.key for figures in exposed)[:MOST_PLACES],
         occurrences=len(exposed),
         evidence=(
-            f"{count}: {units.seconds(seconds)} exposed per module execution, "
+            f"{count}: {units.seconds(seconds)}{of_all} exposed per module execution, "
             f"{units.share(case.share(seconds))} of its roofline time. "
             f"{longest}: {_as_clause(first.overlap.reason_detail)}"
         ),
@@ -83,6 +85,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
         grade="matched",
         weight=seconds,
         seconds=seconds,
+        seconds_together=together,
     )
 
 

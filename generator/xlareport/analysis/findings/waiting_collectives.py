@@ -110,6 +110,14 @@ def _finding(
         grade="matched",
         weight=seconds,
         seconds=seconds,
+        seconds_together=sum_exposed(case, kind),
+    )
+
+
+def sum_exposed(case: Case, kind: str) -> float:
+    """Return the exposed seconds of all collectives of a kind, whatever exposes them."""
+    return sum(
+        figures.exposed_seconds for figures in case.collectives if figures.collective.kind == kind
     )
 
 
