@@ -137,7 +137,7 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
     match change.kind:
         case ChangeKind.TYPE:
             of = f" ({units.plural(change.count, 'argument')})" if change.names else ""
-            return f"{what}{of}.{_upcast(change, comparison)}"
+            return f"{what}{of}.{_upcast(change, comparison)}{_sent(change, comparison)}"
         case ChangeKind.OPERATIONS:
             return f"{what}: {', '.join(_operations(change))}{at}."
         case _:
@@ -179,6 +179,24 @@ def _upcast(change: ProgramChange, comparison: Comparison) -> str:
     if not asked or not other:
         return ""
     return f" {units.plural(min(asked, other), f'{change.head} matmul')} run in {kinds[0]}."
+
+
+def _sent(change: ProgramChange, comparison: Comparison) -> str:
+    """Return the sentence that collectives send another type than the program computes in."""
+    head = comparison.head
+    counts = head.facts.collective_types if head else ()
+    other = sum(
+        count for types, count in counts if change.base in types and change.head not in types
+    )
+    if not other:
+        return ""
+    every = units.plural(sum(count for _, count in counts), "floating-point collective")
+    sent = next((known for known in comparison.quantities if known.name == "wire_bytes"), None)
+    same = sent is not None and sent.base is not None and sent.base == sent.head
+    return (
+        f" {other:,} of {every} {'sends' if other == 1 else 'send'} {change.base}"
+        f"{'; the bytes sent are the same' if same else ''}."
+    )
 
 
 def modules(side: str, names: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from xlareport.analysis.tpu.changes import tpu_figures
 from xlareport.analysis.tpu.module import read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.shape import Shape
 from xlareport.program import ParsedModule
 
 _NANOSECONDS = 1e9
@@ -65,6 +66,8 @@ class Facts:
     """The part of the bytes accessed that is in a TPU's VMEM or CMEM; no time includes it."""
     loops: tuple[ComparedLoop, ...] = ()
     """Of the final module."""
+    collective_types: tuple[tuple[tuple[str, ...], int], ...] = ()
+    """Collectives of the final module by the floating-point types of their results."""
 
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
@@ -90,7 +93,28 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         device_grade=grade,
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
         loops=list_loops(module.final.hlo, cost, shares.seconds),
+        collective_types=count_collective_types(module.final.hlo),
     )
+
+
+def count_collective_types(module: HloModule) -> tuple[tuple[tuple[str, ...], int], ...]:
+    """Count collectives by the floating-point types of their results, as far as they have some."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    for collective in find_collectives(module):
+        computation, name = collective.body
+        shape = module.by_name[computation].by_name[name].shape
+        types = {array.element_type for array in _arrays(shape)}
+        floats = tuple(sorted(kind for kind in types if kind.startswith(("f", "bf"))))
+        if floats:
+            counts[floats] += 1
+    return tuple(sorted(counts.items()))
+
+
+def _arrays(shape: Shape) -> Iterator[Shape]:
+    if not shape.elements:
+        yield shape
+    for element in shape.elements:
+        yield from _arrays(element)
 
 
 def measure_on_chip_share(cost: ModuleCost) -> float:
