@@ -22,6 +22,11 @@ _NOISE = 0.005
 """A share; a measured time or a size that changes by less counts as equal."""
 _ESTIMATED_NOISE = 0.01
 """The same of an estimate."""
+_RESOLUTION = 0.1
+"""A share: an estimate for a device that is only guessed does not tell a smaller change from none.
+
+Such an estimate has neither latency nor launches, and its speeds are those of no real chip.
+"""
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 _GRADES = {"exact": Grade.MATCHED, "matched": Grade.MATCHED, "chosen": Grade.MATCHED}
 
@@ -63,6 +68,14 @@ class Judgement:
     """Measured runs."""
     obstacle: Obstacle = Obstacle.NONE
     """Why it is not known, where both have figures."""
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether a change is more than such a figure can tell from none."""
+        if self.basis is not Basis.ROOFLINE or self.grade is not Grade.GUESSED:
+            return True
+        change = self.quantity.change if self.quantity else None
+        return change is None or abs(change) >= _RESOLUTION
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from xlareport.pages.compare.figures import FigureRow, figure_rows, figures_diff
 from xlareport.pages.compare.verdict import (
     JudgementRow,
     memory_row,
+    regression_sentence,
     time_row,
     verdict_sentence,
 )
@@ -121,6 +122,8 @@ class ComparePage:
     time: JudgementRow | None
     """None where no main program is known, or it has no counterpart."""
     memory: JudgementRow | None
+    regression: str
+    """Whether it is one, in a sentence; empty where no main program was judged."""
     changed: str
     """What changed: the program, its options, the compiler; empty where nothing did."""
     base: str
@@ -149,6 +152,9 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         lead=lead(view),
         time=time_row(view.verdict.time) if judged else None,
         memory=memory_row(view.verdict.memory) if judged else None,
+        regression=regression_sentence(view.verdict, is_changed=changes_program(view.causes))
+        if judged
+        else "",
         changed=changed_words(view.causes),
         base=view.base.path,
         head=view.head.path,
@@ -167,9 +173,9 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
 
 def changed_words(causes: Sequence[Cause]) -> str:
     """Return what changed between the dumps, by the kinds of the causes; empty without any."""
-    kinds = {cause.kind for cause in causes} - {"modules", "pass", "autotuning"}
+    kinds = {cause.kind for cause in causes}
     outside = [words for kind, words in _OUTSIDE.items() if kind in kinds]
-    if kinds - set(_OUTSIDE):
+    if changes_program(causes):
         outside.insert(0, "the program (its input HLO)")
         if len(outside) == 1:
             return (
@@ -180,6 +186,12 @@ def changed_words(causes: Sequence[Cause]) -> str:
     return "The same program, compiled differently." if causes else ""
 
 
+def changes_program(causes: Sequence[Cause]) -> bool:
+    """Return whether a cause is that the program itself, its input HLO, differs."""
+    return any(cause.kind not in _OUTSIDE.keys() | _OF_COMPILATION for cause in causes)
+
+
+_OF_COMPILATION = frozenset({"modules", "pass", "autotuning"})
 _OUTSIDE = {
     "device": "the device",
     "compiler": "the compiler",

@@ -39,6 +39,49 @@ def verdict_sentence(verdict: Verdict) -> str:
     return f"{english.capitalize(', '.join(known))}."
 
 
+def regression_sentence(verdict: Verdict, *, is_changed: bool) -> str:
+    """Return in a sentence whether the head is a regression, as far as the figures can tell.
+
+    `is_changed` says that the program itself differs: then the work need not be the same.
+    """
+    time, memory = verdict.time, verdict.memory
+    words = f"{_answer(time, memory)}: {_time_clause(time)}; {_memory_clause(memory)}"
+    if is_changed:
+        words += "; the program was changed, so both need not do the same work"
+    return f"{words}."
+
+
+def _answer(time: Judgement, memory: Judgement) -> str:
+    is_slower = time.direction is Direction.MORE and time.is_resolved
+    if is_slower and time.basis is Basis.ROOFLINE:
+        return "Probably"
+    if is_slower:
+        return "Yes"
+    if memory.direction is Direction.MORE:
+        return "In memory"
+    is_known = time.direction is not Direction.UNKNOWN and time.is_resolved
+    return "No" if is_known and memory.direction is not Direction.UNKNOWN else "Not shown"
+
+
+def _time_clause(time: Judgement) -> str:
+    """Return the time with what it rests on, and whether the estimate can tell it."""
+    row = time_row(time)
+    if time.direction is Direction.UNKNOWN:
+        return "the time cannot be compared"
+    if time.basis is Basis.ROOFLINE and not time.is_resolved:
+        return f"{row.headline}, within what an estimate for a device that is guessed can tell"
+    return f"{row.headline} ({_BASES.get(time.basis, 'measured')})"
+
+
+def _memory_clause(memory: Judgement) -> str:
+    if memory.direction is Direction.UNKNOWN:
+        return "the memory cannot be compared"
+    return memory_row(memory).headline
+
+
+_BASES = {Basis.ROOFLINE: "roofline estimate, not measured", Basis.CODE: "the same code"}
+
+
 def time_row(judgement: Judgement) -> JudgementRow:
     """Return the judgement of the time."""
     words = _TIME.get(judgement.direction, "")
@@ -62,7 +105,7 @@ def _row(
         figures = f"{written(quantity.base)} to {written(quantity.head)}"
         if judgement.direction in _LOOKS and quantity.change is not None:
             share = f"{abs(quantity.change):.1%} "
-    look = _LOOKS.get(judgement.direction, "")
+    look = _LOOKS.get(judgement.direction, "") if judgement.is_resolved else ""
     return JudgementRow(f"{share}{words}", figures, basis, str(judgement.grade), look)
 
 
