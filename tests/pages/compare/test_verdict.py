@@ -28,7 +28,7 @@ GUESSED = slower(1034, Basis.ROOFLINE, Grade.GUESSED)
 def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
     said = regression_sentence(Verdict(GUESSED, LESS_MEMORY), is_changed=True)
     assert said == (
-        "Not shown: 3.4% slower, within what an estimate for a device that is guessed can tell; "
+        "Not shown: 3.4% slower by an estimate for a guessed device, too little to tell from none; "
         "10.0% less memory; the program was changed, so both need not do the same work."
     )
     assert time_row(GUESSED).look == ""
@@ -41,7 +41,7 @@ def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
         (slower(1200, Basis.ROOFLINE, Grade.GUESSED), LESS_MEMORY, "Probably: 20.0% slower (roof"),
         (slower(1034, Basis.ROOFLINE, Grade.MATCHED), LESS_MEMORY, "Probably: 3.4% slower (roof"),
         (slower(1034, Basis.MEASURED, Grade.EXACT), LESS_MEMORY, "Yes: 3.4% slower (measured)"),
-        (GUESSED, MORE_MEMORY, "In memory: 3.4% slower, within"),
+        (GUESSED, MORE_MEMORY, "In memory: 3.4% slower by an estimate"),
         (UNKNOWN, LESS_MEMORY, "Not shown: the time cannot be compared; 10.0% less memory."),
         (UNKNOWN, UNKNOWN, "Not shown: the time cannot be compared; the memory cannot be"),
         (replace(GUESSED, direction=Direction.SAME, basis=Basis.CODE), LESS_MEMORY, "No: "),
