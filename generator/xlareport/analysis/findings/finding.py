@@ -50,8 +50,8 @@ class Finding(FastPickle):
     """How often there is such a thing: `places` has the first few, or users of it as well. A rule
     leaves it 0 where it is the number of places."""
     seconds_together: float | None = None
-    """What this and other findings on the same kind of collective save together; None without any.
-    Severity and order count it."""
+    """What all collectives of the same kind are exposed for; None for other findings. Severity and
+    order count it."""
     severity: str = "low"
     """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`."""
 

@@ -224,6 +224,10 @@ def _held(memory: MemoryRecord | None) -> str:
     )
 
 
+_LEAST_SPACE = 0.01
+"""Of the peak of the main memory: a space with less in use is not told."""
+
+
 def _largest(memory: MemoryRecord) -> str:
     """Name the largest value that lives at the peak."""
     if not memory.at_peak:
@@ -232,7 +236,9 @@ def _largest(memory: MemoryRecord) -> str:
     used = {space.number: space for space in memory.spaces if space.peak_bytes}
     main = used.pop(DEFAULT_SPACE, None)
     of_main = f" of {main.name}" if main and used else ""
-    others = "".join(map(_in_use, used.values()))
+    least = _LEAST_SPACE * ((main.peak_bytes if main else 0) or 0)
+    large = [space for space in used.values() if (space.peak_bytes or 0) >= least]
+    others = "".join(map(_in_use, large))
     size = units.byte_size(value.bytes)
     return f" Largest buffer at the peak{of_main}: `%{value.value}`, {size}.{others}"
 
