@@ -371,8 +371,8 @@ export interface InstructionFigures {
   sources: string[];
 }
 
-/** Title, sentence, part of the module's page with more, grade. */
-export type Fact = [string, string, string, Grade];
+/** Title, sentence, part of the module's page with more, grade, and the compiler's own text where the sentence tells it. */
+export type Fact = [string, string, string, Grade, string?];
 /** What panels show of instructions of the final snapshot, by their names. */
 export interface Facts {
   /** Roofline time of one run; null where it is not known. */

@@ -5099,8 +5099,9 @@ var xlareport = (() => {
       ];
     }
   };
-  function factRow([title2, words2, part2, grade]) {
-    return row2(title2, part2, ...sentence(words2), " ", gradeChip(grade));
+  function factRow([title2, words2, part2, grade, text]) {
+    const folded = text ? element("details.xr-own-words", null, element("summary", null, "XLA's own text"), ...sentence(text)) : null;
+    return row2(title2, part2, ...sentence(words2), " ", gradeChip(grade), folded);
   }
   function row2(title2, part2, ...words2) {
     const [name, anchor] = part2.split("#");

@@ -99,8 +99,11 @@ export class InstructionFacts {
 }
 
 /** @param {Fact} fact */
-function factRow([title, words, part, grade]) {
-  return row(title, part, ...sentence(words), " ", gradeChip(grade));
+function factRow([title, words, part, grade, text]) {
+  const folded = text
+    ? element("details.xr-own-words", null, element("summary", null, "XLA's own text"), ...sentence(text))
+    : null;
+  return row(title, part, ...sentence(words), " ", gradeChip(grade), folded);
 }
 
 /**

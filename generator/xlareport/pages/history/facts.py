@@ -4,13 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xlareport.analysis.code.unfused_pairs import UnfusedPair, list_unfused_finally
+from xlareport.analysis.code.unfused_pairs import list_unfused_finally
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation, words
+from xlareport.pages.history.refusals import refusal_words
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.records.sentences import why
 from xlareport.runtime import units
@@ -22,8 +23,8 @@ _MOST_PAIRS = 4
 _MOST_BUFFERS = 4
 """Of one instruction that are listed."""
 
-Fact = tuple[str, str, str, str]
-"""Title, sentence, address of the part with more, grade."""
+Fact = tuple[str, ...]
+"""Title, sentence, address of the part with more, grade, and a longer text to fold, where any."""
 
 
 def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]:
@@ -132,13 +133,14 @@ def _unfused(module: HloModule, decisions: Sequence[FusionDecision]) -> Iterator
         ("producer", "consumer", "into"),
         ("consumer", "producer", "with"),
     ):
-        by_name: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(dict)
+        by_name: dict[str, dict[tuple[str, str, str], list[str]]] = defaultdict(dict)
         for pair in pairs:
-            of_reason = by_name[getattr(pair, own)].setdefault((_refusal(pair), pair.grade), [])
-            of_reason.append(getattr(pair, other))
+            reason = (*refusal_words(pair), pair.grade)
+            by_name[getattr(pair, own)].setdefault(reason, []).append(getattr(pair, other))
         for name, reasons in by_name.items():
-            for (reason, grade), others in list(reasons.items())[:_MOST_PAIRS]:
-                yield name, ("Not fused", f"{verb} {_listed(others)}: {reason}", "steps", grade)
+            for (said, text, grade), others in list(reasons.items())[:_MOST_PAIRS]:
+                sentence = f"{verb} {_listed(others)}: {said}"
+                yield name, ("Not fused", sentence, "steps", grade, *filter(None, [text]))
             if len(reasons) > _MOST_PAIRS:
                 more = f"{len(reasons) - _MOST_PAIRS:,} more reasons, for other instructions."
                 yield name, ("Not fused", more, "steps", "")
@@ -148,17 +150,6 @@ def _listed(names: Sequence[str]) -> str:
     more = len(names) - _MOST_PAIRS
     shown = ", ".join(f"%{name}" for name in names[:_MOST_PAIRS])
     return f"{shown} and {more:,} more" if more > 0 else shown
-
-
-def _refusal(pair: UnfusedPair) -> str:
-    fused, apart = pair.microseconds_fused, pair.microseconds_unfused
-    estimate = (
-        f" XLA's estimate: {fused:,.3g} µs fused, {apart:,.3g} µs unfused."
-        if fused is not None and apart is not None
-        else ""
-    )
-    shared = f" One of {pair.consumers:,} consumers." if pair.consumers > 1 else ""
-    return _shortened(f"{_sentence(pair.reason)}{shared}{estimate}")
 
 
 def _shortened(text: str) -> str:

@@ -1,0 +1,67 @@
+"""Why two instructions were not fused, in a plain sentence, with the words of XLA behind it."""
+
+from xlareport.analysis.code.unfused_pairs import UnfusedPair
+
+_SENTENCES = (
+    (
+        "Fusion can not be tiled with SymbolicTileAnalysis",
+        "XLA cannot tile the fused computation, which a fusion that Triton compiles needs.",
+    ),
+    ("not fusing because there are only bitcast users", "Only bitcasts use its value."),
+    (
+        "the producer is not fusible",
+        "The producer is of a kind that the pass fuses into no consumer.",
+    ),
+    (
+        "the consumer is not fusible",
+        "The consumer is of a kind that the pass fuses no producer into.",
+    ),
+    (
+        "fusion into output of a reduce fusion would create a loop fusion",
+        "The producer is a fusion with a reduction; with more behind it, it would be a loop fusion.",
+    ),
+    (
+        "both the producer and the consumer contain a reduce",
+        "Both have a reduction; the pass does not put two one after the other into a fusion.",
+    ),
+)
+"""How texts of XLA begin, and what they say."""
+_REUSED = (
+    "Names in it can be those of an equal fusion elsewhere: XLA writes one text for all of them."
+)
+_SHORT = 160
+_LONGEST = 2_000
+
+
+def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
+    """Return the sentences that a panel shows, and XLA's own text; empty where it is the same."""
+    known = next((said for text, said in _SENTENCES if pair.reason.startswith(text)), "")
+    if not known and len(pair.reason) <= _SHORT:
+        return f"{_sentence(pair.reason)}{_about(pair)}{_estimate(pair)}", ""
+    said = known or _sentence(pair.reason[:_SHORT].partition(":")[0])
+    text = pair.reason[:_LONGEST]
+    note = f" {_REUSED}" if "%" in text else ""
+    return f"{said}{_about(pair)}{_estimate(pair)}", f"{text}{note}"
+
+
+def _about(pair: UnfusedPair) -> str:
+    """Return of which consumers a reason is: the log has it of the producer with all of them."""
+    if pair.consumers < 2:
+        return ""
+    if pair.reason.startswith(_OF_THE_PRODUCER):
+        return f" That holds for all {pair.consumers:,} consumers of %{pair.producer}."
+    return (
+        f" %{pair.producer} has {pair.consumers:,} consumers; the log gives this reason without "
+        "the consumer that it is about."
+    )
+
+
+def _estimate(pair: UnfusedPair) -> str:
+    fused, apart = pair.microseconds_fused, pair.microseconds_unfused
+    if fused is None or apart is None:
+        return ""
+    return f" XLA's estimate: {fused:,.3g} µs fused, {apart:,.3g} µs unfused."
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) or not text else '.'}"
