@@ -18,7 +18,7 @@ _SENTENCES = (
     ),
     (
         "fusion into output of a reduce fusion would create a loop fusion",
-        "The producer is a fusion with a reduction; with more behind it, it would be a loop fusion.",
+        "The producer is a fusion with a reduction; with more behind it, it is a loop fusion.",
     ),
     (
         "both the producer and the consumer contain a reduce",
@@ -26,9 +26,9 @@ _SENTENCES = (
     ),
 )
 """How texts of XLA begin, and what they say."""
-_REUSED = (
-    "Names in it can be those of an equal fusion elsewhere: XLA writes one text for all of them."
-)
+_REUSED = "Names in it can be those of an equal fusion elsewhere: XLA reuses such a text."
+_OF_THE_PRODUCER = ("the producer is ", "not fusing because there are only bitcast users")
+"""How reasons begin that hold for the producer with every consumer."""
 _SHORT = 160
 _LONGEST = 2_000
 

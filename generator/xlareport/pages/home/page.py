@@ -251,14 +251,21 @@ def _ways(report: ReportRecord, main: ModuleRecord | None, *, nightly: bool) -> 
     yield Way("What is in the dump, and what is missing?", answer, where)
 
 
+def _fusion_answer(main: ModuleRecord) -> str:
+    """Return what the trace box tells of fusions that were not made: reasons, on GPU alone."""
+    if main.backend in ("cpu", "tpu"):
+        compiler = words.BACKENDS[main.backend]
+        return f"The {compiler} compiler writes no reasons. Trace one: what it was fused with."
+    return "Trace one of the two: the reason of the fusion pass, where the dump has it."
+
+
 def _ways_into(main: ModuleRecord) -> Iterator[Way]:
     """Yield the questions on the main program, as far as the dump has steps and figures of it."""
     page = navigation.address(navigation.module_page(main.slug))
     if main.changed_steps:
         answer = "The pass that created an instruction, and the final instructions of an op_name."
         yield Way("Where did my op go?", answer, f"{page}#ask")
-        answer = "Trace one of the two: the reason of the fusion pass, where the dump has it."
-        yield Way("Why were two instructions not fused?", answer, f"{page}#ask")
+        yield Way("Why were two instructions not fused?", _fusion_answer(main), f"{page}#ask")
     if main.steps:
         answer = "Every step with its HLO diff and graph, the largest effect first."
         steps = navigation.address(navigation.module_page(main.slug, "steps"))
