@@ -138,8 +138,8 @@ def _unfused(module: HloModule, decisions: Sequence[FusionDecision]) -> Iterator
             reason = (*refusal_words(pair), pair.grade)
             by_name[getattr(pair, own)].setdefault(reason, []).append(getattr(pair, other))
         for name, reasons in by_name.items():
-            for (said, text, grade), others in list(reasons.items())[:_MOST_PAIRS]:
-                sentence = f"{verb} {_listed(others)}: {said}"
+            for (plain, text, grade), others in list(reasons.items())[:_MOST_PAIRS]:
+                sentence = f"{verb} {_listed(others)}: {plain}"
                 yield name, ("Not fused", sentence, "steps", grade, *filter(None, [text]))
             if len(reasons) > _MOST_PAIRS:
                 more = f"{len(reasons) - _MOST_PAIRS:,} more reasons, for other instructions."

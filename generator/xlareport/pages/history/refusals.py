@@ -35,13 +35,13 @@ _LONGEST = 2_000
 
 def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
     """Return the sentences that a panel shows, and XLA's own text; empty where it is the same."""
-    known = next((said for text, said in _SENTENCES if pair.reason.startswith(text)), "")
+    known = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
     if not known and len(pair.reason) <= _SHORT:
         return f"{_sentence(pair.reason)}{_about(pair)}{_estimate(pair)}", ""
-    said = known or _sentence(pair.reason[:_SHORT].partition(":")[0])
+    plain = known or _sentence(pair.reason[:_SHORT].partition(":")[0])
     text = pair.reason[:_LONGEST]
     note = f" {_REUSED}" if "%" in text else ""
-    return f"{said}{_about(pair)}{_estimate(pair)}", f"{text}{note}"
+    return f"{plain}{_about(pair)}{_estimate(pair)}", f"{text}{note}"
 
 
 def _about(pair: UnfusedPair) -> str:
