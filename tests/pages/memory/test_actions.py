@@ -75,7 +75,7 @@ def test_activations_are_said_as_such_with_their_layers() -> None:
     total, part = list_actions(memory)
     assert total == (
         "3.0 MiB at most: 2 activations of the forward pass in use at the peak until the backward "
-        "pass reads them (`layer_0` 2.0 MiB); jax.checkpoint around these layers recomputes them."
+        "pass reads them (`layer_0` 2.0 MiB); jax.checkpoint around their layers recomputes them."
     )
     assert part == "2.0 MiB of the peak: recompute `%fusion.1` with jax.checkpoint (activations)."
     done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]

@@ -3,7 +3,11 @@
 import pytest
 
 from xlareport.analysis.cost.lifetimes import End, Lifetime
-from xlareport.pages.memory.tables import why
+from xlareport.analysis.cost.memory import collect_memory_figures
+from xlareport.analysis.cost.occupancy import Fill
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.pages.memory.tables import fills_table, why
+from xlareport.readers.buffer_assignment import read_buffer_assignment
 
 
 @pytest.mark.parametrize(
@@ -23,3 +27,12 @@ from xlareport.pages.memory.tables import why
 )
 def test_why_a_value_lives_so_long(life: Lifetime | None, words: str) -> None:
     assert words in why(life)
+
+
+def test_wasted_bytes_have_their_memory_space_by_its_short_name() -> None:
+    text = b"BufferAssignment:\nallocation 1: size 64, color 1, preallocated-temp:\n"
+    assignment, _ = read_buffer_assignment(text, "b.txt")
+    fill = Fill(assignment.allocations[0], 32, 0)
+    figures = collect_memory_figures(None, None, ())
+    (row,) = fills_table("tpu", MemoryReport(figures=figures, fills=(fill,))).rows
+    assert row[:4] == (1, "VMEM", "temp", 64)

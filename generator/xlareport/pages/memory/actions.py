@@ -27,7 +27,7 @@ _CHECKPOINTED = (
     "that forward loops stack; the program has jax.checkpoint already: these are what it saves "
     "for the backward pass. A checkpoint around several layers saves fewer."
 )
-_UNCHECKPOINTED_LAYERS = "jax.checkpoint around these layers recomputes them."
+_UNCHECKPOINTED_LAYERS = "jax.checkpoint around their layers recomputes them."
 _CHECKPOINTED_LAYERS = (
     "the program has jax.checkpoint already: what it saves, and layers that are not under it. "
     "A checkpoint around more layers, or a policy that saves less, recomputes more of them."

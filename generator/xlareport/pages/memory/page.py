@@ -88,7 +88,7 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         saving=_saving(memory),
         kinds=kinds_table(module.backend, memory),
         donation=_donation(memory),
-        fills=fills_table(memory),
+        fills=fills_table(module.backend, memory),
         layouts=layouts_table(module.backend, memory),
         remat=prose(_remat(memory)),
         host=_host_words(memory),

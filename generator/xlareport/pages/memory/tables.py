@@ -73,7 +73,7 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
     return [
         value_name(value_row),
         value_row.size,
-        space_words(backend, value_row.color, chip) if value_row.color is not None else None,
+        _short_space(backend, value_row.color, chip) if value_row.color is not None else None,
         why(value_row.life),
         value_row.life.start if value_row.life else None,
         value_row.life.end if value_row.life else None,
@@ -85,6 +85,11 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
         value_row.scope,
         value_row.source,
     ]
+
+
+def _short_space(backend: str | None, color: int, chip: str) -> str:
+    """Return the name of a memory space without what explains it: `VMEM`."""
+    return space_words(backend, color, chip).partition(",")[0]
 
 
 def _live_at_peak(value_row: ValueRow) -> str | None:
@@ -302,10 +307,11 @@ def breakdown_table(breakdown: Sequence[ScopeShare]) -> Table:
     return Table(columns, rows)
 
 
-def fills_table(memory: MemoryReport) -> Table:
+def fills_table(backend: str | None, memory: MemoryReport) -> Table:
     """Return the allocations that lose most, with how full each gets."""
     columns = (
         Column("Allocation", "int"),
+        Column("Memory", "text", "memory space"),
         Column("Kind"),
         Column("Size", "bytes"),
         Column("Peak memory", "bytes"),
@@ -315,6 +321,7 @@ def fills_table(memory: MemoryReport) -> Table:
     rows = [
         (
             fill.allocation.index,
+            _short_space(backend, fill.allocation.color, memory.chip),
             fill.allocation.kind,
             fill.allocation.size,
             fill.used,
