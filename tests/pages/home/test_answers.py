@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.pages.records_of_modules import module, report
@@ -12,7 +14,14 @@ from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.dump.source import open_source
 from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
-from xlareport.pages.home.answers import HomeSummary, _again, _programs, summarize_home
+from xlareport.pages.home.answers import (
+    HomeSummary,
+    _again,
+    _programs,
+    _tied,
+    _tied_words,
+    summarize_home,
+)
 from xlareport.records.build import build_report
 from xlareport.records.report import (
     CandidateRecord,
@@ -144,3 +153,19 @@ def test_a_function_of_tensorflow_has_one_name_however_often_it_was_compiled() -
     assert list(_programs(again)) == ["`train_step` may be a main program too."]
     three = compiled("conv_step_321", "train_step_133", "report_148")
     assert list(_programs(three)) == ["`train_step` and `report` may be main programs too."]
+
+
+def heavy_row(name: str, seconds: float, opcode: str = "all-reduce-start") -> Any:
+    heavy = SimpleNamespace(instruction=name, seconds=seconds)
+    return SimpleNamespace(opcode=opcode, heavy=heavy)
+
+
+def test_instructions_that_need_the_same_time_are_counted() -> None:
+    tied = [heavy_row(f"all-reduce-start.{number}", 111.8e-6) for number in (1, 11, 12, 2, 3)]
+    cost: Any = SimpleNamespace(heaviest=[*tied, heavy_row("fusion", 1e-6, "fusion")])
+    assert _tied_words(_tied(cost)) == (
+        "5 all-reduces of 112 µs each (`%all-reduce-start.1`, `%all-reduce-start.2`, "
+        "`%all-reduce-start.3` and 2 more)"
+    )
+    few: Any = SimpleNamespace(heaviest=[*tied[:3], heavy_row("fusion", 1e-6, "fusion")])
+    assert not _tied(few)

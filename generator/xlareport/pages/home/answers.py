@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from math import isclose
 
 from markupsafe import Markup
 
@@ -26,6 +27,8 @@ from xlareport.runtime import units
 from xlareport.runtime.english import listing
 
 _HEAVIEST = 3
+_TIE = 1e-3
+"""By how much times differ, as a share, that count as equal."""
 _BUSIEST = 2
 _AGAIN = 3
 _MOST_NAMES = 4
@@ -135,13 +138,39 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
     rows = [row for row in _heavy(cost) if row.heavy.share > 0]
     if not rows:
         return ""
-    names = listing([f"`%{row.heavy.instruction}`" for row in rows])
+    tied = _tied(cost)
+    rows = tied or rows
+    names = _tied_words(tied) if tied else listing([f"`%{row.heavy.instruction}`" for row in rows])
     share = units.share(min(1.0, sum(row.heavy.share for row in rows)))
     accounts = "accounts" if len(rows) == 1 else "account"
     message = f"{names} {accounts} for {share} of roofline time{_work(cost, rows)}."
     whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
     text = f"{_whole(cost)}{message}{_uncounted(cost)}{whose}"
     return f"{text[0].upper()}{text[1:]}" if words.is_whole(module) else f"Last snapshot: {text}"
+
+
+def _tied(cost: CostReport) -> Sequence[HeavyRow]:
+    """Return the heaviest instructions where more than are named need the same time.
+
+    Those at the end of the list can have further equals: they are not counted.
+    """
+    first = cost.heaviest[0]
+    seconds = first.heavy.seconds
+    tied = [
+        row
+        for row in cost.heaviest
+        if row.opcode == first.opcode and isclose(row.heavy.seconds, seconds, rel_tol=_TIE)
+    ]
+    return tied if _HEAVIEST < len(tied) < len(cost.heaviest) else ()
+
+
+def _tied_words(rows: Sequence[HeavyRow]) -> str:
+    """Return `16 all-reduces of 112 µs each`, with the names of the first."""
+    kind = units.plural(len(rows), rows[0].opcode.removesuffix("-start"))
+    names = sorted((row.heavy.instruction for row in rows), key=lambda name: (len(name), name))
+    shown = ", ".join(f"`%{name}`" for name in names[:_HEAVIEST])
+    more = len(rows) - _HEAVIEST
+    return f"{kind} of {units.seconds(rows[0].heavy.seconds)} each ({shown} and {more:,} more)"
 
 
 def _time(profile: ProfileRecord) -> str:
