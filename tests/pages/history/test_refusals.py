@@ -1,6 +1,6 @@
 """Why two instructions were not fused: a plain sentence, and XLA's own text."""
 
-from xlareport.analysis.code.unfused_pairs import UnfusedPair
+from xlareport.analysis.code.unfused_pairs import SLOWER, UnfusedPair
 from xlareport.pages.history.refusals import refusal_words
 
 TILES = (
@@ -39,3 +39,5 @@ def test_of_several_consumers_it_is_said_which_the_reason_is_about() -> None:
     assert said.endswith("value. That holds for all 2 consumers of %gemm.")
     said, _ = refusal_words(pair(TILES, 2))
     assert "%gemm has 2 consumers; the log gives this reason without the consumer" in said
+    said, _ = refusal_words(pair(SLOWER, 4))
+    assert "The estimate is of all 4 consumers of %gemm together." in said

@@ -1,6 +1,6 @@
 """Why two instructions were not fused, in a plain sentence, with the words of XLA behind it."""
 
-from xlareport.analysis.code.unfused_pairs import UnfusedPair
+from xlareport.analysis.code.unfused_pairs import SLOWER, UnfusedPair
 
 _SENTENCES = (
     (
@@ -29,6 +29,8 @@ _SENTENCES = (
 _REUSED = "Names in it can be those of an equal fusion elsewhere: XLA reuses such a text."
 _OF_THE_PRODUCER = ("the producer is ", "not fusing because there are only bitcast users")
 """How reasons begin that hold for the producer with every consumer."""
+_ESTIMATED = (SLOWER, "the last estimate ")
+"""How reasons begin that follow from estimates for the producer with all of its consumers."""
 _SHORT = 160
 _LONGEST = 2_000
 
@@ -48,6 +50,8 @@ def _about(pair: UnfusedPair) -> str:
     """Return of which consumers a reason is: the log has it of the producer with all of them."""
     if pair.consumers < 2:
         return ""
+    if pair.reason.startswith(_ESTIMATED):
+        return f" The estimate is of all {pair.consumers:,} consumers of %{pair.producer} together."
     if pair.reason.startswith(_OF_THE_PRODUCER):
         return f" That holds for all {pair.consumers:,} consumers of %{pair.producer}."
     return (

@@ -139,7 +139,7 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
     if not rows:
         return ""
     tied = _tied(cost)
-    rows = tied or rows
+    rows = list(tied or rows)
     names = _tied_words(tied) if tied else listing([f"`%{row.heavy.instruction}`" for row in rows])
     share = units.share(min(1.0, sum(row.heavy.share for row in rows)))
     accounts = "accounts" if len(rows) == 1 else "account"
