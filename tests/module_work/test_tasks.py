@@ -33,7 +33,6 @@ def test_large_modules_come_with_matchings_and_kept_ones_without(
     work = ModuleWork("none", keep_in(tmp_path, 1 << 30))
     told: list[tuple[str, int, int]] = []
     with WorkerPool(2) as workers:
-
         found = list(
             match_large_modules(iter(every), work, workers, lambda *step: told.append(step))
         )
