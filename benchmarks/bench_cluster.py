@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(each) for each in text.split(",") if each]
+    return [int(part) for part in text.split(",") if part]
 
 
 def _line(row: dict[str, Any]) -> str:

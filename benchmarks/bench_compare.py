@@ -51,7 +51,7 @@ def _change(dump: Path, target: Path) -> int:
         if path.suffix == ".txt":
             lines = content.split(b"\n")
             for place, line in enumerate(lines):
-                if b" tanh(" in line and any(one.encode() in line for one in _LAYERS):
+                if b" tanh(" in line and any(layer.encode() in line for layer in _LAYERS):
                     lines[place] = line.replace(b" tanh(", b" logistic(")
                     count += 1
             content = b"\n".join(lines)

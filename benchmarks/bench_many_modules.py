@@ -80,17 +80,20 @@ def small_modules(paths: Sequence[Path], most_files: int) -> Iterator[Original]:
     for path in paths:
         with open_source(path) as source:
             for module in group(name_files(source)).modules:
-                one = _original(module, most_files)
-                if one is not None and one not in seen:
-                    seen.add(one)
-                    yield one
+                original = _original(module, most_files)
+                if original is not None and original not in seen:
+                    seen.add(original)
+                    yield original
 
 
 def _original(module: ModuleFiles, most_files: int) -> Original | None:
     chosen = sorted(module.artifacts, key=_place)[:most_files]
-    if len(chosen) < LEAST or sum(one.entry.size for one in chosen) > LARGEST:
+    if len(chosen) < LEAST or sum(artifact.entry.size for artifact in chosen) > LARGEST:
         return None
-    files = ((_NUMBER.split(Path(one.path).name, maxsplit=1), one.entry.read()) for one in chosen)
+    files = (
+        (_NUMBER.split(Path(artifact.path).name, maxsplit=1), artifact.entry.read())
+        for artifact in chosen
+    )
     named = [(parts[1], content) for parts, content in files if len(parts) > 1]
     return Original(module.name, tuple(named)) if len(named) == len(chosen) else None
 
@@ -115,7 +118,7 @@ def make(dump: Path, originals: Sequence[Original], modules: int) -> int:
 
 def edited(content: bytes, number: int) -> bytes:
     """Return a text with another size of its largest dimension; other files as they are."""
-    sizes = {int(one) for one in _SIZES.findall(content) if len(one) < 9}
+    sizes = {int(match) for match in _SIZES.findall(content) if len(match) < 9}
     if b"HloModule " not in content[:4096] or not sizes:
         return content
     largest, other = b"%d" % max(sizes), b"%d" % (10_000 + number)

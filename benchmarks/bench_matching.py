@@ -33,10 +33,10 @@ def main() -> None:
         reader = TextReader()
         before, after = original.read(reader), rewritten.read(reader)
         start = time.process_time()
-        found = match(before, after)
+        matching = match(before, after)
         seconds = time.process_time() - start
         print(
-            f"{kind:<24}{after.instruction_count:>10,} after{len(found.pairings):>10,} pairings"
+            f"{kind:<24}{after.instruction_count:>10,} after{len(matching.pairings):>10,} pairings"
             f"{seconds:>8.1f} s{peak_bytes() / 1e6:>8,.0f} MB"
         )
 

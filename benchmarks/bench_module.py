@@ -49,7 +49,7 @@ def main() -> None:
     """Print the size of a module's changes, and the CPU seconds of each stage of its analysis."""
     wanted = [Path(sys.argv[1])] if len(sys.argv) > 1 else dumps()
     key = max(_sizes(wanted, sys.argv[2] if len(sys.argv) > 2 else ""))[1:]
-    files = next(one for one in modules(key[0]) if one.key == key[1])
+    files = next(module for module in modules(key[0]) if module.key == key[1])
     for distinct in (False, True):
         _print(files, distinct=distinct)
 
@@ -57,20 +57,20 @@ def main() -> None:
 def _sizes(wanted: Sequence[Path], part: str) -> Iterator[tuple[int, Path, str]]:
     """Yield the bytes of each module, its dump and its name."""
     for dump in wanted:
-        for one in modules(dump):
-            if part in one.key:
-                yield sum(artifact.entry.size for artifact in one.artifacts), dump, one.key
+        for module in modules(dump):
+            if part in module.key:
+                yield sum(artifact.entry.size for artifact in module.artifacts), dump, module.key
 
 
 def _print(files: ModuleFiles, *, distinct: bool) -> None:
     """Measure a module, with or without the snapshots that equal the one before."""
     clock = Clock()
     module = clock.take("reading", lambda: read_module(files))
-    snapshots = [one.hlo for one in module.snapshots]
+    snapshots = [snapshot.hlo for snapshot in module.snapshots]
     if distinct:
         snapshots = list(_distinct(snapshots))
     changes = _stages(clock, snapshots)
-    matchings = [one.matching for one in changes if one.matching is not None]
+    matchings = [change.matching for change in changes if change.matching is not None]
     pairings = sum(len(one.pairings) for one in matchings)
     lines = sum(_lines(one) for one in matchings)
     kept = "without those that change nothing" if distinct else "all"
@@ -90,7 +90,7 @@ def _distinct(snapshots: Sequence[HloModule]) -> Iterator[HloModule]:
 def _stages(clock: Clock, snapshots: Sequence[HloModule]) -> list[StepChange]:
     """Take the time of what is derived from the snapshots; matching is a part of the steps."""
     changes = clock.take("steps without it", lambda: [step(*pair) for pair in pairwise(snapshots)])
-    found = {place: one.matching for place, one in enumerate(changes, 1) if one.matching}
+    found = {place: change.matching for place, change in enumerate(changes, 1) if change.matching}
     again = [(one.before, one.after) for one in found.values()]
     clock.take("matching", lambda: [match(*pair) for pair in again])
     clock.seconds["steps without it"] -= clock.seconds["matching"]
@@ -107,9 +107,9 @@ def _lines(matching: Matching) -> int:
     """Return the lines after in computations that are not shared."""
     before = matching.before.by_name
     return sum(
-        len(one.instructions)
-        for one in matching.after.computations
-        if before.get(one.name) is not one
+        len(computation.instructions)
+        for computation in matching.after.computations
+        if before.get(computation.name) is not computation
     )
 
 

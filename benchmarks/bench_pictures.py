@@ -96,10 +96,10 @@ def drawings(dump: Path) -> Iterator[list[Path]]:
     """Yield the .dot files of a dump, unpacked where it is an archive."""
     with open_source(dump) as source, tempfile.TemporaryDirectory() as folder:
         found = []
-        for number, one in enumerate(source.entries):
-            if one.path.endswith(".dot"):
+        for number, entry in enumerate(source.entries):
+            if entry.path.endswith(".dot"):
                 path = Path(folder) / f"{number}.dot"
-                path.write_bytes(one.read())
+                path.write_bytes(entry.read())
                 found.append(path)
         yield found
 
@@ -145,7 +145,7 @@ def growth(size: int, *, scopes: bool) -> Measured:
     started = time.process_time()
     levels = all_levels(module, ModulePictures(module))
     all_made = time.process_time() - started
-    dots = {dot_text(one.drawing): one.drawing for one in levels}
+    dots = {dot_text(level.drawing): level.drawing for level in levels}
     with LayoutPool(1) as pool:
         laid = {dot: laid_out(pool, dot) for dot in (dot_text(first), *dots)}
     times = {dot: seconds for dot, (seconds, _) in laid.items()}

@@ -67,9 +67,9 @@ def read(folder: Path) -> dict[str, float]:
     """Read the profile in a folder as a build does."""
     begun = time.process_time()
     with open_source(folder) as source:
-        found = read_profiles(source, ())
+        profiles = read_profiles(source, ())
     seconds = time.process_time() - begun
-    events = sum(one.events for one in found.modules.values())
+    events = sum(module.events for module in profiles.modules.values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"events": events, "cpu_seconds": seconds, "peak_megabytes": peak}
 
@@ -77,28 +77,32 @@ def read(folder: Path) -> dict[str, float]:
 def small_profile() -> list[OpEvent]:
     """Return the events of the small profile."""
     with open_source(SMALL) as source:
-        (trace,) = (one for one in source.entries if one.path.endswith(".trace.json.gz"))
+        (trace,) = (entry for entry in source.entries if entry.path.endswith(".trace.json.gz"))
         with trace.location.open("rb") as file:
             return list(trace_events(file, trace.path, []))
 
 
 def repeated(events: list[OpEvent], size: int) -> Iterator[OpEvent]:
     """Yield so many events, each repetition later than the one before, with runs of its own."""
-    length = max(one.end for one in events) + 1
+    length = max(event.end for event in events) + 1
     for number in range(size):
         again, place = divmod(number, len(events))
-        one = events[place]
-        yield replace(one, start=one.start + again * length, run=f"{one.run}{again:06d}")
+        event = events[place]
+        yield replace(event, start=event.start + again * length, run=f"{event.run}{again:06d}")
 
 
 def write_trace(path: Path, events: Iterator[OpEvent]) -> None:
     """Write a Chrome trace."""
     with gzip.open(path, "wt", compresslevel=1) as file:
         file.write('{"displayTimeUnit":"ns","traceEvents":[{}')
-        for one in events:
-            args = {"hlo_module": one.module, "hlo_op": one.instruction, "run_id": one.run}
-            told = {"ph": "X", "pid": one.thread[0], "tid": one.thread[1], "args": args}
-            told |= {"ts": one.start / 1e6, "dur": one.duration / 1e6, "name": one.instruction}
+        for event in events:
+            args = {"hlo_module": event.module, "hlo_op": event.instruction, "run_id": event.run}
+            told = {"ph": "X", "pid": event.thread[0], "tid": event.thread[1], "args": args}
+            told |= {
+                "ts": event.start / 1e6,
+                "dur": event.duration / 1e6,
+                "name": event.instruction,
+            }
             file.write("," + json.dumps(told, separators=(",", ":")))
         file.write("]}")
 

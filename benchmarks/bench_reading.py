@@ -73,8 +73,8 @@ def dump_folder(named: Path | None) -> Iterator[Path]:
 
 def find_texts(folder: Path) -> list[Path]:
     """Return the HLO texts of a dump by name."""
-    found = (path for path in folder.rglob("*.txt") if path.is_file())
-    return sorted(path for path in found if _starts_a_module(path))
+    paths = (path for path in folder.rglob("*.txt") if path.is_file())
+    return sorted(path for path in paths if _starts_a_module(path))
 
 
 def _starts_a_module(path: Path) -> bool:

@@ -89,7 +89,7 @@ def measures(browser: Browser, site: Path) -> Iterator[Measure]:
 
 def main_module(site: Path) -> str:
     """Return the module with the most changed instructions."""
-    slugs = [one.name for one in (site / "assets" / "data" / "m").iterdir() if one.is_dir()]
+    slugs = [path.name for path in (site / "assets" / "data" / "m").iterdir() if path.is_dir()]
     return max(slugs, key=lambda slug: sum(size for _, size in steps_of(site, slug)))
 
 

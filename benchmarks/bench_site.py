@@ -123,12 +123,12 @@ def sizes(found: SiteSizes, dump: Path) -> Iterator[Row]:
 
 def weight(dump: Path) -> int | None:
     """Return the bytes of a dump; None for an archive."""
-    return sum(one.stat().st_size for one in files(dump)) if dump.is_dir() else None
+    return sum(file.stat().st_size for file in files(dump)) if dump.is_dir() else None
 
 
 def files(dump: Path) -> list[Path]:
     """Return the files of a dump."""
-    return [one for one in dump.rglob("*") if one.is_file()]
+    return [path for path in dump.rglob("*") if path.is_file()]
 
 
 def peers(dump: Path) -> Iterator[Row]:
@@ -136,10 +136,10 @@ def peers(dump: Path) -> Iterator[Row]:
     if not dump.is_dir():
         yield Row("the dump as its archive", dump.stat().st_size / 1e6, None, "MB")
         return
-    packed = sum(len(zlib.compress(one.read_bytes())) for one in files(dump))
+    packed = sum(len(zlib.compress(file.read_bytes())) for file in files(dump))
     yield Row("the dump itself", (weight(dump) or 0) / 1e6, None, "MB")
     yield Row("the dump as a zip", packed / 1e6, None, "MB")
-    drawn = [one.stat().st_size for one in files(dump) if one.suffix == ".html"]
+    drawn = [file.stat().st_size for file in files(dump) if file.suffix == ".html"]
     if drawn:
         yield Row("XLA's own pages", sum(drawn) / 1e6, None, "MB", f"{len(drawn)} of them")
 
@@ -177,7 +177,7 @@ def opened(page: Page, file: Path, state: str = "") -> float:
 
 def steps(context: BrowserContext, site: Path, most: int) -> Iterator[Row]:
     """Yield the slowest step after a key, of the module that the most steps changed."""
-    slugs = [one.name for one in (site / "assets" / "data" / "m").iterdir()]
+    slugs = [path.name for path in (site / "assets" / "data" / "m").iterdir()]
     counts = {slug: changed_steps(site, slug) for slug in slugs}
     slug = max(counts, key=counts.__getitem__)
     if not counts[slug]:
@@ -199,7 +199,7 @@ def changed_steps(site: Path, slug: str) -> int:
         index = read_stored_value(site, f"m/{slug}/steps")
     except FileNotFoundError:
         return 0
-    return sum(one["changed"] is True for one in index["steps"])
+    return sum(step["changed"] is True for step in index["steps"])
 
 
 def slowest(what: str, times: Sequence[float], most: float, each: str) -> Row:
@@ -221,10 +221,10 @@ def searching(context: BrowserContext, site: Path) -> Row:
 def show(name: str, rows: Sequence[Row]) -> None:
     """Print the table."""
     table = Table("", "measured", "budget", "", "", title=name)
-    for one in rows:
-        most = "" if one.most is None else f"{one.most:.4g} {one.unit}"
-        verdict = "" if one.most is None else "held" if one.measured <= one.most else "BROKEN"
-        table.add_row(one.what, f"{one.measured:.4g} {one.unit}", most, verdict, one.of)
+    for row in rows:
+        most = "" if row.most is None else f"{row.most:.4g} {row.unit}"
+        verdict = "" if row.most is None else "held" if row.measured <= row.most else "BROKEN"
+        table.add_row(row.what, f"{row.measured:.4g} {row.unit}", most, verdict, row.of)
     Console().print(table)
 
 

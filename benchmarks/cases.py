@@ -72,7 +72,7 @@ def place_of(dump: str) -> Path | None:
         candidates += [beside / dump / dump, beside / f"{dump}.tar.zst"]
     for folder in (_ROOT / "tests/data", _ROOT / "examples"):
         candidates += [folder / dump, folder / f"{dump}.tar.zst"]
-    return next((one for one in candidates if one.exists()), None)
+    return next((candidate for candidate in candidates if candidate.exists()), None)
 
 
 @contextmanager
@@ -103,7 +103,9 @@ def in_order_of(plain: AnalyzedDump, hidden: AnalyzedDump) -> list[ModuleSummary
 
     A trace is not renamed: what it told of the original modules is told of these.
     """
-    places = {path: place for place, one in enumerate(plain.summaries) for path in _paths(one)}
+    places = {
+        path: place for place, summary in enumerate(plain.summaries) for path in _paths(summary)
+    }
     true = {
         other.path: places.get(one.path, 0)
         for one, other in zip(plain.artifacts, hidden.artifacts, strict=True)
@@ -125,17 +127,17 @@ def _renamed(source: Source, folder: Path) -> Iterator[Entry]:
     names = _names(group(artifacts).modules)
     pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))) or "(?!)")
     inside = re.compile(rb"(?<![\w])(?:" + pattern.pattern.encode() + rb")(?![A-Za-z])")
-    for number, one in enumerate(artifacts):
-        path = pattern.sub(lambda found: meaningless(found[0]), one.path)
-        location = one.entry.location
-        if one.name.kind in _HLO:
+    for number, artifact in enumerate(artifacts):
+        path = pattern.sub(lambda found: meaningless(found[0]), artifact.path)
+        location = artifact.entry.location
+        if artifact.name.kind in _HLO:
             location = folder / str(number)
-            location.write_bytes(_anonymous(one.entry.read(), inside))
-        yield replace(one.entry, path=path, place=location, is_below=False)
+            location.write_bytes(_anonymous(artifact.entry.read(), inside))
+        yield replace(artifact.entry, path=path, place=location, is_below=False)
 
 
 def _names(modules: Sequence[ModuleFiles]) -> set[str]:
-    names = {function_name(one.name) for one in modules}
+    names = {function_name(module.name) for module in modules}
     return {name for name in names if len(name) > 2 and not name.startswith("module_")}
 
 

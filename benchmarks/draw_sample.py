@@ -66,8 +66,8 @@ class Drawn:
 
 
 def _file(stage: SnapshotFiles) -> str:
-    found = next(one for one in stage.artifacts if one.name.kind == "hlo-text")
-    return found.entry.path.rpartition("/")[2]
+    artifact = next(artifact for artifact in stage.artifacts if artifact.name.kind == "hlo-text")
+    return artifact.entry.path.rpartition("/")[2]
 
 
 def claims(pairing: Pairing) -> Iterator[Claim]:
@@ -130,13 +130,13 @@ def main() -> None:
     """Write claims and snapshots into the folder that is named."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    found = draw()
+    drawing = draw()
     with (folder / "drawn.tsv").open("w", newline="") as file:
         rows = csv.writer(file, delimiter="\t", lineterminator="\n")
         rows.writerow(_COLUMNS)
-        for one, claim in found:
+        for one, claim in drawing:
             rows.writerow((one.step.ran, *one.files, *claim))
-    _pack(folder, list({one.files: one for one, _ in found}.values()))
+    _pack(folder, list({one.files: one for one, _ in drawing}.values()))
 
 
 if __name__ == "__main__":

@@ -152,8 +152,8 @@ def run(trial: Trial, kills: int) -> Counter[str]:
         if number % 5 == 4:
             found += unrepaired(trial, fresh, sites, sources)
             counted["repaired"] += 1
-        for one in found:
-            print(f"kill {number} ({way}): {one}")
+        for wrong in found:
+            print(f"kill {number} ({way}): {wrong}")
         counted["wrong"] += len(found)
         if found:
             trial.whole(DUMPS["A"])

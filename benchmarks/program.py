@@ -89,10 +89,10 @@ class Program:
 
     def read(self, reader: TextReader) -> HloModule:
         """Return the module as the report reads it."""
-        found = reader.read(self.print().encode(), "synthetic")
-        if found is None:
+        parsed = reader.read(self.print().encode(), "synthetic")
+        if parsed is None:
             raise ValueError("The rewritten module cannot be read.")
-        return found
+        return parsed
 
     def copy(self) -> "Program":
         """Return a copy to rewrite; its lines go on those of this one."""
@@ -121,7 +121,7 @@ class Program:
 def program_of(module: HloModule) -> Program:
     """Return a module as a program; lines are numbered in order."""
     numbers = iter(range(module.instruction_count))
-    bodies = [_body(one, numbers, module) for one in module.computations]
+    bodies = [_body(computation, numbers, module) for computation in module.computations]
     name = re.match(r"[\w.\-]+", module.name)
     header = f"{name[0] if name else 'module'}"
     return Program(header, bodies)
@@ -130,17 +130,17 @@ def program_of(module: HloModule) -> Program:
 def _body(computation: Computation, numbers: Iterator[int], module: HloModule) -> Body:
     lines = [
         Line(
-            name=one.name,
-            opcode=one.opcode,
-            shape=one.shape.text,
-            operands=list(one.operands),
-            argument=one.argument,
-            attributes=one.attributes_text,
-            callees=tuple(name for _, name in one.called),
-            is_root=one is computation.root,
+            name=instruction.name,
+            opcode=instruction.opcode,
+            shape=instruction.shape.text,
+            operands=list(instruction.operands),
+            argument=instruction.argument,
+            attributes=instruction.attributes_text,
+            callees=tuple(name for _, name in instruction.called),
+            is_root=instruction is computation.root,
             origins=(next(numbers),),
         )
-        for one in computation.instructions
+        for instruction in computation.instructions
     ]
     return Body(computation.name, lines, computation is module.entry)
 

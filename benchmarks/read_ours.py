@@ -23,8 +23,13 @@ def force(module: HloModule, seen: set[Computation]) -> int:
         if computation in seen:
             continue
         seen.add(computation)
-        for one in computation.instructions:
-            _ = (one.operands, one.shape, one.attributes, one.called)
+        for instruction in computation.instructions:
+            _ = (
+                instruction.operands,
+                instruction.shape,
+                instruction.attributes,
+                instruction.called,
+            )
     return count
 
 

@@ -249,7 +249,7 @@ def _split_line(program: Program, line: Line, halves: tuple[str, str, int]) -> l
     shape, rest, size = halves
     lines, parts = [], []
     for start, end in ((0, size // 2), (size // 2, size)):
-        ranges = [f"[{start}:{end}]", *(f"[0:{one}]" for one in rest.split(",") if one)]
+        ranges = [f"[{start}:{end}]", *(f"[0:{part}]" for part in rest.split(",") if part)]
         attributes = f"slice={{{', '.join(ranges)}}}"
         operands = []
         for name in line.operands:

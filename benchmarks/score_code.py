@@ -25,46 +25,48 @@ _COLUMNS = (*_GRADES, _WHOLE, _NONE)
 
 def final_only(files: ModuleFiles) -> ModuleFiles:
     """Return a module without its snapshots between passes, which nobody needs here."""
-    named = tuple(one for one in files.stages if one.sequence is None)
+    named = tuple(stage for stage in files.stages if stage.sequence is None)
     return replace(files, stages=named) if named else files
 
 
 def links(files: ModuleFiles) -> tuple[CodeLink, ...]:
     """Return the files of code of a module, linked; all without a place where none is read."""
     texts, _ = read_code(files)
-    made = (code_file(one) for one in texts)
-    found: list[CodeFile] = [one for one in made if one.kind != "autotune"]
-    module = read_module(final_only(files)) if found else None
+    made = (code_file(text) for text in texts)
+    code_files: list[CodeFile] = [one for one in made if one.kind != "autotune"]
+    module = read_module(final_only(files)) if code_files else None
     if module is None or module.final is None:
-        return tuple(CodeLink(one, (), "The dump holds no HLO of the module.") for one in found)
-    return join_code(module.final.hlo, found, module.code).links
+        return tuple(
+            CodeLink(one, (), "The dump holds no HLO of the module.") for one in code_files
+        )
+    return join_code(module.final.hlo, code_files, module.code).links
 
 
 def verdict(link: CodeLink) -> str:
     """Return the grade of the least certain place of a file."""
     if not link.places:
         return _NONE
-    if not any(one.instruction for one in link.places):
+    if not any(place.instruction for place in link.places):
         return _WHOLE
-    return max((one.grade for one in link.places), key=_GRADES.index)
+    return max((place.grade for place in link.places), key=_GRADES.index)
 
 
 def main() -> None:
     """Print one line for each dump, the files without an instruction, and the sums."""
     sums: Counter[str] = Counter()
-    print(f"{'dump':34}" + "".join(f"{one:>14}" for one in _COLUMNS))
+    print(f"{'dump':34}" + "".join(f"{column:>14}" for column in _COLUMNS))
     for dump in dumps():
         found = [link for files in modules(dump) for link in links(files)]
         counted = Counter(map(verdict, found))
         if found and not _is_tpu(dump):
-            print(f"{dump.name:34}" + "".join(f"{counted[one]:>14}" for one in _COLUMNS))
+            print(f"{dump.name:34}" + "".join(f"{counted[column]:>14}" for column in _COLUMNS))
             reasons = Counter(one.reason for one in found if not one.places)
             for reason, number in reasons.items():
                 print(f"    {number} without an instruction: {reason}")
             sums += counted
     total = sums.total()
     print(f"linked: {total - sums[_NONE]}/{total} ({1 - sums[_NONE] / total:.1%})")
-    print(", ".join(f"{one} {sums[one]}" for one in _COLUMNS))
+    print(", ".join(f"{column} {sums[column]}" for column in _COLUMNS))
 
 
 def _is_tpu(dump: Path) -> bool:

@@ -108,7 +108,7 @@ def count_text(text: str) -> Counter[tuple[str, int, int, int]]:
     partitions = int((re.search(r"num_partitions=(\d+)", text) or [0, 1])[1])
     replicas = int((re.search(r"replica_count=(\d+)", text) or [0, 1])[1])
     entry, blocks = read_blocks(text)
-    found: Counter[tuple[str, int, int, int]] = Counter()
+    counter: Counter[tuple[str, int, int, int]] = Counter()
     pieces: set[tuple[str, str]] = set()
     fused_in = {
         name: place
@@ -138,8 +138,8 @@ def count_text(text: str) -> Counter[tuple[str, int, int, int]]:
             scatters = name.startswith("all-reduce-scatter")
             kind = "reduce-scatter" if scatters else kind
             size = group_size(kind, attributes, partitions * replicas)
-            found[kind, data, sent(kind, size, data), size] += 1
-    return found
+            counter[kind, data, sent(kind, size, data), size] += 1
+    return counter
 
 
 def started(shape: str) -> str:
@@ -173,7 +173,10 @@ def check(dump: Path) -> Counter[str]:
                 continue
             text = final.read_from.entry.read().decode("utf-8", "replace")
             counted = count_text(text)
-            records = [asdict(one) for one in collective_records(made.analysis.collectives)]
+            records = [
+                asdict(collective_record)
+                for collective_record in collective_records(made.analysis.collectives)
+            ]
             if counted or records:
                 counts["modules"] += 1
                 counts += compare(files.key, counted, records, made.module.snapshots)
@@ -184,7 +187,8 @@ def compare(key: str, counted: Any, records: list[Any], snapshots: Any) -> Count
     """Compare one module; return what was counted."""
     counts: Counter[str] = Counter(collectives=len(records), counted=counted.total())
     told = Counter(
-        (one["kind"], one["bytes"], one["wire_bytes"], one["group_size"]) for one in records
+        (record["kind"], record["bytes"], record["wire_bytes"], record["group_size"])
+        for record in records
     )
     counts["equal"] = (told & counted).total()
     if told != counted:
@@ -195,26 +199,26 @@ def compare(key: str, counted: Any, records: list[Any], snapshots: Any) -> Count
             "only in the text:",
             dict(counted - told),
         )
-    texts = [one.read_from.entry.read().decode("utf-8", "replace") for one in snapshots]
-    first = next((at for at, one in enumerate(texts) if count_text(one)), len(texts))
+    texts = [snapshot.read_from.entry.read().decode("utf-8", "replace") for snapshot in snapshots]
+    first = next((at for at, text in enumerate(texts) if count_text(text)), len(texts))
     in_program = bool(texts) and bool(count_text(texts[0]))
-    for one in records:
-        origin = one["origin"]
+    for record in records:
+        origin = record["origin"]
         counts[f"cause {origin['cause']}"] += 1
         counts[f"grade {origin['grade']}"] += 1
-        missing = [*nulls(one), *nulls(origin)]
+        missing = [*nulls(record), *nulls(origin)]
         counts["null without reason"] += len(missing)
         by_user = origin["cause"] == "written by the user"
         counts["user without program"] += by_user and not in_program
         is_first = origin["stage"] == snapshots[first].stage.label if first < len(texts) else False
         counts["first where the text has it"] += is_first
-        unknown = [name for name in ("sharding", "time_us", "exposed_us") if one[name] is None]
+        unknown = [name for name in ("sharding", "time_us", "exposed_us") if record[name] is None]
         for name in unknown if not by_user else [name for name in unknown if name != "sharding"]:
-            counts[f"{name} null: {one[f'{name}_reason'][:60]}"] += 1
-        if one["sharding"] and not one["sharding"]["to"]:
+            counts[f"{name} null: {record[f'{name}_reason'][:60]}"] += 1
+        if record["sharding"] and not record["sharding"]["to"]:
             counts["sharding without to"] += 1
         if missing:
-            print(key, one["instruction"], "null without reason:", missing)
+            print(key, record["instruction"], "null without reason:", missing)
     return counts
 
 

@@ -67,7 +67,7 @@ def mistakes(pair: Pair, view: ComparisonRecord) -> list[str]:
     ]
     if pair.kind == "null":
         alarms = [each.sentence for each in causes if each.kind not in _NOTES]
-        return wrong + [f"an alarm: {each}" for each in alarms]
+        return wrong + [f"an alarm: {alarm}" for alarm in alarms]
     first = causes[0] if causes else None
     if first is None or first.kind != pair.cause:
         wrong.append(f"first cause {pair.cause}: {first.sentence if first else 'none'}")

@@ -46,7 +46,7 @@ def found_links(label: Label, known: list[Pair]) -> Found | None:
     with opened(place, anonymous=False) as source:
         made = analysed(source)
         graphs, _ = read_graphs(made.grouped.others)
-    names = {one.files.key: one.display_name for one in made.summaries}
+    names = {summary.files.key: summary.display_name for summary in made.summaries}
     linked = [
         (one, (names[one.source], names[one.target]))
         for one in link_modules(made.summaries, assign_processes(made.summaries), graphs)

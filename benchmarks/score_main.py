@@ -33,7 +33,7 @@ class Outcome:
 
 def largest_text(summaries: Sequence[ModuleSummary]) -> int | None:
     """Return the module that people take: the one with the largest final text."""
-    sizes = [one.text_bytes for one in summaries]
+    sizes = [summary.text_bytes for summary in summaries]
     return sizes.index(max(sizes)) if any(sizes) else None
 
 
@@ -45,7 +45,7 @@ def right(label: Label, name: str) -> bool:
 def judged(label: Label, names: Sequence[str], summaries: Sequence[ModuleSummary]) -> Outcome:
     """Judge one dump; `names` are the true names of the modules."""
     called = {one.files.key: name for one, name in zip(summaries, names, strict=True)}
-    ranked = [called[one.summary.files.key] for one in rank_modules(summaries).modules]
+    ranked = [called[module.summary.files.key] for module in rank_modules(summaries).modules]
     place = next((at for at, name in enumerate(ranked, 1) if right(label, name)), None)
     guess = guess_main(rank_modules(summaries))
     played = assign_roles(summaries, guess)
@@ -70,7 +70,7 @@ def main() -> None:
         with opened(place, anonymous=False) as source:
             original = analysed(source)
         plain = original.summaries
-        names = [one.display_name for one in plain]
+        names = [summary.display_name for summary in plain]
         with opened(place, anonymous=True) as source:
             hidden = in_order_of(original, analysed(source))
         outcomes = judged(label, names, plain), judged(label, names, hidden)
@@ -84,13 +84,13 @@ def main() -> None:
 def _line(label: Label, outcomes: tuple[Outcome, Outcome], *, by_size: bool) -> str:
     plain, hidden = outcomes
     size = "right" if by_size else "wrong"
-    told = [str(one.place or "-") for one in outcomes]
+    told = [str(outcome.place or "-") for outcome in outcomes]
     roles_told = f"{plain.roles_right}/{plain.roles_labelled}"
     told_hidden = f"{hidden.roles_right}/{hidden.roles_labelled}"
     start = f"{label.dump:34}{len(label.answers):>8}{size:>11}{told[0]:>7}{told[1]:>11}"
     start += f"  {plain.sureness:6}"
     if "-v" in sys.argv:
-        start += "".join(f"\n    {line}" for one in outcomes for line in one.wrong)
+        start += "".join(f"\n    {line}" for outcome in outcomes for line in outcome.wrong)
     return f"{start}  {roles_told}, {told_hidden} anonymous"
 
 

@@ -36,8 +36,8 @@ def names_of(dump: Path) -> Sequence[tuple[str, DumpName]]:
     """Return every path of a dump with its name taken apart."""
     with open_source(dump) as source:
         heads = {entry.path: entry for entry in source.entries}
-        found = classify(list(heads), peek=lambda path: heads[path].head())
-        return list(zip(heads, found, strict=True))
+        name = classify(list(heads), peek=lambda path: heads[path].head())
+        return list(zip(heads, name, strict=True))
 
 
 def named_passes(name: DumpName) -> Iterator[Named]:

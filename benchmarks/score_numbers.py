@@ -54,8 +54,10 @@ class Verdict:
 def verdicts(python: str, files: ModuleFiles) -> Iterator[Verdict]:
     """Run the snapshots of a module and judge each step that can be compared."""
     module = read_module(files)
-    texts = [one for one in module.snapshots if one.read_from.name.kind == "hlo-text"]
-    if len(texts) < 2 or max(one.hlo.instruction_count for one in texts) > _MOST_INSTRUCTIONS:
+    texts = [
+        snapshot for snapshot in module.snapshots if snapshot.read_from.name.kind == "hlo-text"
+    ]
+    if len(texts) < 2 or max(text.hlo.instruction_count for text in texts) > _MOST_INSTRUCTIONS:
         return
     digests = dict(zip(texts, _digests(python, texts), strict=True))
     yield from _judged(module, digests)
@@ -75,9 +77,9 @@ def _digests(python: str, snapshots: Sequence[ParsedSnapshot]) -> list[str | Non
     """Return the digest of each snapshot, None where it does not run."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
-        for number, one in enumerate(snapshots):
+        for number, snapshot in enumerate(snapshots):
             path = Path(folder, f"{number}.txt")
-            path.write_bytes(content(one.stage, "hlo-text") or b"")
+            path.write_bytes(content(snapshot.stage, "hlo-text") or b"")
             paths.append(str(path))
         return [answer.get("digest") for answer in _answers(python, paths)]
 

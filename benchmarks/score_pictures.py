@@ -138,7 +138,7 @@ def _named(row: Sequence[Any], target: int, opens: int) -> Iterator[str]:
 
 def main() -> None:
     """Print a line for each report; end with 1 where a promise is broken."""
-    print(f"{'report':34}" + "".join(f"{one:>13}" for one in _HEADS))
+    print(f"{'report':34}" + "".join(f"{head:>13}" for head in _HEADS))
     kept = True
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
@@ -172,7 +172,9 @@ def _row(name: str, one: Score) -> str:
         f"{one.instructions:,}",
         f"{one.unreached:,}",
     )
-    return f"{name:34}" + "".join(f"{one:>13}" for one in cells) + ("" if one.kept else "  BROKEN")
+    return (
+        f"{name:34}" + "".join(f"{cell:>13}" for cell in cells) + ("" if one.kept else "  BROKEN")
+    )
 
 
 def scored(site: Path, page: Page) -> Score:

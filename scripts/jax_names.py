@@ -49,12 +49,12 @@ def main() -> None:
 
 
 def _modules() -> Iterator[ModuleType]:
-    for found in pkgutil.walk_packages(jax.__path__, "jax.", onerror=lambda _: None):
-        if not any(word in found.name for word in _LEFT_OUT):
+    for walk_package in pkgutil.walk_packages(jax.__path__, "jax.", onerror=lambda _: None):
+        if not any(word in walk_package.name for word in _LEFT_OUT):
             try:
-                yield importlib.import_module(found.name)
+                yield importlib.import_module(walk_package.name)
             except Exception as error:  # noqa: BLE001 - a module of an experiment may raise anything
-                warnings.warn(f"{found.name}: {error}", stacklevel=1)
+                warnings.warn(f"{walk_package.name}: {error}", stacklevel=1)
 
 
 def _keep(places: dict[str, str], name: str, where: str) -> None:

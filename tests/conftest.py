@@ -66,9 +66,9 @@ def payload_files(*payloads: Payload) -> list[tuple[str, str]]:
     """Return the files of payloads as a build writes them: a module's small ones share one."""
     alone: list[Payload] = []
     modules: dict[str, list[Payload]] = {}
-    for one in payloads:
-        place = re.fullmatch(r"m/([^/]+)/(?!search|texts).*", one.key)
-        (modules.setdefault(place[1], []) if place else alone).append(one)
+    for payload in payloads:
+        place = re.fullmatch(r"m/([^/]+)/(?!search|texts).*", payload.key)
+        (modules.setdefault(place[1], []) if place else alone).append(payload)
     together = (
         module_payloads(navigation.module_key(slug, "small"), some)
         for slug, some in modules.items()

@@ -60,9 +60,14 @@ def test_what_became_slower(tmp_path: Path) -> None:
     assert module.times is not None
     assert (module.times.before, module.times.after) == (11.0, 41.0)
     assert (module.times.base_runs, module.times.head_runs, module.times.slower) == (3, 3, 1)
-    (one,) = module.times.instructions
-    assert (one.base, one.head, one.certain, one.grade) == (("dot.1",), ("dot.1",), True, "exact")
-    figures = {each.name: (each.base, each.head) for each in module.figures}
+    (instruction,) = module.times.instructions
+    assert (instruction.base, instruction.head, instruction.certain, instruction.grade) == (
+        ("dot.1",),
+        ("dot.1",),
+        True,
+        "exact",
+    )
+    figures = {figure.name: (figure.base, figure.head) for figure in module.figures}
     assert figures["run_nanoseconds"] == (11_000, 41_000)
     said = markdown(view)
     assert "| Measured time per run | 11 µs | 41 µs | +272.7% |" in said
@@ -76,7 +81,9 @@ def test_a_dump_against_itself_has_nothing_slower(tmp_path: Path) -> None:
     (module,) = view.modules
     assert module.times is not None
     assert module.times.slower == 0
-    assert {one.after - one.before for one in module.times.instructions} == {0.0}
+    assert {
+        instruction.after - instruction.before for instruction in module.times.instructions
+    } == {0.0}
     assert "What became slower" not in markdown(view)
 
 
@@ -92,7 +99,7 @@ def test_a_profile_beside_both_is_of_neither(tmp_path: Path) -> None:
     (module,) = view.modules
     assert module.times is not None
     assert (module.times.before, module.times.after) == (11.0, 41.0)
-    assert sum("beside both dumps" in one.message for one in view.problems) >= 2
+    assert sum("beside both dumps" in problem.message for problem in view.problems) >= 2
 
 
 def test_profiles_that_are_named(tmp_path: Path) -> None:
@@ -111,7 +118,7 @@ def test_profiles_that_are_named(tmp_path: Path) -> None:
 
 def test_modules_of_one_name_are_a_guess(tmp_path: Path) -> None:
     base = side(tmp_path / "a", 10, numbers=(1, 2))
-    grades = [one.times.grade for one in compared(base, base).modules if one.times]
+    grades = [module.times.grade for module in compared(base, base).modules if module.times]
     assert grades == ["guessed", "guessed"]
 
 

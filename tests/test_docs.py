@@ -113,7 +113,9 @@ def test_notices_are_in_the_report_and_beside_the_license() -> None:
 
 
 def test_locked_dependencies_have_hashes_and_are_those_of_the_package() -> None:
-    wanted = {re.split(r"[>=<;\[ ]", each)[0] for each in SETTINGS["project"]["dependencies"]}
+    wanted = {
+        re.split(r"[>=<;\[ ]", dependency)[0] for dependency in SETTINGS["project"]["dependencies"]
+    }
     for name in ("runtime", "release"):
         text = (ROOT / f"requirements/{name}.txt").read_text("utf-8")
         entries = re.split(r"\n(?=[a-z])", text)

@@ -35,9 +35,9 @@ ENTRY main {
 
 
 def module() -> HloModule:
-    found = TextReader().read(HLO, "x.txt")
-    assert found is not None
-    return found
+    parsed = TextReader().read(HLO, "x.txt")
+    assert parsed is not None
+    return parsed
 
 
 def exported() -> Exported:
@@ -46,7 +46,7 @@ def exported() -> Exported:
 
 
 def nodes(graph: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["id"]: one for one in graph["nodes"]}
+    return {node["id"]: node for node in graph["nodes"]}
 
 
 def test_the_entry_comes_first_and_fusions_lead_inside() -> None:

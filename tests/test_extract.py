@@ -14,12 +14,12 @@ def test_it_gives_the_texts_back_byte_for_byte(
     single: Path, two_modules: Path, tmp_path: Path
 ) -> None:
     written, problems = extract_texts(single, tmp_path / "texts")
-    back = {one.name: one.read_bytes() for one in (tmp_path / "texts").iterdir()}
+    back = {path.name: path.read_bytes() for path in (tmp_path / "texts").iterdir()}
 
     assert problems == ()
     assert written == len(back) > 5
     assert all((two_modules / name).read_bytes() == content for name, content in back.items())
-    assert {one.name for one in two_modules.glob("module_0002*.txt")} <= set(back)
+    assert {path.name for path in two_modules.glob("module_0002*.txt")} <= set(back)
 
 
 def test_a_damaged_one_says_what_is_lost(single: Path, tmp_path: Path) -> None:
@@ -28,4 +28,4 @@ def test_a_damaged_one_says_what_is_lost(single: Path, tmp_path: Path) -> None:
     damaged.write_text(text.replace(f'["{MAIN}/texts-0","', f'["{MAIN}/texts-0",7,"'))
     _, problems = extract_texts(damaged, tmp_path / "texts")
 
-    assert any("texts-0" in one.message for one in problems)
+    assert any("texts-0" in problem.message for problem in problems)

@@ -40,10 +40,11 @@ def model_text(module: HloModule) -> Iterator[str]:
         entry = " (entry)" if computation.is_entry else ""
         root = computation.root.name if computation.root else "none"
         yield f"computation {computation.name}{entry}, root {root}"
-        for one in computation.instructions:
-            called = "".join(f" {role}:{callee}" for role, callee in one.called)
-            operands = ", ".join(one.operands) or one.argument
-            yield f"  {one.name}: {one.shape.text} = {one.opcode}({operands}){called}"
+        for instruction in computation.instructions:
+            called = "".join(f" {role}:{callee}" for role, callee in instruction.called)
+            operands = ", ".join(instruction.operands) or instruction.argument
+            result = f"{instruction.shape.text} = {instruction.opcode}({operands}){called}"
+            yield f"  {instruction.name}: {result}"
 
 
 @pytest.mark.parametrize("stage", ["before_optimizations", "cpu_after_optimizations"])
@@ -64,6 +65,6 @@ def test_pages(page: str, sources: Path, snapshot: Snapshot) -> None:
 
 def test_the_step_that_fused(sources: Path, snapshot: Snapshot) -> None:
     steps = read_stored_value(sources, f"m/{MODULE}/steps")
-    (fused,) = (one["id"] for one in steps["steps"] if one["after"] == "fusion")
+    (fused,) = (step["id"] for step in steps["steps"] if step["after"] == "fusion")
     story = read_stored_value(sources, f"m/{MODULE}/step-{fused}")
     snapshot(json.dumps(story, indent=1) + "\n", "step-fusion.json")

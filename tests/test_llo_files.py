@@ -25,7 +25,9 @@ def dump(tmp_path: Path, unpacked: Callable[[str], Path]) -> Path:
 def program(dump: Path) -> tuple[TpuProgram, tuple[Problem, ...]]:
     with xlareport.api.read(dump) as report:
         (module,) = (module for module in report.modules if "layers" in module.name)
-        (result,) = (each for each in module.tpu_programs if each.program == NAME)
+        (result,) = (
+            tpu_program for tpu_program in module.tpu_programs if tpu_program.program == NAME
+        )
         return result, module.problems
 
 
@@ -63,7 +65,11 @@ def test_a_program_that_no_instruction_has(dump: Path) -> None:
         path.rename(path.with_name(path.name.replace(NAME, "stranger.7")))
     with xlareport.api.read(dump) as report:
         (module,) = (module for module in report.modules if "layers" in module.name)
-        (result,) = (each for each in module.tpu_programs if each.program == "stranger.7")
+        (result,) = (
+            tpu_program
+            for tpu_program in module.tpu_programs
+            if tpu_program.program == "stranger.7"
+        )
         messages = [problem.message for problem in module.problems]
     assert result.instruction is None
     assert messages == [
@@ -81,8 +87,8 @@ def test_broken_bytes_anywhere(dump: Path) -> None:
         path.write_bytes(data)
     with xlareport.api.read(dump) as report:
         for module in report.modules:
-            for each in module.tpu_programs:
-                for unit in each.units.values():
+            for tpu_program in module.tpu_programs:
+                for unit in tpu_program.units.values():
                     assert unit.share is None or 0 <= unit.share <= 1
 
 

@@ -50,9 +50,9 @@ def covered_by_others() -> Mapping[str, str]:
 
 
 def _matching(pattern: str) -> list[Path]:
-    found = list(PACKAGE.glob(pattern))
-    assert found, f"{pattern} in mirror.toml is no module"
-    return found
+    paths = list(PACKAGE.glob(pattern))
+    assert paths, f"{pattern} in mirror.toml is no module"
+    return paths
 
 
 def test_every_module_has_tests_of_its_name() -> None:

@@ -170,7 +170,7 @@ def test_six_nights(job: Job) -> None:
     assert (site / "latest/index.html").is_file()
     assert statuses(site, "/", "/latest/") == [200, 200]
     outcomes = NightFolders(job.options.root, "n5").read_outcomes()
-    assert [each.night for each in outcomes] == ["n1", "n2", "n3", "n4", "n5"]
+    assert [outcome.night for outcome in outcomes] == ["n1", "n2", "n3", "n4", "n5"]
 
 
 def test_accepting_a_night_moves_the_baseline(job: Job) -> None:

@@ -40,13 +40,13 @@ def read(
 
 def test_a_snapshot_that_is_cut_off_gives_no_figures(tmp_path: Path) -> None:
     module = read(tmp_path, {BEGIN: WHOLE, END: CUT})
-    assert [one.stage.name for one in module.snapshots] == ["before_optimizations"]
-    assert [one.path for one in module.problems if "cut off" in one.message] == [END]
+    assert [snapshot.stage.name for snapshot in module.snapshots] == ["before_optimizations"]
+    assert [problem.path for problem in module.problems if "cut off" in problem.message] == [END]
 
 
 def test_a_part_of_a_text_is_shown_where_nothing_else_is(tmp_path: Path) -> None:
     module = read(tmp_path, {END: CUT})
-    assert [one.stage.name for one in module.snapshots] == ["after_optimizations"]
+    assert [snapshot.stage.name for snapshot in module.snapshots] == ["after_optimizations"]
 
 
 def test_whole_snapshots_are_all_kept(tmp_path: Path) -> None:
@@ -66,14 +66,14 @@ def test_a_snapshot_of_an_unknown_name_is_placed_by_what_it_holds(tmp_path: Path
         "module_0001.m.before_config_assignment.txt": middle,
     }
     module = read(tmp_path, files)
-    labels = [one.stage.label for one in module.snapshots]
+    labels = [snapshot.stage.label for snapshot in module.snapshots]
     assert labels[2] == "before config assignment (placed by content)"
     assert [one.label for one in module.files.stages] == labels
 
 
 def test_a_snapshot_of_an_unknown_name_alone_keeps_its_place(tmp_path: Path) -> None:
     module = read(tmp_path, {"module_0001.m.before_config_assignment.txt": WHOLE})
-    assert [one.stage.label for one in module.snapshots] == ["before config assignment"]
+    assert [snapshot.stage.label for snapshot in module.snapshots] == ["before config assignment"]
 
 
 PASSES = "module_0001.m.{:04d}.p.after_{}.before_{}.txt"
@@ -94,7 +94,7 @@ PLACED = "before buffer assignment (placed by {})"
 
 def test_contents_place_a_named_snapshot_before_the_passes_that_follow_it(tmp_path: Path) -> None:
     module = read(tmp_path, V6E)
-    labels = [one.stage.label for one in module.snapshots]
+    labels = [snapshot.stage.label for snapshot in module.snapshots]
     assert labels[2] == PLACED.format("content")
     assert [one.label for one in module.files.stages] == labels
 

@@ -62,7 +62,7 @@ def test_report_json_is_valid_and_lists_every_file(name: str, unpacked: Unpack) 
     schema = json.loads((PACKAGE / "records/report.schema.json").read_text())
     jsonschema.validate(as_json(report), schema)
     on_disk = {path.relative_to(dump).as_posix() for path in dump.rglob("*") if path.is_file()}
-    assert {one.path for one in report.files} == on_disk
+    assert {file.path for file in report.files} == on_disk
     assert sorted(paths_of(as_json(report))) == sorted(on_disk)
     assert not report.problems
 
@@ -78,7 +78,7 @@ def test_the_main_program_is_the_train_step(unpacked: Unpack) -> None:
 
 def test_stages_count_what_changed(unpacked: Unpack) -> None:
     report = read_report(unpacked("jax-cpu-train"), BuildOptions())
-    (main,) = (one for one in report.modules if one.name == "jit_train_step")
+    (main,) = (module for module in report.modules if module.name == "jit_train_step")
     assert main.stages[0].changed is None
     assert main.stages[0].label == "before optimizations"
     assert {stage.changed for stage in main.stages[1:]} == {True, False}
@@ -133,7 +133,7 @@ def test_one_hlo_file_of_any_name_is_read(unpacked: Unpack, tmp_path: Path) -> N
     alone = tmp_path / "mine.text"
     alone.write_bytes(text.read_bytes())
     report = read_report(alone, BuildOptions())
-    assert [one.name for one in report.modules] == ["jit_train_step"]
+    assert [module.name for module in report.modules] == ["jit_train_step"]
     assert report.modules[0].final.instructions
 
 
@@ -146,7 +146,7 @@ def test_a_file_that_is_cut_off_is_a_problem_and_not_the_end(
     report = read_report(tmp_path, BuildOptions())
     assert report.modules[0].final.instructions
     assert report.problems
-    assert all(one.line is not None for one in report.problems)
+    assert all(problem.line is not None for problem in report.problems)
 
 
 def test_without_pictures_the_pages_say_so(unpacked: Callable[[str], Path], tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_pictures_of_the_main_program_are_files_too(
 ) -> None:
     built = build(unpacked("jax-cpu-train"), BuildOptions(out=tmp_path, html=False))
     assert built.report.main is not None
-    files = {one.stem for one in (tmp_path / "site_src/pictures").glob("*.svg")}
+    files = {path.stem for path in (tmp_path / "site_src/pictures").glob("*.svg")}
     tabs = dict(parts(tmp_path / "site_src"))
     for one in built.report.modules:
         page = tabs.get(f"m/{one.slug}.html?graph", "")
@@ -206,7 +206,7 @@ def test_a_large_dump_tells_equal_modules_once(
     dump, out = tmp_path / "dump", tmp_path / "out"
     dump.mkdir()
     files = unpacked("jax-cpu-train").glob("module_000[24]*.*")
-    for path in (one for one in files if one.is_file()):
+    for path in (file for file in files if file.is_file()):
         for number in ("module_000", "module_001", "module_002"):
             shutil.copy2(path, dump / path.name.replace("module_000", number))
     report = build(dump, BuildOptions(out=out, html=False)).report
@@ -221,7 +221,7 @@ def test_a_large_dump_tells_equal_modules_once(
     first, again = (one for one in report.modules if one.id in {4, 24})
     assert again.same_as == first.key
     assert again.final == first.final
-    assert [one.replace("module_002", "module_000") for one in again.files] == list(first.files)
+    assert [file.replace("module_002", "module_000") for file in again.files] == list(first.files)
     pages = sorted(path.name for path in (out / "site_src/m").glob(f"{again.slug}*"))
     assert pages == [f"{again.slug}.md"]
     page = (out / "site_src/m" / pages[0]).read_text("utf-8")
@@ -292,7 +292,7 @@ def test_altered_entries_and_a_killed_build_change_nothing(
 
 def _whole(entries: list[Path]) -> list[Path]:
     """Return those of the entries that are there and were not altered."""
-    return [each for each in entries if (kept := _bytes(each)) and not kept.endswith(b"<bad>")]
+    return [entry for entry in entries if (kept := _bytes(entry)) and not kept.endswith(b"<bad>")]
 
 
 def _bytes(path: Path) -> bytes:

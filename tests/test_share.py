@@ -42,7 +42,7 @@ def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) 
             assert b"carol" not in archive.read(name), name
         assert b"1 paths" in archive.read(f"bug/{NOTE}")
     again = read_report(target, BuildOptions())
-    assert [one.name for one in again.modules] == ["jit_rollout"]
+    assert [module.name for module in again.modules] == ["jit_rollout"]
     assert again.problems == ()
 
 
@@ -76,7 +76,7 @@ def test_nothing_of_it_is_in_the_single_file_either(report: Path, tmp_path: Path
     assert "carol" not in target.read_text()
     assert "1 paths" in target.read_text()
     extract_texts(target, tmp_path / "texts")
-    texts = [one.read_text() for one in (tmp_path / "texts").iterdir()]
+    texts = [path.read_text() for path in (tmp_path / "texts").iterdir()]
     assert any("/redacted/path1.py" in text for text in texts)
     assert not any("carol" in text for text in texts)
 

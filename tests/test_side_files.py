@@ -53,9 +53,9 @@ def test_a_profile_is_found_inside_and_beside_a_dump(tmp_path: Path) -> None:
         assert set(read_profiles(source, ()).modules) == {"jit_f"}
     profile(place / "plugins/profile/today", "dot.1", "dot.1")
     with open_source(place) as source:
-        found = read_profiles(source, ())
-    assert found.modules["jit_f"].events == 3
-    assert len(found.read) == 2
+        profiles = read_profiles(source, ())
+    assert profiles.modules["jit_f"].events == 3
+    assert len(profiles.read) == 2
 
 
 def test_a_profile_that_is_named_and_is_not_there(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_modules_of_one_name_that_both_ran_have_their_times(tmp_path: Path) -> N
     profile(tmp_path / "p", "dot.1", "dot.1", "dot.9")
     options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
     report = build(str(place), options).report
-    found = [one.measured for one in report.modules]
+    found = [module.measured for module in report.modules]
     assert [one.joined for one in found if one] == [2, 1]
     assert [one.others for one in found if one] == [
         (report.modules[1].key,),
@@ -167,7 +167,7 @@ def test_modules_that_cannot_be_told_apart_say_so(tmp_path: Path) -> None:
 
 def test_the_program_that_ran_most_is_the_main_one(unpacked: Callable[[str], Path]) -> None:
     report = read_report(unpacked("traced"), BuildOptions())
-    runs = {one.name: one.runs for one in report.modules if one.runs}
+    runs = {module.name: module.runs for module in report.modules if module.runs}
     assert runs == {"jit_advance": 400, "jit_overview": 1}
 
 
@@ -216,9 +216,9 @@ def test_the_slowest_say_who_made_them_and_what_they_do(
 ) -> None:
     build(unpacked("looped"), BuildOptions(out=tmp_path / "out", html=False))
     sites = tmp_path / "out/site_src"
-    slugs = [one.name for one in sites.glob("assets/data/m/*")]
+    slugs = [path.name for path in sites.glob("assets/data/m/*")]
     small = [read_stored_value(sites, f"m/{slug}/small") for slug in slugs]
-    tables = [one["times"] for one in small if "times" in one]
+    tables = [stored_value["times"] for stored_value in small if "times" in stored_value]
     assert tables
     for table in tables:
         titles = [one["title"] for one in read_stored_value(sites, "columns")[table["columns"]]]

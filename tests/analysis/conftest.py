@@ -28,7 +28,7 @@ def compiled(tmp_path: Path) -> Compile:
             place.write_text(f"HloModule {name}\n\nENTRY %main {{\n{body}\n}}\n")
         with open_source(tmp_path) as source:
             modules = group(name_files(source)).modules
-            return [outline_module(one).summary for one in modules]
+            return [outline_module(module).summary for module in modules]
 
     return summaries
 
@@ -39,8 +39,8 @@ def read() -> Read:
     reader = TextReader()
 
     def module(computations: str) -> HloModule:
-        found = reader.read(f"HloModule m\n\n{computations.strip()}\n".encode(), "m.txt")
-        assert found is not None, reader.problems
-        return found
+        parsed = reader.read(f"HloModule m\n\n{computations.strip()}\n".encode(), "m.txt")
+        assert parsed is not None, reader.problems
+        return parsed
 
     return module

@@ -105,7 +105,7 @@ def test_what_is_cut_can_be_read_again(module: HloModule) -> None:
 
     assert reader.problems == []
     assert again is not None
-    assert [one.name for one in again.computations] == ["sum", "fused", "main"]
+    assert [computation.name for computation in again.computations] == ["sum", "fused", "main"]
 
 
 @pytest.mark.parametrize(("computation", "name"), [("nope", "f"), ("main", "nope")])

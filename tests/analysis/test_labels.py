@@ -44,7 +44,7 @@ def summaries_of(folder: Path) -> list[ModuleSummary]:
     with open_source(folder) as source:
         grouped = group(name_files(source))
         watched = read_profiles(source, ())
-        results = [outline_module(one) for one in grouped.modules]
+        results = [outline_module(module) for module in grouped.modules]
         return [one.summary for one in count_runs(results, watched.modules)]
 
 
@@ -80,11 +80,11 @@ def test_every_link_that_a_graph_proves_is_found_and_no_other(
     summaries = summaries_of(unpacked(dump))
     with open_source(unpacked(dump)) as source:
         graphs, _ = read_graphs(group(name_files(source)).others)
-    names = {one.files.key: one.display_name for one in summaries}
-    found = link_modules(summaries, assign_processes(summaries), graphs)
-    assert {one.grade for one in found} == {"exact"}
-    assert len(found) == len(known)
-    assert all(any(_fits(one, label, names) for one in found) for label in known)
+    names = {summary.files.key: summary.display_name for summary in summaries}
+    links = link_modules(summaries, assign_processes(summaries), graphs)
+    assert {one.grade for one in links} == {"exact"}
+    assert len(links) == len(known)
+    assert all(any(_fits(one, label, names) for one in links) for label in known)
 
 
 def _fits(link: ModuleLink, label: tuple[str, str], names: dict[str, str]) -> bool:

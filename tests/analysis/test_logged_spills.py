@@ -34,9 +34,9 @@ def first_kernel(module: ModuleAnalysis) -> str:
 def spills(module: ModuleAnalysis) -> list[tuple[str, int | None, int | None]]:
     assert module.kernels is not None
     return [
-        (each.name, each.spill_bytes, each.spilled_registers)
-        for each in module.kernels.kernels
-        if each.spill_bytes or each.spilled_registers
+        (kernel.name, kernel.spill_bytes, kernel.spilled_registers)
+        for kernel in module.kernels.kernels
+        if kernel.spill_bytes or kernel.spilled_registers
     ]
 
 

@@ -29,7 +29,7 @@ def test_a_marker_given_up_costs_nothing_else(
     result = module_analysis.outline_module(files, AnalysisOptions(re.compile("x")))
     assert result.marker is None
     assert result.summary.stages[0].instructions == 2
-    assert [one.message for one in result.summary.problems if "--marker" in one.message]
+    assert [problem.message for problem in result.summary.problems if "--marker" in problem.message]
 
 
 def name_files_of(folder: Path) -> list[Artifact]:

@@ -45,7 +45,7 @@ def assigned(
     (result,) = assign_warnings([module], warnings)
     assert result.shardings is not None
     assert result.cost is not None
-    rules = [one.evidence for one in result.cost.findings if one.rule == RULE]
+    rules = [finding.evidence for finding in result.cost.findings if finding.rule == RULE]
     described = result.shardings.warnings
     assert all(warning.from_words and warning.to_words for warning in described)
     undescribed = (replace(warning, from_words="", to_words="") for warning in described)
@@ -58,7 +58,7 @@ def test_what_the_final_module_hides_the_log_tells(
     assert bare.shardings is not None
     assert bare.cost is not None
     assert not bare.shardings.is_read_fresh
-    others = tuple(one for one in bare.cost.findings if one.rule != RULE)
+    others = tuple(finding for finding in bare.cost.findings if finding.rule != RULE)
     hidden = replace(
         bare,
         shardings=replace(bare.shardings, rematerializations=()),
@@ -89,18 +89,18 @@ def test_what_the_final_module_shows_is_not_reported_again(
 def test_another_function_is_not_meant(
     bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
 ) -> None:
-    other = tuple(replace(one, op_name="jit(other)/add") for one in warnings)
+    other = tuple(replace(warning, op_name="jit(other)/add") for warning in warnings)
     about, rules = assigned(bare, other)
     assert about == ()
-    assert not any(one.startswith("The log") for one in rules)
+    assert not any(rule.startswith("The log") for rule in rules)
 
 
 def test_without_an_op_name_it_is_the_only_partitioned_module(
     bare: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
 ) -> None:
-    nameless = tuple(replace(one, op_name="") for one in warnings)
+    nameless = tuple(replace(warning, op_name="") for warning in warnings)
     about, rules = assigned(bare, nameless)
     assert about == nameless
-    assert not any(one.startswith("The log") for one in rules)
+    assert not any(rule.startswith("The log") for rule in rules)
     pair = list(assign_warnings([bare, bare], nameless))
     assert [one.shardings and one.shardings.warnings for one in pair] == [(), ()]

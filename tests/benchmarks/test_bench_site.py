@@ -21,5 +21,5 @@ def test_the_benchmark_of_budgets_runs(data: Path, chromium: str) -> None:
         text=True,
         check=True,
     )
-    assert all(one in done.stdout for one in BUDGETS)
+    assert all(budget in done.stdout for budget in BUDGETS)
     assert "MB" in done.stdout

@@ -91,20 +91,20 @@ def test_each_process_has_a_folder_of_its_own(tmp_path: Path) -> None:
     )
     plan = plan_capture("quick", tmp_path / "dump", os.environ)
     assert run_program([sys.executable, str(program)], plan) == 0
-    found = find_dump(plan)
-    assert found == tmp_path / "dump"
-    folders = {path.parent for path in found.rglob("*.debug_options")}
+    dump = find_dump(plan)
+    assert dump == tmp_path / "dump"
+    folders = {path.parent for path in dump.rglob("*.debug_options")}
     assert len(folders) == 3
-    assert all(path.name.split(".")[2] in path.parent.name for path in found.rglob("module_*"))
+    assert all(path.name.split(".")[2] in path.parent.name for path in dump.rglob("module_*"))
 
 
 def test_the_folder_of_one_process_is_the_dump(tmp_path: Path) -> None:
     plan = plan_capture("quick", tmp_path / "dump", os.environ)
     code = DUMPS + "compile_something()"
     assert run_program([sys.executable, "-c", code], plan) == 0
-    found = find_dump(plan)
-    assert found is not None
-    assert found.parent == tmp_path / "dump"
+    dump = find_dump(plan)
+    assert dump is not None
+    assert dump.parent == tmp_path / "dump"
     assert find_dump(Plan({}, tmp_path / "nowhere", ())) is None
 
 
@@ -113,7 +113,7 @@ def test_flags_of_the_callers_stay(tmp_path: Path) -> None:
     plan = plan_capture("passes", tmp_path / "dump", mine)
     assert flags(plan)[:2] == mine["XLA_FLAGS"].split()
     assert "--xla_dump_hlo_as_text" in flags(plan)
-    assert sum(one.startswith("--xla_dump_hlo_pass_re") for one in flags(plan)) == 1
+    assert sum(flag.startswith("--xla_dump_hlo_pass_re") for flag in flags(plan)) == 1
     assert plan.notes == ("--xla_dump_hlo_pass_re=fusion stays, as you set it.",)
 
 
@@ -122,7 +122,7 @@ def test_a_folder_of_the_callers_is_where_the_dump_is(tmp_path: Path) -> None:
     plan = plan_capture("quick", tmp_path / "dump", mine)
     assert plan.folder == tmp_path / "mine"
     assert "PYTHONPATH" not in plan.environment
-    assert any("stays, as you set it" in one for one in plan.notes)
+    assert any("stays, as you set it" in note for note in plan.notes)
 
 
 def test_a_folder_of_the_callers_that_cannot_hold_the_dump_is_named(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_what_keeps_a_dump_small_is_named(tmp_path: Path) -> None:
 def test_only_flags_that_the_xla_knows_are_set(tmp_path: Path) -> None:
     old = plan_capture("full", tmp_path / "old", {}, era="2024-01")
     new = plan_capture("full", tmp_path / "new", {}, era="2026-10")
-    assert not any("emitter" in one for one in flags(old))
-    assert any("emitter" in one for one in flags(new))
+    assert not any("emitter" in flag for flag in flags(old))
+    assert any("emitter" in flag for flag in flags(new))
 
 
 @pytest.mark.parametrize("level", levels())
@@ -254,7 +254,7 @@ def test_programs_of_jax(tmp_path: Path, name: str) -> None:
     (tmp_path / "program.py").write_text(text)
     done = capture(tmp_path / "out", JAX, tmp_path / "program.py", env={"JAX_PLATFORMS": "cpu"})
     assert done.returncode == code
-    folders = {one.parent for one in (tmp_path / "out/dump").rglob("*after_optimizations.txt")}
+    folders = {path.parent for path in (tmp_path / "out/dump").rglob("*after_optimizations.txt")}
     assert len(folders) == processes
     assert "the main program is jit__lambda" in done.stderr
 
@@ -284,6 +284,6 @@ def test_a_program_of_jax_that_is_in_its_cache_and_has_flags(tmp_path: Path) -> 
     done = capture(tmp_path / "out", JAX, tmp_path / "program.py", env=env, level="passes")
     assert done.returncode == 0
     dumped = list((tmp_path / "out/dump").rglob("*.txt"))
-    assert any("before_optimizations" in one.name for one in dumped), "it was compiled"
+    assert any("before_optimizations" in path.name for path in dumped), "it was compiled"
     options = next((tmp_path / "out/dump").rglob("*debug_options")).read_text()
     assert "xla_cpu_enable_fast_math: true" in options

@@ -28,7 +28,7 @@ LATE = 16
 
 
 def compared(*arguments: object) -> Result:
-    return CliRunner().invoke(command, ["--jobs", "1", *(str(one) for one in arguments)])
+    return CliRunner().invoke(command, ["--jobs", "1", *(str(argument) for argument in arguments)])
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_another_signature_and_another_device_are_told(
     for path in list(head.glob("*cpu_after*")):
         path.rename(path.with_name(path.name.replace(".cpu_after", ".sm_9.0a_gpu_after")))
     view = json.loads(compared(base, head, "--json").stdout)
-    rollout = next(one for one in view["modules"] if one["name"] == "jit_rollout")
+    rollout = next(module for module in view["modules"] if module["name"] == "jit_rollout")
 
     assert view["causes"][0]["kind"] == "device"
     assert rollout["ports"][0] == {
@@ -129,7 +129,7 @@ def test_a_dump_does_not_differ_from_itself(base: Path) -> None:
 
     assert view["identical"]
     assert view["causes"] == []
-    assert all(one["identical"] for one in view["modules"])
+    assert all(module["identical"] for module in view["modules"])
 
 
 def test_other_numbers_are_no_difference(
@@ -167,7 +167,7 @@ def test_a_bare_report_has_figures_and_says_so(
     done = compared(bare, head, "--fail-on", "flops > +500%", "--json")
     view = json.loads(done.stdout)
     assert not view["identical"]
-    assert [one["bare"] for one in view["modules"]] == [True, True]
+    assert [module["bare"] for module in view["modules"]] == [True, True]
     assert "carries no texts" in view["problems"][0]["message"]
     assert done.exit_code == 0
 
@@ -199,7 +199,7 @@ def test_what_the_pairs_differ_in(name: str, dumps: Path) -> None:
     pair = (dumps / one / one for one in ("pair-base", name))
     view = compare(*pair, BuildOptions(jobs=2), site=False).view
 
-    assert next((one.kind for one in view.causes), None) == LARGE[name]
+    assert next((cause.kind for cause in view.causes), None) == LARGE[name]
 
 
 def test_a_broken_budget_ends_with_1(

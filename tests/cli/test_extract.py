@@ -18,7 +18,7 @@ TEXTS = (".txt", ".mlir", ".ll", ".debug_options")
 
 
 def extract(*arguments: object) -> Result:
-    return CliRunner().invoke(command, [str(one) for one in arguments])
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_every_large_dump_comes_back(dumps: Path, tmp_path: Path) -> None:
         if any(out.rglob("texts.js")):
             assert extract(out, "--out", texts).exit_code == 0
         with open_source(dump / dump.name) as source:
-            written = {one.path: one.location.read_bytes() for one in source.entries}
+            written = {entry.path: entry.location.read_bytes() for entry in source.entries}
         held = {one.relative_to(texts).as_posix(): one for one in texts.rglob("*")}
         for name, path in held.items():
             assert path.is_dir() or path.read_bytes() == written[name], name

@@ -18,8 +18,8 @@ def run(*arguments: str) -> Result:
 def variables(*arguments: str) -> dict[str, str]:
     """Return what a shell would set by the printed lines."""
     said = run(*arguments).output.splitlines()
-    lines = [shlex.split(one) for one in said if one.startswith("export ")]
-    return dict(one[1].split("=", 1) for one in lines)
+    lines = [shlex.split(line) for line in said if line.startswith("export ")]
+    return dict(line[1].split("=", 1) for line in lines)
 
 
 def record(*arguments: str) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def test_a_backend_has_its_own_flags_only() -> None:
 )
 def test_each_era_has_its_flags(version: str, known: str, unknown: str) -> None:
     flags = record("--version", version, "--want", "all")["flags"]
-    said = " ".join(one["text"] + one["variable"] for one in flags)
+    said = " ".join(flag["text"] + flag["variable"] for flag in flags)
     assert known in said
     assert unknown not in said
 
@@ -62,7 +62,7 @@ def test_each_era_has_its_flags(version: str, known: str, unknown: str) -> None:
 def test_no_flag_is_printed_that_xla_has_dropped() -> None:
     for frontend in ("jax", "tensorflow", "pytorch_xla", "ipu"):
         flags = record("--frontend", frontend, "--want", "all")["flags"]
-        names = [one["text"].partition("=")[0].lstrip("-") for one in flags]
+        names = [flag["text"].partition("=")[0].lstrip("-") for flag in flags]
         known = [all_entries()[name] for name in names if name in all_entries()]
         assert not [one.name for one in known if one.until]
 

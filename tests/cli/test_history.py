@@ -20,7 +20,11 @@ def history(unpacked: Unpack, *arguments: str) -> Result:
 def test_an_instruction_leads_back_to_its_op_and_its_line(unpacked: Unpack) -> None:
     done = history(unpacked, "%ynn_fusion.2", "--module", "jit_train_step", "--json")
     events = json.loads(done.stdout)
-    assert [one["event"] for one in events] == ["in the input", "created", "in the last snapshot"]
+    assert [event["event"] for event in events] == [
+        "in the input",
+        "created",
+        "in the last snapshot",
+    ]
     first, created, _ = events
     assert (first["op_name"], first["source"]) == (
         "jit(train_step)/jvp(loss)/hidden/dot_general",
@@ -36,12 +40,12 @@ def test_an_instruction_leads_back_to_its_op_and_its_line(unpacked: Unpack) -> N
 def test_an_op_leads_forward_to_all_that_does_its_work(unpacked: Unpack) -> None:
     done = history(unpacked, "jit(train_step)/sgd/mul", "--module", "jit_train_step", "--json")
     events = json.loads(done.stdout)
-    first = [one for one in events if one["event"] == "in the input"]
-    assert {one["source"] for one in first} == {"jax_train.py:41"}
-    last = [one["instruction"] for one in events if one["event"] == "in the last snapshot"]
+    first = [event for event in events if event["event"] == "in the input"]
+    assert {event["source"] for event in first} == {"jax_train.py:41"}
+    last = [event["instruction"] for event in events if event["event"] == "in the last snapshot"]
     assert len(first) == len(last) == 4
-    fused = [one for one in events if one["event"] == "fused"]
-    assert all("into %multiply_subtract_fusion" in one["reason"] for one in fused)
+    fused = [event for event in events if event["event"] == "fused"]
+    assert all("into %multiply_subtract_fusion" in event["reason"] for event in fused)
 
 
 def test_the_end_of_an_op_name_is_enough_where_it_is_the_end_of_one(unpacked: Unpack) -> None:

@@ -26,7 +26,7 @@ def build(dump: Path, out: Path, *options: str) -> Result:
 
 def costs(out: Path) -> list[dict[str, object]]:
     report = json.loads((out / "site_src" / "report.json").read_text("utf-8"))
-    return [one["expense"] for one in report["modules"] if one["expense"]]
+    return [module["expense"] for module in report["modules"] if module["expense"]]
 
 
 def test_a_device_of_the_users_own(unpacked: Unpack, tmp_path: Path) -> None:
@@ -34,11 +34,11 @@ def test_a_device_of_the_users_own(unpacked: Unpack, tmp_path: Path) -> None:
     table.write_text(TABLE, "utf-8")
     done = build(unpacked("jax-cpu-train"), tmp_path / "a", "--devices", str(table))
     assert done.exit_code == 0
-    assert {one["device"] for one in costs(tmp_path / "a")} == {"a default CPU model"}
+    assert {cost["device"] for cost in costs(tmp_path / "a")} == {"a default CPU model"}
     options = ("--devices", str(table), "--device", "board")
     assert build(unpacked("jax-cpu-train"), tmp_path / "b", *options).exit_code == 0
-    assert {one["device"] for one in costs(tmp_path / "b")} == {"my board"}
-    assert {one["device_grade"] for one in costs(tmp_path / "b")} == {"chosen"}
+    assert {cost["device"] for cost in costs(tmp_path / "b")} == {"my board"}
+    assert {cost["device_grade"] for cost in costs(tmp_path / "b")} == {"chosen"}
 
 
 def test_faults_in_the_table_or_the_name_are_wrong_usage(unpacked: Unpack, tmp_path: Path) -> None:

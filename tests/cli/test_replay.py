@@ -14,7 +14,7 @@ Unpack = Callable[[str], Path]
 
 
 def replay(*arguments: object) -> Result:
-    return CliRunner().invoke(command, [str(each) for each in arguments])
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

@@ -47,4 +47,4 @@ def test_damaged_data_is_a_problem(tmp_path: Path, spool: Spool, data: str) -> N
     problems: list[Any] = []
 
     assert list(single_file_members(file, "bug.html", spool, problems)) == []
-    assert [one.path for one in problems] == ["bug.html"]
+    assert [problem.path for problem in problems] == ["bug.html"]

@@ -295,11 +295,11 @@ def test_a_series_of_drawings_is_a_module_for_each_cluster_and_process(tmp_path:
 
     with open_source(tmp_path) as source:
         modules = group(name_files(source)).modules
-        read = [read_module(one) for one in modules]
+        read = [read_module(module) for module in modules]
 
-    assert [one.name for one in modules] == [CLUSTER, other, CLUSTER]
-    assert [one.folder for one in modules] == ["/node1_6893", "/node1_6893", "/node1_7001"]
-    assert [[one.stage.label for one in each.snapshots] for each in read[:2]] == [
+    assert [module.name for module in modules] == [CLUSTER, other, CLUSTER]
+    assert [module.folder for module in modules] == ["/node1_6893", "/node1_6893", "/node1_7001"]
+    assert [[snapshot.stage.label for snapshot in module.snapshots] for module in read[:2]] == [
         [
             "0000 optimization: after pipeline-start, before a",
             "0001 optimization: after a, before pipeline-end",

@@ -42,8 +42,8 @@ def test_the_earliest_is_the_original(
     modules: Callable[[Files], tuple[ModuleFiles, ...]],
 ) -> None:
     made = modules(module(2, "x") | module(4, "x") | module(10006, "x"))
-    found = find_duplicates(made)
-    assert found == {
+    duplicates = find_duplicates(made)
+    assert duplicates == {
         "module_0004.jit_f": "module_0002.jit_f",
         "module_10006.jit_f": "module_0002.jit_f",
     }

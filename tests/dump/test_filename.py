@@ -159,7 +159,7 @@ def test_names_seen_in_public_give_the_expected_fields() -> None:
     lines = Path(os.environ["XLAREPORT_NAMES"]).read_text("utf-8").splitlines()
     rows = [dict(zip(lines[0].split("\t"), line.split("\t"), strict=False)) for line in lines[1:]]
 
-    wrong = {row["filename"]: found for row in rows if (found := _differences(row))}
+    wrong = {row["filename"]: differences for row in rows if (differences := _differences(row))}
 
     assert len(rows) > 1000
     assert wrong == {}

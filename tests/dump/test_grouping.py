@@ -87,12 +87,12 @@ def test_the_same_id_with_other_names_are_other_modules() -> None:
         "module_0008.jit_b.before_optimizations.txt",
         "run2/module_0008.jit_a.before_optimizations.txt",
     ).modules
-    assert [one.key for one in found] == [
+    assert [module.key for module in found] == [
         "module_0008.jit_a",
         "module_0008.jit_b",
         "module_0008.jit_a~2",
     ]
-    assert len({one.slug for one in found}) == 3
+    assert len({module.slug for module in found}) == 3
 
 
 def test_files_without_a_name_join_the_only_module_of_their_id() -> None:
@@ -110,7 +110,11 @@ def test_files_without_a_name_stay_apart_where_two_modules_claim_them() -> None:
         "module_0001.jit_b.before_optimizations.txt",
         "module_0001.metadata.textproto",
     ).modules
-    assert [one.key for one in found] == ["module_0001", "module_0001.jit_a", "module_0001.jit_b"]
+    assert [module.key for module in found] == [
+        "module_0001",
+        "module_0001.jit_a",
+        "module_0001.jit_b",
+    ]
 
 
 def test_files_without_the_timestamp_join_the_module_that_has_it() -> None:
@@ -139,12 +143,12 @@ def test_a_folder_that_kept_its_letters_joins_the_files_that_lost_them() -> None
 
 
 def test_one_number_for_two_snapshots_is_said_to_be_two_runs() -> None:
-    found = grouped(
+    groups = grouped(
         "module_0000.f.0003.p.after_a.before_b.txt",
         "module_0000.f.0003.q.after_c.before_d.txt",
     )
-    assert "two runs" in found.problems[0].message
-    assert [stage.pipeline for stage in found.modules[0].stages] == ["p", "q"]
+    assert "two runs" in groups.problems[0].message
+    assert [stage.pipeline for stage in groups.modules[0].stages] == ["p", "q"]
 
 
 def test_a_single_hlo_file_of_any_name_is_a_module() -> None:
@@ -160,25 +164,25 @@ def test_addresses_are_short_plain_and_unique() -> None:
         "module_0000.jit_UPPER.before_optimizations.txt",
         "module_0000.jit_upper.before_optimizations.txt",
     ).modules
-    slugs = [one.slug for one in found]
+    slugs = [module.slug for module in found]
     assert len(set(slugs)) == 4
     assert all(len(slug.encode()) < 100 and slug == slug.casefold() for slug in slugs)
 
 
 def test_folders_that_name_the_build_or_nothing_belong_to_their_modules() -> None:
-    found = grouped(
+    groups = grouped(
         "1795254934081269.module_0000.jit_f.cl_1003875606.before_optimizations.txt",
         "module_0000.jit_f.cl_1003875606/module.mlir",
         "module_0000.metadata.textproto",
         "module_0014.before_optimizations.txt",
         "module_0014/module.mlir",
     )
-    keys = [one.key for one in found.modules]
+    keys = [module.key for module in groups.modules]
     assert keys == ["module_0014", "1795254934081269.module_0000.jit_f"]
 
 
 def test_a_compilation_that_changed_its_id_on_the_way_is_one_module() -> None:
-    found = grouped(
+    groups = grouped(
         "module_0024.jit_f.before_optimizations.txt",
         "module_0024.jit_f.0000.a.after_x.before_y.txt",
         "module_0026.jit_f.0000.b.after_y.before_z.txt",
@@ -186,7 +190,7 @@ def test_a_compilation_that_changed_its_id_on_the_way_is_one_module() -> None:
         "module_0030.jit_f.before_optimizations.txt",
         "module_0030.jit_f.after_optimizations.txt",
     )
-    first, other = found.modules
+    first, other = groups.modules
     assert (first.id, first.second_id, other.second_id) == (24, 26, None)
     names = [(stage.name, stage.pipeline) for stage in first.stages]
     assert names == [
@@ -196,31 +200,31 @@ def test_a_compilation_that_changed_its_id_on_the_way_is_one_module() -> None:
         ("after_optimizations", None),
     ]
     assert len(first.artifacts) == 4
-    assert found.problems == ()
+    assert groups.problems == ()
 
 
 def test_a_compilation_that_changed_its_id_is_one_module_where_only_its_ends_were_dumped() -> None:
-    found = grouped(
+    groups = grouped(
         "module_0475.jit_f.cl_9.before_optimizations.txt",
         "module_0475.jit_f.cl_9.target_arguments.txt",
         "module_0476.jit_g.cl_9.before_optimizations.txt",
         "module_0478.jit_f.cl_9.after_optimizations.txt",
         "module_0478.jit_f.cl_9.debug_options",
     )
-    first, other = found.modules
+    first, other = groups.modules
     assert (first.id, first.second_id) == (475, 478)
     assert [stage.name for stage in first.stages] == ["before_optimizations", "after_optimizations"]
     assert (other.id, other.second_id) == (476, None)
 
 
 def test_a_compilation_that_failed_and_was_tried_again_stays_two_modules() -> None:
-    found = grouped(
+    groups = grouped(
         "module_0024.jit_f.before_optimizations.txt",
         "module_0024.jit_f.0000.a.after_x.before_y.txt",
         "module_0026.jit_f.before_optimizations.txt",
         "module_0026.jit_f.after_optimizations.txt",
     )
-    assert [one.id for one in found.modules] == [24, 26]
+    assert [module.id for module in groups.modules] == [24, 26]
 
 
 def test_a_sentence_names_a_text_by_its_key_and_a_step_by_its_label() -> None:

@@ -2,7 +2,7 @@ from xlareport.dump.identity import Identity, join_incomplete
 
 
 def joined(*identities: Identity) -> dict[Identity, list[str]]:
-    members = {one: [str(number)] for number, one in enumerate(identities)}
+    members = {identity: [str(number)] for number, identity in enumerate(identities)}
     join_incomplete(members)
     return members
 

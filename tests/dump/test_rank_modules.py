@@ -28,7 +28,7 @@ def copies(dump: GroupedDump) -> dict[str, list[str]]:
 
 
 def test_the_number_of_a_module_may_differ(tmp_path: Path) -> None:
-    found = grouped(
+    groups = grouped(
         tmp_path,
         {
             "rank_0/module_0000.jit_log": TEXT.replace("f32", "s32"),
@@ -36,16 +36,16 @@ def test_the_number_of_a_module_may_differ(tmp_path: Path) -> None:
             "rank_1/module_0000.jit_f": TEXT,
         },
     )
-    assert [module.key for module in found.modules] == ["module_0000.jit_log", "module_0002.jit_f"]
-    assert copies(found) == {"module_0002.jit_f": ["rank_1/0"]}
+    assert [module.key for module in groups.modules] == ["module_0000.jit_log", "module_0002.jit_f"]
+    assert copies(groups) == {"module_0002.jit_f": ["rank_1/0"]}
 
 
 def test_what_one_process_compiled_twice_is_two_modules(tmp_path: Path) -> None:
     prefixes = [
         f"rank_{rank}/module_{number:04}.jit_f" for rank in (0, 1) for number in (1 + rank, 7)
     ]
-    found = grouped(tmp_path, dict.fromkeys(prefixes, TEXT))
-    assert copies(found) == {
+    groups = grouped(tmp_path, dict.fromkeys(prefixes, TEXT))
+    assert copies(groups) == {
         "module_0001.jit_f": ["rank_1/2"],
         "module_0007.jit_f": ["rank_1/7"],
     }

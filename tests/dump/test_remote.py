@@ -29,7 +29,7 @@ FILES = {NAME: b"HloModule jit_f\n", "module_0000.jit_f/module.mlir": b"module {
 
 
 def contents(source: Source) -> dict[str, bytes]:
-    return {one.path: one.read() for one in source.entries}
+    return {entry.path: entry.read() for entry in source.entries}
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def test_a_folder_of_another_machine_is_a_dump() -> None:
     with open_source("memory://dump") as source:
         assert contents(source) == FILES
         assert source.name == "memory://dump"
-        places = [one.location for one in source.entries]
-    assert not [one for one in places if one.exists()]
+        places = [entry.location for entry in source.entries]
+    assert not [place for place in places if place.exists()]
 
 
 @pytest.mark.usefixtures("memory")
@@ -239,9 +239,11 @@ def test_a_store_that_cannot_be_reached_is_said_at_once(monkeypatch: pytest.Monk
 def test_files_of_a_folder_stay_there_until_they_are_read() -> None:
     with open_source("memory://dump", in_place=True) as source:
         assert contents(source) == FILES
-        assert all(one.stored is not None for one in source.entries)
-        assert [one.head() for one in source.entries] == [one.read() for one in source.entries]
-        assert all(one.open().read() == FILES[one.path] for one in source.entries)
+        assert all(entry.stored is not None for entry in source.entries)
+        assert [entry.head() for entry in source.entries] == [
+            entry.read() for entry in source.entries
+        ]
+        assert all(entry.open().read() == FILES[entry.path] for entry in source.entries)
         with files_here(source.entries) as here:
             assert {path: one.location.read_bytes() for path, one in here.items()} == FILES
             assert all(one.stored is None for one in here.values())
@@ -266,7 +268,7 @@ def test_a_full_disk_leaves_files_where_they_are(
 
 def test_a_file_that_went_is_an_error_of_its_own(memory: Any) -> None:
     with open_source("memory://dump", Limits(file_bytes=14), in_place=True) as source:
-        by_path = {one.path: one for one in source.entries}
+        by_path = {entry.path: entry for entry in source.entries}
         memory.rm("/dump/a b")
         with pytest.raises(OSError, match="a b"):
             by_path["a b"].read()

@@ -41,8 +41,8 @@ class Bucket(BaseHTTPRequestHandler):
             self._send(json.dumps(self._told(name)).encode())
 
     def _listed(self, prefix: str, delimiter: str) -> bytes:
-        names = [one for one in self.files if one.startswith(prefix)]
-        rests = {one: one.removeprefix(prefix).partition(delimiter or "\0") for one in names}
+        names = [file for file in self.files if file.startswith(prefix)]
+        rests = {name: name.removeprefix(prefix).partition(delimiter or "\0") for name in names}
         folders = {prefix + rest[0] + rest[1] for rest in rests.values() if rest[1]}
         items = [self._told(one) for one, rest in rests.items() if not rest[1]]
         return json.dumps({"items": items, "prefixes": sorted(folders)}).encode()
@@ -106,8 +106,8 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_folder_of_a_bucket(kind: str, request: pytest.FixtureRequest) -> None:
     address = request.getfixturevalue(kind)
     with open_source(address, Limits(file_bytes=1_000)) as found:
-        read = {one.path: one.read() for one in found.entries}
-        assert [one.path for one in found.problems] == ["large.txt"]
+        read = {entry.path: entry.read() for entry in found.entries}
+        assert [problem.path for problem in found.problems] == ["large.txt"]
         assert "--max-file-size" in found.problems[0].message
     assert read == {
         "module_0001.x.before_optimizations.txt": b"HloModule x\n",

@@ -56,7 +56,7 @@ def test_a_log_is_divided_into_its_files(tmp_path: Path) -> None:
     assert found["stdout.log/module_0000.f.before_optimizations.txt"] == b"HloModule f\n"
     assert found["stdout.log/module_0000.f.x.txt"] == b"half a file"
     assert "stdout.log" in found
-    assert [(one.line, "has no end" in one.message) for one in problems] == [(7, True)]
+    assert [(problem.line, "has no end" in problem.message) for problem in problems] == [(7, True)]
 
 
 def test_links_out_of_the_dump_and_pipes_are_not_read(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_links_out_of_the_dump_and_pipes_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(dump / "pipe")
     with open_source(dump) as source:
         assert [entry.path for entry in source.entries] == ["a.txt", "inside"]
-        assert {one.path for one in source.problems} == {"outside", "loop", "pipe"}
+        assert {problem.path for problem in source.problems} == {"outside", "loop", "pipe"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
@@ -127,7 +127,7 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Piped:
 def found(limits: Limits | None = None) -> dict[str, bytes]:
     with open_source("-", limits or Limits()) as source:
         assert source.name == "standard input"
-        return {one.path: one.read() for one in source.entries}
+        return {entry.path: entry.read() for entry in source.entries}
 
 
 def packed(mode: str) -> bytes:
@@ -178,7 +178,7 @@ def test_nothing_and_too_much_are_said(piped: Piped) -> None:
 
 
 def run(*arguments: object, given: bytes) -> Any:
-    return CliRunner().invoke(xlareport, [str(one) for one in arguments], input=given)
+    return CliRunner().invoke(xlareport, [str(argument) for argument in arguments], input=given)
 
 
 def test_every_command_reads_standard_input(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def _kill_later(
     The last one that runs is left, so that there is always somebody to go on.
     """
     ended.wait(chance.uniform(0.1, 1.5))
-    running = [each for each in cluster.workers.values() if each.worker_address]
+    running = [worker for worker in cluster.workers.values() if worker.worker_address]
     running = [each for each in running if each.worker_address in cluster.scheduler.workers]
     if len(running) > 1 and not ended.is_set():
         victim = chance.choice(running).pid

@@ -27,7 +27,7 @@ def large() -> list[str]:
     """Return the large dumps that hold protos or drawings, where there are any."""
     folder = os.environ.get("XLAREPORT_DUMPS")
     dumps = sorted(Path(folder).iterdir()) if folder else []
-    return [one.name for one in dumps if any(one.rglob("*.hlo.pb*")) or any(one.rglob("*.dot"))]
+    return [dump.name for dump in dumps if any(dump.rglob("*.hlo.pb*")) or any(dump.rglob("*.dot"))]
 
 
 @pytest.fixture(scope="module", params=[*KEPT, *large()])
@@ -46,24 +46,24 @@ def pairs(folder: Path, ending: str) -> Iterator[tuple[Path, Path]]:
 
 def instructions(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
     for computation in module.computations:
-        for one in computation.instructions:
-            yield computation, one
+        for instruction in computation.instructions:
+            yield computation, instruction
 
 
 def facts(module: HloModule) -> Facts:
     return {
-        (computation.name, one.name): (
-            one.opcode,
-            one.shape.text,
-            one.argument if one.opcode == "parameter" else "",
-            operands[one.name],
-            one.called,
-            control_predecessors(one),
-            one.is_root,
+        (computation.name, instruction.name): (
+            instruction.opcode,
+            instruction.shape.text,
+            instruction.argument if instruction.opcode == "parameter" else "",
+            operands[instruction.name],
+            instruction.called,
+            control_predecessors(instruction),
+            instruction.is_root,
         )
         for computation in module.computations
         for operands in [compact_operands(computation)]
-        for one in computation.instructions
+        for instruction in computation.instructions
     }
 
 
@@ -87,7 +87,9 @@ def test_protos_tell_the_same(folder: Path) -> None:
             continue
         seen.add(text)
         assert text.name == proto.name
-        assert {one.name for one in text.computations} == {one.name for one in proto.computations}
+        assert {computation.name for computation in text.computations} == {
+            computation.name for computation in proto.computations
+        }
         told, written = facts(proto), facts(text)
         assert {key: told[key] for key in written} == written, path.name
         # Texts since 2026 leave get-tuple-element out.
@@ -118,17 +120,19 @@ class Drawn:
 
     def _computation(self, drawn: Computation, written: Computation) -> None:
         operands = compact_operands(written)
-        for one in drawn.instructions:
-            if one.name.startswith("unnamed-parameter."):
+        for instruction in drawn.instructions:
+            if instruction.name.startswith("unnamed-parameter."):
                 self.missing["name of a parameter that nothing uses"] += 1
-            elif one.name in written.by_name:
-                self._instruction(one, written.by_name[one.name], operands[one.name])
+            elif instruction.name in written.by_name:
+                self._instruction(
+                    instruction, written.by_name[instruction.name], operands[instruction.name]
+                )
             else:
-                self.wrong.append(("instruction", one.text))
-        shown = {one.name for one in drawn.instructions}
-        for one in written.instructions:
-            if one.name not in shown and one.opcode != "parameter":
-                self.missing[one.opcode] += 1
+                self.wrong.append(("instruction", instruction.text))
+        shown = {instruction.name for instruction in drawn.instructions}
+        for instruction in written.instructions:
+            if instruction.name not in shown and instruction.opcode != "parameter":
+                self.missing[instruction.opcode] += 1
 
     def _instruction(
         self, drawn: Instruction, written: Instruction, operands: tuple[str, ...]
@@ -137,7 +141,7 @@ class Drawn:
         if here[0] != written.opcode or here[1] != here[2]:
             self.wrong.append((drawn.text, written.text))
         rest = iter(operands)
-        if not all(one in rest for one in drawn.operands):
+        if not all(operand in rest for operand in drawn.operands):
             self.wrong.append((drawn.text, operands))
         self.missing["operand"] += len(operands) - len(drawn.operands)
         called = {(attribute, self._named(name)) for attribute, name in drawn.called}

@@ -12,14 +12,17 @@ def read(text: str) -> tuple[HloModule, list[str]]:
     reader = DotReader()
     module = reader.read(text.encode(), "a.dot")
     assert module is not None
-    return module, [str(one) for one in reader.problems]
+    return module, [str(problem) for problem in reader.problems]
 
 
 def test_a_drawing_as_text() -> None:
     module, problems = read(FUSED)
     assert problems == []
     assert module.name == "module_0001.jit_f.0003.fusion.after_fusion.before_cse"
-    found = {one.header: [each.text for each in one.instructions] for one in module.computations}
+    found = {
+        computation.header: [instruction.text for instruction in computation.instructions]
+        for computation in module.computations
+    }
     # No edge names the parameter of condition.2 and the folded constants; the while is cut.
     assert found == {
         "%unnamed-of-multiply_fusion": [
@@ -122,7 +125,7 @@ def test_cycles_and_duplicates_are_read() -> None:
     )
     module, problems = read(text)
     assert problems == ["a.dot: %add.1 is given more than once in %c; one is %add.1~2 here"]
-    assert [one.text for one in module.computations[0].instructions] == [
+    assert [instruction.text for instruction in module.computations[0].instructions] == [
         "%add.1 = f32[] add(%add.1)",
         "%add.1 = f32[] add(%add.1)",
     ]

@@ -5,13 +5,13 @@ from xlareport.hlo.dot_graph import OPCODES, opcode_of_name, read_label, stateme
 
 def test_opcodes() -> None:
     assert {"add", "all-reduce-start", "while", "tuple-select"} <= OPCODES
-    assert all(one == one.strip().lower() for one in OPCODES)
+    assert all(opcode == opcode.strip().lower() for opcode in OPCODES)
 
 
 def test_statements_begin_at_the_margin() -> None:
     sheet = "label = <x>;\n  %23a { fill: b; }\n"
     text = f'digraph G {{\n{sheet}1 [label=<a>, tooltip="b\nc"];\n1 -> 2 [x];\n}}'
-    assert [(one.line, one.text) for one in statements(text)] == [
+    assert [(statement.line, statement.text) for statement in statements(text)] == [
         (2, "label = <x>;"),
         (4, '1 [label=<a>, tooltip="b\nc"];'),
         (6, "1 -> 2 [x];"),
@@ -20,14 +20,14 @@ def test_statements_begin_at_the_margin() -> None:
 
 
 def test_escaped_quotes_do_not_end_a_text() -> None:
-    (one,) = statements('1 [label=<a>, tooltip="b \\"\n2 -> 3 [c", x];')
-    assert one.is_closed
-    assert "\n" in one.text
+    (statement,) = statements('1 [label=<a>, tooltip="b \\"\n2 -> 3 [c", x];')
+    assert statement.is_closed
+    assert "\n" in statement.text
 
 
 def test_a_quote_left_open_takes_the_rest() -> None:
-    (one,) = statements('1 [label=<a>, tooltip="b];\n2 -> 3 [c];')
-    assert not one.is_closed
+    (statement,) = statements('1 [label=<a>, tooltip="b];\n2 -> 3 [c];')
+    assert not statement.is_closed
 
 
 @pytest.mark.parametrize(

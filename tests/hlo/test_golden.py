@@ -33,16 +33,19 @@ def told(module: HloModule) -> Iterator[str]:
     for computation in module.computations:
         entry = " entry" if computation is module.entry else ""
         yield f"computation {computation.name}{entry} on {computation.execution_thread}"
-        for one in computation.instructions:
-            root = "root " if one is computation.root else ""
-            size = one.shape.byte_size
-            yield f"  {root}{one.name}: {one.opcode} {one.shape.text} of {size} bytes"
-            if one.operands or one.argument:
-                yield f"    from {', '.join(one.operands) or one.argument}"
-            yield from (f"    {name} = {value}" for name, value in one.attributes.items())
-            yield from (f"    calls {name} by {attribute}" for attribute, name in one.called)
-            if one.metadata.op_name:
-                yield f"    made by {one.metadata.op_name}"
+        for instruction in computation.instructions:
+            root = "root " if instruction is computation.root else ""
+            size = instruction.shape.byte_size
+            shape = instruction.shape.text
+            yield f"  {root}{instruction.name}: {instruction.opcode} {shape} of {size} bytes"
+            if instruction.operands or instruction.argument:
+                yield f"    from {', '.join(instruction.operands) or instruction.argument}"
+            yield from (f"    {name} = {value}" for name, value in instruction.attributes.items())
+            yield from (
+                f"    calls {name} by {attribute}" for attribute, name in instruction.called
+            )
+            if instruction.metadata.op_name:
+                yield f"    made by {instruction.metadata.op_name}"
 
 
 @pytest.mark.parametrize(("name", "dump", "file"), SNAPSHOTS)

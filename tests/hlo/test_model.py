@@ -40,7 +40,7 @@ def test_parameters_by_number() -> None:
         instruction("z", "parameter", argument="?"),
         instruction("r"),
     )
-    assert [one.name for one in made.parameters] == ["z", "y", "x"]
+    assert [parameter.name for parameter in made.parameters] == ["z", "y", "x"]
 
 
 def test_the_root_is_marked_or_last() -> None:

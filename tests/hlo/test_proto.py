@@ -78,49 +78,51 @@ SCHEDULE = {"sequences": [{"key": 2, "value": {"instruction_ids": [5, 4, 6]}}]}
 
 def read(data: bytes) -> tuple[HloModule | None, list[str]]:
     reader = ProtoReader()
-    found = reader.read(data, "a.pb")
-    return found, [str(one) for one in reader.problems]
+    parsed = reader.read(data, "a.pb")
+    return parsed, [str(problem) for problem in reader.problems]
 
 
 def written(found: HloModule | None) -> str:
     assert found is not None
     computations = "".join(
-        f"\n{one.header} {{\n" + "".join(f"  {each.text}\n" for each in one.instructions) + "}\n"
-        for one in found.computations
+        f"\n{computation.header} {{\n"
+        + "".join(f"  {each.text}\n" for each in computation.instructions)
+        + "}\n"
+        for computation in found.computations
     )
     return f"HloModule {found.name}, {found.header}\n{computations}"
 
 
 def test_a_module_is_printed_like_a_text() -> None:
-    found, problems = read(module(ADD, MAIN, entry_computation_id=2, schedule=SCHEDULE))
+    parsed, problems = read(module(ADD, MAIN, entry_computation_id=2, schedule=SCHEDULE))
     assert problems == []
-    assert written(found) == TEXT
+    assert written(parsed) == TEXT
 
 
 def test_the_text_reads_the_same() -> None:
-    found, _ = read(module(ADD, MAIN, entry_computation_id=2, schedule=SCHEDULE))
+    parsed, _ = read(module(ADD, MAIN, entry_computation_id=2, schedule=SCHEDULE))
     text = TextReader().read(TEXT.encode(), "a.txt")
-    assert found is not None
+    assert parsed is not None
     assert text is not None
-    assert [one.text for one in found.by_name["main"].instructions] == [
+    assert [one.text for one in parsed.by_name["main"].instructions] == [
         one.text for one in text.by_name["main"].instructions
     ]
-    assert found.entry is found.by_name["main"]
+    assert parsed.entry is parsed.by_name["main"]
 
 
 @pytest.mark.parametrize(
     "fields", [{"entry_computation_id": 1}, {"entry_computation_name": b"add"}]
 )
 def test_the_entry_by_id_or_name(fields: dict[str, Any]) -> None:
-    found, _ = read(module(ADD, MAIN, **fields))
-    assert found is not None
-    assert found.entry is found.by_name["add"]
+    parsed, _ = read(module(ADD, MAIN, **fields))
+    assert parsed is not None
+    assert parsed.entry is parsed.by_name["add"]
 
 
 def test_the_entry_is_the_last_where_nothing_says_so() -> None:
-    found, _ = read(module(ADD, MAIN))
-    assert found is not None
-    assert [one.is_entry for one in found.computations] == [False, True]
+    parsed, _ = read(module(ADD, MAIN))
+    assert parsed is not None
+    assert [computation.is_entry for computation in parsed.computations] == [False, True]
 
 
 def test_packed_with_gzip() -> None:
@@ -158,16 +160,16 @@ def test_stack_frames_are_as_in_the_proto() -> None:
             {"file_location_id": 7},
         ],
     }
-    found, _ = read(module(MAIN, stack_frame_index=index))
-    assert found is not None
-    assert found.stack_frames == {
+    parsed, _ = read(module(MAIN, stack_frame_index=index))
+    assert parsed is not None
+    assert parsed.stack_frames == {
         1: StackFrame("a.py", "f", 3, 4, None),
         2: StackFrame("a.py", "f", 3, 4, 1),
     }
 
 
 def test_module_attributes() -> None:
-    found, _ = read(
+    parsed, _ = read(
         module(
             MAIN,
             input_output_alias={"entries": [{"output_shape_index": [0], "kind": 1}]},
@@ -175,8 +177,8 @@ def test_module_attributes() -> None:
             host_program_shape={"parameters": [SCALAR], "result": SCALAR},
         )
     )
-    assert found is not None
-    assert found.attributes == {
+    assert parsed is not None
+    assert parsed.attributes == {
         "input_output_alias": "{ {0}: (0, {}, may-alias) }",
         "buffer_donor": "{ (1, {}) }",
         "entry_computation_layout": "{(f32[])->f32[]}",
@@ -198,9 +200,9 @@ def test_edges_by_name_of_2018() -> None:
             },
         ],
     }
-    found, _ = read(module(old))
-    assert found is not None
-    assert found.computations[0].by_name["b"].text == (
+    parsed, _ = read(module(old))
+    assert parsed is not None
+    assert parsed.computations[0].by_name["b"].text == (
         "ROOT %b = f32[] call(%a), to_apply=%f, control-predecessors={%a}"
     )
 
@@ -218,13 +220,13 @@ class TestBrokenProtos:
         ],
     )
     def test_no_proto(self, data: bytes) -> None:
-        found, problems = read(data)
-        assert found is None
+        parsed, problems = read(data)
+        assert parsed is None
         assert problems[0].startswith("a.pb: cut off, or no HLO module: ")
 
     def test_a_proto_without_a_module(self) -> None:
-        found, problems = read(module())
-        assert found is None
+        parsed, problems = read(module())
+        assert parsed is None
         assert problems == ["a.pb: no HLO module in the proto"]
 
     def test_ids_that_lead_nowhere(self) -> None:
@@ -235,41 +237,41 @@ class TestBrokenProtos:
                 instruction(7, "a", "add", operand_ids=[99], called_computation_ids=[98])
             ],
         }
-        found, problems = read(module(broken, schedule=SCHEDULE))
+        parsed, problems = read(module(broken, schedule=SCHEDULE))
         assert problems == []
-        assert found is not None
-        assert found.computations[0].instructions[0].text == "%a = f32[] add(%99), calls=%98"
+        assert parsed is not None
+        assert parsed.computations[0].instructions[0].text == "%a = f32[] add(%99), calls=%98"
 
     def test_names_that_no_text_can_hold(self) -> None:
         broken = {"name": b"ma in{", "instructions": [instruction(1, 'a = "(', "opcode")]}
-        found, problems = read(module(broken))
+        parsed, problems = read(module(broken))
         assert problems == []
-        assert found is not None
-        assert (found.computations[0].name, found.computations[0].instructions[0].name) == (
+        assert parsed is not None
+        assert (parsed.computations[0].name, parsed.computations[0].instructions[0].name) == (
             "ma_in_",
             "a_____",
         )
 
     def test_an_opcode_that_is_none(self) -> None:
         broken = {"name": b"main", "instructions": [instruction(1, "a", "(")]}
-        found, problems = read(module(broken, MAIN))
-        assert found is not None
-        assert len(found.computations) == 2
+        parsed, problems = read(module(broken, MAIN))
+        assert parsed is not None
+        assert len(parsed.computations) == 2
         assert problems[0].startswith("a.pb: expected an opcode and `(`")
 
 
 def test_every_proto_of_a_dump_reads_like_its_text(unpacked: Any) -> None:
     folder: Path = unpacked("jax-cpu-train-allformats")
     protos, texts = ProtoReader(), TextReader()
-    found = sorted(folder.rglob("*.hlo.pb"))
-    for path in found:
-        one = protos.read(path.read_bytes(), path.name)
+    paths = sorted(folder.rglob("*.hlo.pb"))
+    for path in paths:
+        parsed = protos.read(path.read_bytes(), path.name)
         other = texts.read(path.with_name(path.name.replace(".hlo.pb", ".txt")).read_bytes(), "")
-        assert one is not None
+        assert parsed is not None
         assert other is not None
-        assert one.stack_frames == other.stack_frames
-        assert {each.header for each in one.computations} == {
-            each.header for each in other.computations
+        assert parsed.stack_frames == other.stack_frames
+        assert {computation.header for computation in parsed.computations} == {
+            computation.header for computation in other.computations
         }
-    assert len(found) > 20
+    assert len(paths) > 20
     assert protos.problems == []

@@ -30,10 +30,12 @@ def read(reader: TextReader, text: str) -> HloModule:
 def test_every_name_is_given_once_and_each_further_one_is_a_problem() -> None:
     reader = TextReader()
     module = read(reader, TWICE)
-    assert [one.name for one in module.computations] == ["f", "f~2", "e"]
-    names = [one.name for one in module.computations[0].instructions]
+    assert [computation.name for computation in module.computations] == ["f", "f~2", "e"]
+    names = [instruction.name for instruction in module.computations[0].instructions]
     assert names == ["a", "a~2", "a~3", "a~4"]
-    assert [one.argument for one in module.computations[0].instructions] == list("1234")
+    assert [instruction.argument for instruction in module.computations[0].instructions] == list(
+        "1234"
+    )
     assert [problem.message for problem in reader.problems] == [
         "%a is given more than once in %f; one is %a~3 here",
         "%a is given more than once in %f; one is %a~4 here",

@@ -32,14 +32,14 @@ from xlareport.hlo.shape import ELEMENT_TYPES, MAX_DEPTH, ShapeError, parse_shap
 )
 def test_arrays(text: str, expected: tuple[object, ...]) -> None:
     """Element type, dimensions, layout, elements, bytes."""
-    one = parse_shape(text)
-    assert one.text == text
+    shape = parse_shape(text)
+    assert shape.text == text
     assert expected == (
-        one.element_type,
-        one.dimensions,
-        one.layout,
-        one.element_count,
-        one.byte_size,
+        shape.element_type,
+        shape.dimensions,
+        shape.layout,
+        shape.element_count,
+        shape.byte_size,
     )
 
 
@@ -48,7 +48,7 @@ def test_tuples() -> None:
         "((f32[2]{0}, s32[]), u8[3], token[], f32[1], f32[1], /*index=5*/b(f32[4]))"
     )
     assert shape.element_type == "tuple"
-    assert [one.text for one in shape.elements] == [
+    assert [element.text for element in shape.elements] == [
         "(f32[2]{0}, s32[])",
         "u8[3]",
         "token[]",
@@ -106,7 +106,7 @@ def test_tuples_as_deep_as_allowed() -> None:
 def test_element_types() -> None:
     assert (ELEMENT_TYPES["f32"].number, ELEMENT_TYPES["f32"].bits) == (11, 32)
     assert ELEMENT_TYPES["opaque"].bits is None
-    numbers = [one.number for one in ELEMENT_TYPES.values()]
+    numbers = [element_kind.number for element_kind in ELEMENT_TYPES.values()]
     assert len(numbers) == len(set(numbers))
 
 

@@ -67,7 +67,7 @@ def report(tmp_path: Path, request: pytest.FixtureRequest) -> ReportRecord:
 
 @pytest.mark.parametrize("report", CASES, indirect=True)
 def test_an_absurd_number_is_no_fault(report: ReportRecord) -> None:
-    assert not [one for one in report.problems if "fault of xlareport" in one.message]
+    assert not [problem for problem in report.problems if "fault of xlareport" in problem.message]
     assert len(report.files) == 2
     assert len(report.modules) == 1
 
@@ -80,4 +80,6 @@ def test_more_dimensions_than_any_array_has_are_a_problem(tmp_path: Path) -> Non
 
     report = build(tmp_path / "dump", BuildOptions(tmp_path / "out", html=False)).report
 
-    assert ["more than 1,000 dimensions" in one.message for one in report.problems] == [True]
+    assert ["more than 1,000 dimensions" in problem.message for problem in report.problems] == [
+        True
+    ]

@@ -57,8 +57,8 @@ def dump(tmp_path: Path) -> Path:
 
 
 def messages(report: ReportRecord) -> dict[str, str]:
-    assert not [one for one in report.problems if "a fault of xlareport" in one.message]
-    return {one.path: one.message for one in report.problems}
+    assert not [problem for problem in report.problems if "a fault of xlareport" in problem.message]
+    return {problem.path: problem.message for problem in report.problems}
 
 
 BROKEN = (
@@ -94,10 +94,10 @@ def test_what_is_broken_costs_itself_alone(dump: Path, built: Build) -> None:
             (dump / f"module_{100 * place + number + 10:04d}.x.{ending}").write_bytes(content)
     report = built(dump)
     found = messages(report)
-    assert {one.path for one in report.files} == {path.name for path in dump.iterdir()}
+    assert {file.path for file in report.files} == {path.name for path in dump.iterdir()}
     snapshots = [path for path in dump.iterdir() if "before_optimizations" in path.name]
     assert {path.name for path in snapshots if "good" not in path.name} <= set(found)
-    (good,) = (one for one in report.modules if one.id == 9)
+    (good,) = (module for module in report.modules if module.id == 9)
     assert good.final.instructions == 1
 
 
@@ -116,7 +116,7 @@ def test_links_pipes_and_loops_are_listed_and_not_followed(
     )
     report = built(dump)
     assert set(messages(report)) == {NAME, "loop", "up", "gone", "pipe"}
-    assert {one.id for one in report.modules} == {2, 9}
+    assert {module.id for module in report.modules} == {2, 9}
 
 
 def test_a_file_that_vanishes_is_listed(dump: Path, tmp_path: Path) -> None:
@@ -149,7 +149,9 @@ def test_an_archive_cannot_write_outside_and_keeps_files_of_one_path(
         for name in ("../../evil.txt", "/evil.txt", "a\\..\\..\\evil.txt", NAME):
             archive.writestr(name, GOOD)
     report = built(path)
-    assert {one.path for one in report.files} == {*("evil.txt", "(2)/evil.txt", "a/evil.txt", NAME)}
+    assert {file.path for file in report.files} == {
+        *("evil.txt", "(2)/evil.txt", "a/evil.txt", NAME)
+    }
     assert "There are 2 files of this path." in messages(report)["evil.txt"]
     assert not list(tmp_path.parent.glob("evil*"))
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out"}
@@ -304,7 +306,7 @@ def test_what_may_not_be_read_is_listed(dump: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(source.os, "scandir", unlisted)
     with source.open_source(dump) as found:
-        assert [one.message for one in found.problems] == [
+        assert [problem.message for problem in found.problems] == [
             "This folder cannot be listed: Permission denied."
         ]
         (entry,) = (one for one in found.entries if one.path == NAME)
@@ -355,7 +357,7 @@ def test_a_member_too_large_costs_itself_alone(tmp_path: Path) -> None:
             tar.addfile(member, io.BytesIO(bytes(size)))
     for name in ("x.zip", "x.tar"):
         with source.open_source(tmp_path / name, limits) as found:
-            assert [one.path for one in found.entries] == ["b"]
+            assert [entry.path for entry in found.entries] == ["b"]
             assert "--max-file-size" in found.problems[0].message
 
 
@@ -376,7 +378,7 @@ def test_a_full_disk_leaves_the_former_report_whole(
 ) -> None:
     out = tmp_path / "out"
     build(dump, BuildOptions(out=out))
-    former = {one: one.read_bytes() for one in (out / "site").rglob("*") if one.is_file()}
+    former = {path: path.read_bytes() for path in (out / "site").rglob("*") if path.is_file()}
     (dump / NAME).write_text(GOOD)
 
     def full(*_: object) -> None:
@@ -387,7 +389,9 @@ def test_a_full_disk_leaves_the_former_report_whole(
             patched.setattr(Path, place, full)
             with pytest.raises(UnwritableOutputError, match="No space left"):
                 build(dump, BuildOptions(out=out))
-    assert {one: one.read_bytes() for one in (out / "site").rglob("*") if one.is_file()} == former
+    assert {
+        path: path.read_bytes() for path in (out / "site").rglob("*") if path.is_file()
+    } == former
     assert not (out / ".xlareport").exists()
 
 

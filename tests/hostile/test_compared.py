@@ -21,7 +21,9 @@ from xlareport.site.nights import FILE
 
 
 def compared(*arguments: object) -> Result:
-    return CliRunner().invoke(command, ["--jobs", "2", "-q", *(str(one) for one in arguments)])
+    return CliRunner().invoke(
+        command, ["--jobs", "2", "-q", *(str(argument) for argument in arguments)]
+    )
 
 
 def dump_of(folder: Path, opcode: str) -> Path:
@@ -63,7 +65,7 @@ def test_no_page_of_a_comparison_holds_markup_of_the_dump(answer: tuple[Result, 
     for path in (root / "out/site/assets/data").rglob("*.js"):
         assert "<" not in path.read_text("ascii"), path
     report = json.loads((root / "out/site/compare.json").read_text())
-    assert not [one for one in report["problems"] if "fault" in one["message"]]
+    assert not [problem for problem in report["problems"] if "fault" in problem["message"]]
 
 
 def test_what_machines_read_is_well_formed(answer: tuple[Result, Path]) -> None:

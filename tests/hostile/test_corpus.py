@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
-TARGETS = sorted(one.name for one in CORPUS.iterdir())
+TARGETS = sorted(path.name for path in CORPUS.iterdir())
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -20,5 +20,5 @@ def test_the_corpus_passes(name: str) -> None:
 
 def test_every_target_has_a_corpus() -> None:
     files = (CORPUS.parent / "targets").glob("*.py")
-    checked = {one.stem for one in files if "def check(" in one.read_text("utf-8")}
+    checked = {file.stem for file in files if "def check(" in file.read_text("utf-8")}
     assert checked == set(TARGETS)

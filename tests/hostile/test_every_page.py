@@ -68,7 +68,9 @@ def watched(visitor: Any) -> Iterator[Any]:
     visitor.context.add_init_script(TRAP)
     yield visitor
     # a click on what is not shown gives a picture no size
-    assert [one for one in visitor.complaints if "attribute viewBox" not in one] == []
+    assert [
+        complaint for complaint in visitor.complaints if "attribute viewBox" not in complaint
+    ] == []
     assert visitor.outside() == []
 
 
@@ -87,7 +89,7 @@ def used(page: "Page", dialogs: list[str]) -> list[str]:
 @pytest.mark.browser
 def test_no_page_of_a_hostile_report_acts(reported: Path, watched: Any) -> None:
     site = reported / "site"
-    pages = sorted(one.relative_to(site).as_posix() for one in site.rglob("*.html"))
+    pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     pages = sorted([*pages, *(address for address, _ in parts(site))])
     assert len(pages) > 400
     dialogs: list[str] = []

@@ -41,5 +41,7 @@ def test_a_broken_dump_gives_a_report_without_a_fault(
 
     built = build(tmp_path / "dump", options)
 
-    assert not [one for one in built.report.problems if "fault of xlareport" in one.message]
+    assert not [
+        problem for problem in built.report.problems if "fault of xlareport" in problem.message
+    ]
     assert len(built.report.files) == len(files)

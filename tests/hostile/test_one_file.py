@@ -29,9 +29,11 @@ def test_it_holds_no_markup_of_the_dump(single: Path) -> None:
 def test_its_scripts_are_named_by_their_hashes(single: Path) -> None:
     policies = re.findall(r'Content-Security-Policy" content="([^"]*)"', single.read_text("utf-8"))
     assert len(policies) == 1
-    rules = dict(one.strip().split(" ", 1) for one in policies[0].split(";") if " " in one.strip())
+    rules = dict(
+        part.strip().split(" ", 1) for part in policies[0].split(";") if " " in part.strip()
+    )
     assert rules["default-src"] == "'none'"
-    assert all(one.startswith("'sha256-") for one in rules["script-src"].split())
+    assert all(part.startswith("'sha256-") for part in rules["script-src"].split())
 
 
 @pytest.mark.browser

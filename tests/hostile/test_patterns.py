@@ -15,7 +15,7 @@ EXCUSED = {
 USED = tuple(used_patterns())
 
 
-@pytest.mark.parametrize("used", USED, ids=[one.place for one in USED])
+@pytest.mark.parametrize("used", USED, ids=[used_pattern.place for used_pattern in USED])
 def test_time_is_linear(used: Used) -> None:
     found = growth(used.pattern, anywhere=used.anywhere)
     allowed = {"linear", "polynomial"} if used.longest <= LONGEST_NAME else {"linear"}
@@ -24,7 +24,7 @@ def test_time_is_linear(used: Used) -> None:
 
 def test_all_are_looked_at() -> None:
     assert len(USED) > 350
-    assert set(EXCUSED) <= {one.place for one in USED}
+    assert set(EXCUSED) <= {used_pattern.place for used_pattern in USED}
 
 
 AT_A_PLACE = {

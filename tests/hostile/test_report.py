@@ -89,12 +89,14 @@ def test_every_file_is_listed(hostile_out: Path, hostile_dump: Path) -> None:
 
     report = json.loads((hostile_out / "site/report.json").read_text("utf-8"))
     listed = {*paths_of(report)}
-    there = [one for one in hostile_dump.rglob("*") if one.is_file()]
-    assert len({as_utf8(str(one.relative_to(hostile_dump))) for one in there} & listed) == len(
+    there = [path for path in hostile_dump.rglob("*") if path.is_file()]
+    assert len({as_utf8(str(path.relative_to(hostile_dump))) for path in there} & listed) == len(
         there
     )
     assert all(module["files"] or module["stages"] for module in report["modules"])
-    assert not [one for one in report["problems"] if "a fault of xlareport" in one["message"]]
+    assert not [
+        problem for problem in report["problems"] if "a fault of xlareport" in problem["message"]
+    ]
     slugs = [module["slug"] for module in report["modules"]]
     assert len(slugs) == len(set(slugs))
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", slug) for slug in slugs)
@@ -128,7 +130,7 @@ def test_no_page_about_the_dump_acts(watched: Any, hostile_out: Path) -> None:
 @pytest.mark.browser
 def test_no_page_about_a_module_acts(watched: Any, hostile_out: Path) -> None:
     site = hostile_out / "site"
-    some = sorted(f"m/{one.name}" for one in (site / "m").glob("module_00*.html"))
+    some = sorted(f"m/{path.name}" for path in (site / "m").glob("module_00*.html"))
     some = [*some[::17], *(address for address, _ in parts(site) if "/module_00" in address)]
     for page in watched.walk(f"{site.as_uri()}/{one}" for one in some[:: 3 if LONG_WALKS else 17]):
         page.evaluate("window.scrollTo(0, document.body.scrollHeight)")

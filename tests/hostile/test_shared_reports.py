@@ -42,7 +42,7 @@ def made_site(tmp_path: Path) -> MakeSite:
 
 def told(site: Path) -> list[str]:
     with open_source(site) as source:
-        return [one.message for one in source.problems]
+        return [problem.message for problem in source.problems]
 
 
 def gzipped(content: bytes) -> str:
@@ -159,7 +159,7 @@ def test_moments_that_no_clock_gives_are_not_believed(tmp_path: Path) -> None:
             member.pax_headers = {"mtime": moment}
             archive.addfile(member, io.BytesIO())
     with open_source(target) as source:
-        assert [one.modified for one in source.entries] == [None, None, None, None, 7]
+        assert [entry.modified for entry in source.entries] == [None, None, None, None, 7]
 
 
 def test_a_payload_of_another_kind_is_no_payload() -> None:

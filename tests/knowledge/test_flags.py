@@ -62,7 +62,7 @@ def test_options_that_dumps_list_have_words(dumps: Path) -> None:
     listed: set[str] = set()
     for path in dumps.glob("*/*/*debug_options"):
         settings, _ = read_debug_options(path.read_bytes(), path.name)
-        listed |= {one.name for one in settings}
+        listed |= {setting.name for setting in settings}
 
     assert len(listed) > 40
     assert {name for name in listed if flags.find(name) is None} <= NOT_PUBLISHED

@@ -69,5 +69,5 @@ def test_words_stand_in_the_order_of_the_alphabet() -> None:
 
 
 def test_no_spelling_is_there_twice() -> None:
-    spelled = [name.casefold() for one in EVERYTHING for name in (one.name, *one.aliases)]
+    spelled = [name.casefold() for entry in EVERYTHING for name in (entry.name, *entry.aliases)]
     assert len(spelled) == len(set(spelled))

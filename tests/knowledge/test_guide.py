@@ -10,7 +10,7 @@ from xlareport.knowledge import flags, passes, stages
 GUIDE = Path(__file__).parents[2] / "site_src" / "guide"
 PAGES = sorted(GUIDE.glob("*.md"))
 FRONT = ("index", "modules", "names", "coverage", "program", "glossary")
-GENERATED = {f"../{one}.md" for one in FRONT}
+GENERATED = {f"../{name}.md" for name in FRONT}
 FLAG = re.compile(r"--((?:tf_)?xla_\w+)")
 VARIABLE = re.compile(r"\b(?:JAX|TF|XLA|POPLAR|LIBTPU)_[A-Z_]+\b")
 LINK = re.compile(r"\]\(([^)]+)\)")

@@ -15,7 +15,9 @@ def test_every_interconnect_is_of_a_device_and_agrees_with_it() -> None:
 
 
 def test_every_device_that_sends_has_its_bandwidth() -> None:
-    assert {key for key, one in devices().items() if one.interconnect} - interconnects().keys() <= {
+    assert {
+        key for key, device in devices().items() if device.interconnect
+    } - interconnects().keys() <= {
         "nvidia-t4",
         "nvidia-l4",
     }

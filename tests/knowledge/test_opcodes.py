@@ -6,7 +6,7 @@ from xlareport.knowledge.opcodes import opcode_work
 
 
 def test_the_133_opcodes_of_2026_are_there() -> None:
-    in_use = [one for one in opcodes.all_entries().values() if one.until is None]
+    in_use = [entry for entry in opcodes.all_entries().values() if entry.until is None]
     assert len(in_use) == 133
 
 
@@ -19,15 +19,15 @@ def test_an_opcode_is_found_by_its_spelling() -> None:
 
 def test_only_async_wrappers_among_those_in_use_have_no_colour() -> None:
     plain = {
-        one.name
-        for one in opcodes.all_entries().values()
-        if one.colour is None and one.until is None
+        entry.name
+        for entry in opcodes.all_entries().values()
+        if entry.colour is None and entry.until is None
     }
     assert plain == {"async-start", "async-update", "async-done"}
 
 
 def test_every_colour_is_a_scheme() -> None:
-    used = {one.colour for one in opcodes.all_entries().values()} - {None}
+    used = {entry.colour for entry in opcodes.all_entries().values()} - {None}
     assert used <= set(colours.all_entries())
 
 
@@ -35,8 +35,8 @@ def test_an_opcode_that_is_gone_says_since_when() -> None:
     gone = opcodes.find("cross-replica-sum")
     assert gone is not None
     assert gone.until == "2018-12"
-    for one in opcodes.all_entries().values():
-        assert one.until is None or re.fullmatch(r"20\d\d(-\d\d)?", one.until), one.name
+    for entry in opcodes.all_entries().values():
+        assert entry.until is None or re.fullmatch(r"20\d\d(-\d\d)?", entry.until), entry.name
 
 
 def test_an_opcode_counts_in_one_way() -> None:

@@ -113,8 +113,8 @@ def test_what_is_guessed_says_so() -> None:
 
 
 def test_an_example_is_a_sentence() -> None:
-    for one in EVERYTHING:
-        assert one.example is None or re.fullmatch(r"[A-Z].+, step \d{4}: .+\.", one.example)
+    for values in EVERYTHING:
+        assert values.example is None or re.fullmatch(r"[A-Z].+, step \d{4}: .+\.", values.example)
 
 
 def _names_of(dumps: Path) -> tuple[set[str], set[str]]:

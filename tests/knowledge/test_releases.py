@@ -6,8 +6,8 @@ from xlareport.knowledge.releases import era_of, releases
 
 
 def test_releases_are_in_order() -> None:
-    for one in releases().values():
-        numbers = [tuple(map(int, version.split("."))) for version, _ in one.months]
+    for release in releases().values():
+        numbers = [tuple(map(int, version.split("."))) for version, _ in release.months]
         assert numbers == sorted(numbers)
 
 

@@ -36,7 +36,7 @@ def test_texts_are_sentences_and_titles_are_not() -> None:
 
 
 def test_no_spelling_is_there_twice() -> None:
-    spelled = [name for one in EVERYTHING for name in (one.name, *one.aliases)]
+    spelled = [name for entry in EVERYTHING for name in (entry.name, *entry.aliases)]
     assert len(spelled) == len(set(spelled))
 
 

@@ -55,7 +55,7 @@ def first_module(dump: Path) -> ModuleFiles:
 
 
 def finish(modules: KeptModules, result: ModuleResult) -> None:
-    paths = [payload_path(each.bundle or each.key) for each in result.output.requests]
+    paths = [payload_path(request.bundle or request.key) for request in result.output.requests]
     keep_all_pictures(modules, [result], dict.fromkeys(paths, "a picture"))
 
 

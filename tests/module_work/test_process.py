@@ -32,7 +32,7 @@ PARTS = {
 def files(unpacked: Callable[[str], Path]) -> ModuleFiles:
     with open_source(unpacked("jax-cpu-train")) as source:
         modules = group(name_files(source)).modules
-    return next(one for one in modules if one.name == "jit_rollout")
+    return next(module for module in modules if module.name == "jit_rollout")
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -48,7 +48,9 @@ def test_a_part_that_fails_costs_itself(
     summary, output = result.analysis.summary, result.output
 
     assert summary.final.instructions
-    assert [one.message for one in summary.problems if "ZeroDivisionError" in one.message]
+    assert [
+        problem.message for problem in summary.problems if "ZeroDivisionError" in problem.message
+    ]
     made = {path for path, _ in output.payloads} | {one.key for one in held(output.small)}
     assert any("/step" in path for path in made)
     others = {name for name in PARTS.values() if name and name != PARTS[part]}

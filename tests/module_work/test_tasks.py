@@ -33,14 +33,16 @@ def test_large_modules_come_with_matchings_and_kept_ones_without(
     work = ModuleWork("none", keep_in(tmp_path, 1 << 30))
     told: list[tuple[str, int, int]] = []
     with WorkerPool(2) as workers:
-        found = list(
+        large_modules = list(
             match_large_modules(iter(every), work, workers, lambda *step: told.append(step))
         )
-        assert [task.files.key for task in found] == [task.files.key for task in every]
-        assert [bool(task.matchings) for task in found] == [True] + [False] * (len(every) - 1)
+        assert [task.files.key for task in large_modules] == [task.files.key for task in every]
+        assert [bool(task.matchings) for task in large_modules] == [True] + [False] * (
+            len(every) - 1
+        )
         assert told[-1][1:] == (2, 2)
-        assert len(unpack_matchings(found[0].matchings)) > 5
-        assert work(found[0]) == work(every[0])
+        assert len(unpack_matchings(large_modules[0].matchings)) > 5
+        assert work(large_modules[0]) == work(every[0])
         assert not work.is_done(every[0])  # its pictures are not kept yet
     with WorkerPool(1) as workers:  # in this process: another one could not import AllDone
         done = match_large_modules(iter(every), AllDone("none"), workers, lambda *_: None)

@@ -24,7 +24,9 @@ def factors(total: int) -> list[int]:
     """Return factors of a number, in any order."""
     result = []
     while total > 1:
-        result.append(DICE.choice([each for each in range(2, total + 1) if total % each == 0]))
+        result.append(
+            DICE.choice([number for number in range(2, total + 1) if total % number == 0])
+        )
         total //= result[-1]
     DICE.shuffle(result)
     return result or [1]

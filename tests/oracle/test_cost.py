@@ -21,8 +21,8 @@ ALLOWED = 0.01
 
 @pytest.fixture(scope="module")
 def finals(dumps: Path) -> list[Path]:
-    found = (one for one in dumps.rglob("*after_optimizations.txt") if one.is_file())
-    return sorted(found)
+    paths = (path for path in dumps.rglob("*after_optimizations.txt") if path.is_file())
+    return sorted(paths)
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +60,14 @@ def test_trip_counts_read_from_the_loop_agree_with_the_compilers_notes(finals: l
         text = path.read_bytes()
         module = TextReader().read(text, path.name) if b"known_trip_count" in text else None
         for place in module.computations if module else ():
-            for one in place.instructions:
-                if "known_trip_count" in one.attributes.get("backend_config", ""):
+            for instruction in place.instructions:
+                if "known_trip_count" in instruction.attributes.get("backend_config", ""):
                     loops = Loops(module)
-                    noted, read = loops.trip_count(place, one), loops.counted(place, one)
-                    assert read.count == noted.count, (path.name, one.name, read.reason)
+                    noted, read = (
+                        loops.trip_count(place, instruction),
+                        loops.counted(place, instruction),
+                    )
+                    assert read.count == noted.count, (path.name, instruction.name, read.reason)
                     agreed += 1
     assert agreed > 400
 

@@ -22,7 +22,7 @@ EACH = 40
 
 def names() -> list[str]:
     folder = os.environ.get("XLAREPORT_DUMPS")
-    return sorted(one.name for one in Path(folder).iterdir()) if folder else ["none"]
+    return sorted(path.name for path in Path(folder).iterdir()) if folder else ["none"]
 
 
 def pieces(module: HloModule) -> Iterator[tuple[str, str]]:
@@ -30,7 +30,11 @@ def pieces(module: HloModule) -> Iterator[tuple[str, str]]:
     step = max(1, len(module.computations) // EACH)
     for computation in module.computations[::step]:
         yield computation.name, cut_computation(module, computation.name)
-    every = [(one.name, each.name) for one in module.computations for each in one.instructions]
+    every = [
+        (one.name, instruction.name)
+        for one in module.computations
+        for instruction in one.instructions
+    ]
     step = max(1, len(every) // EACH)
     for number, (where, name) in enumerate(every[::step]):
         yield name, cut_instruction(module, where, name, radius=number % 4)
@@ -42,10 +46,10 @@ def test_xla_parses_what_was_cut_out(name: str, dumps: Path, tmp_path: Path) -> 
     if python is None:
         pytest.skip("XLAREPORT_JAX_PYTHON does not name an interpreter with jaxlib 0.12")
     script = Path(__file__).with_name("xla_reading.py")
-    found = (
+    paths = (
         one for one in sorted((dumps / name).rglob("*after_optimizations.txt")) if one.is_file()
     )
-    modules = (TextReader().read(path.read_bytes(), path.name) for path in islice(found, 12))
+    modules = (TextReader().read(path.read_bytes(), path.name) for path in islice(paths, 12))
     with subprocess.Popen(
         [python, str(script)],
         stdin=subprocess.PIPE,

@@ -55,7 +55,7 @@ def texts(folder: Path) -> Iterator[Path]:
 
 def names() -> list[str]:
     folder = os.environ.get("XLAREPORT_DUMPS")
-    return sorted(one.name for one in Path(folder).iterdir()) if folder else ["none"]
+    return sorted(path.name for path in Path(folder).iterdir()) if folder else ["none"]
 
 
 @pytest.mark.parametrize("name", names())
@@ -111,7 +111,10 @@ def differences(ours: HloModule, theirs: Any) -> list[tuple[object, ...]]:
 
 def facts(computation: Computation) -> dict[str, tuple[object, ...]]:
     operands = compact_operands(computation)
-    return {one.name: _facts(one, operands[one.name]) for one in computation.instructions}
+    return {
+        instruction.name: _facts(instruction, operands[instruction.name])
+        for instruction in computation.instructions
+    }
 
 
 def _facts(one: Instruction, operands: tuple[str, ...]) -> tuple[object, ...]:
@@ -127,18 +130,18 @@ def _facts(one: Instruction, operands: tuple[str, ...]) -> tuple[object, ...]:
 
 
 def xla_facts(computation: Any, called: dict[int, str]) -> dict[str, tuple[object, ...]]:
-    by_id = {one.id: one for one in computation.instructions}
+    by_id = {instruction.id: instruction for instruction in computation.instructions}
     return {
-        one.name.decode(): (
-            one.opcode.decode(),
-            shape_text(one.shape),
-            tuple(_compact(number, by_id) for number in one.operand_ids),
-            tuple(sorted(called[number] for number in one.called_computation_ids)),
-            tuple(by_id[number].name.decode() for number in one.control_predecessor_ids),
-            str(one.parameter_number) if one.opcode == b"parameter" else "",
-            one.id == computation.root_id,
+        instruction.name.decode(): (
+            instruction.opcode.decode(),
+            shape_text(instruction.shape),
+            tuple(_compact(number, by_id) for number in instruction.operand_ids),
+            tuple(sorted(called[number] for number in instruction.called_computation_ids)),
+            tuple(by_id[number].name.decode() for number in instruction.control_predecessor_ids),
+            str(instruction.parameter_number) if instruction.opcode == b"parameter" else "",
+            instruction.id == computation.root_id,
         )
-        for one in computation.instructions
+        for instruction in computation.instructions
     }
 
 

@@ -25,8 +25,8 @@ def worked_out(
 ) -> tuple[ModuleRecord, CostReport]:
     with open_source(dump) as source:
         names = classify([entry.path for entry in source.entries])
-        found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
-        (files,) = (one for one in found.modules if one.name == name)
+        groups = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
+        (files,) = (one for one in groups.modules if one.name == name)
         module = read_module(files)
     cost = count_final_cost(module)
     assert cost is not None

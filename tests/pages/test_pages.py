@@ -29,7 +29,7 @@ def artifacts(*paths: str) -> list[Artifact]:
 def summary(*paths: str, flags: tuple[FlagValue, ...] = ()) -> ModuleSummary:
     (files,) = group(artifacts(*paths)).modules
     nothing = unreadable_module(files, "nobody tried").summary
-    choices = tuple(OptionOrigin(one, "somebody", "exact", "") for one in flags)
+    choices = tuple(OptionOrigin(flag, "somebody", "exact", "") for flag in flags)
     return replace(nothing, settings=choices)
 
 

@@ -11,7 +11,7 @@ from xlareport.pages.tokens import NameCells
 def test_parts_of_a_name_lead_to_their_entries() -> None:
     cells = NameCells()
     cells.cell(parse("module_0001.jit_f.0002.simplification.after_dce.before_cse.txt"))
-    words = [one[1] for one in cells.meanings if isinstance(one, list)]
+    words = [meaning[1] for meaning in cells.meanings if isinstance(meaning, list)]
 
     assert words == ["pass:simplification", "pass:dce", "pass:cse", "kind:hlo-text"]
 
@@ -20,7 +20,7 @@ def test_a_name_in_a_table_leaves_to_the_tables_of_words_what_a_pass_does() -> N
     cells = NameCells()
     cells.cell(parse("module_0001.jit_f.0002.simplification.after_dce.before_cse.txt"))
 
-    (sentence,) = (one[0] for one in cells.meanings if one[1] == "pass:dce")
+    (sentence,) = (meaning[0] for meaning in cells.meanings if meaning[1] == "pass:dce")
     assert lexicon(["dce"])["words"]["pass"]["dce"] not in sentence
 
 

@@ -113,7 +113,7 @@ def test_long_names_are_shown_by_the_part_that_people_gave() -> None:
 
 
 def test_sureness_is_told_in_words() -> None:
-    assert [sureness(one) for one in ("clear", "tie")] == ["high confidence", "a tie"]
+    assert [sureness(name) for name in ("clear", "tie")] == ["high confidence", "a tie"]
 
 
 LONG = (

@@ -37,7 +37,7 @@ def dumped(unpacked: Callable[[str], Path]) -> ReadFile:
     reader = TextReader()
 
     def read(dump: str, ending: str) -> HloModule:
-        files = sorted(one for one in unpacked(dump).iterdir() if one.name.endswith(ending))
+        files = sorted(path for path in unpacked(dump).iterdir() if path.name.endswith(ending))
         module = reader.read(files[0].read_bytes(), files[0].name)
         assert module is not None
         return module

@@ -38,12 +38,12 @@ def module(module_of: Callable[[str], HloModule]) -> HloModule:
 def excerpt(module: HloModule, names: str, *, alone: bool = False) -> Drawing:
     assert module.entry is not None
     instance = Instance(Folding(module.entry))
-    items = [Item(instance, one) for one in instance.drawn() if one.name in names]
+    items = [Item(instance, drawing) for drawing in instance.drawn() if drawing.name in names]
     return assemble(module, "title", items, excerpt=alone)
 
 
 def box(drawing: Drawing, name: str) -> Box:
-    return next(one for one in drawing.nodes if one.id == name)
+    return next(node for node in drawing.nodes if node.id == name)
 
 
 def test_the_root_is_marked(module: HloModule) -> None:

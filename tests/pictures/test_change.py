@@ -72,7 +72,7 @@ def test_what_changed_has_a_state_and_one_ring_around_it(
 
 
 def test_what_is_in_both_has_the_same_id(pictures: tuple[Drawing, Drawing]) -> None:
-    before, after = ({node.id for node in one.nodes} for one in pictures)
+    before, after = ({node.id for node in picture.nodes} for picture in pictures)
     assert before & after == {"main/%a", "main/%d", "main/%away"}
 
 
@@ -88,7 +88,9 @@ def test_arrows_that_came_or_went_have_a_state(pictures: tuple[Drawing, Drawing]
 
 
 def test_nothing_says_where_the_rest_is(pictures: tuple[Drawing, Drawing]) -> None:
-    assert all(node.family != "dashed" and not node.badge for one in pictures for node in one.nodes)
+    assert all(
+        node.family != "dashed" and not node.badge for picture in pictures for node in picture.nodes
+    )
 
 
 def test_an_operand_that_changed_has_its_arrow_marked(module_of: Read) -> None:
@@ -249,7 +251,7 @@ def test_every_step_of_a_real_module(dumped: Callable[[str, str], HloModule]) ->
         "after_layout-assignment.before_sub-byte-size-setter.txt",
         "after_fusion.before_fusion-wrapper.txt",
     ]
-    modules = [dumped("jax-cpu-train", one) for one in endings]
+    modules = [dumped("jax-cpu-train", ending) for ending in endings]
     for before, after in pairwise(modules):
         found = step_pictures(step(before, after))
         assert found is not None
@@ -268,10 +270,10 @@ def test_places_that_are_left_out_have_pictures_of_their_own(module_of: Read) ->
     before, after = found.pair
     assert len(found.places) == 8
     assert after.left_out[0].startswith("19 places, as drawn: ")
-    for one in found.places:
-        old, new = one.pair
-        assert (old.title, new.title, one.line) == ("before", "after", 0)
-        assert one.name in after.left_out[0]
+    for place in found.places:
+        old, new = place.pair
+        assert (old.title, new.title, place.line) == ("before", "after", 0)
+        assert place.name in after.left_out[0]
         assert set(states(old).values()) == {"removed"}
         assert not {node.id for node in old.nodes} & {node.id for node in before.nodes}
         assert new.nodes == ()
@@ -286,12 +288,12 @@ def test_a_box_of_a_place_says_what_it_stands_in(module_of: Read) -> None:
     )
     calls = "".join(f"  c{n} = f32[8] fusion(x), kind=kLoop, calls=f{n}\n" for n in range(3))
     whole = f"{bodies}{row}{calls}}}"
-    same = [(one, one) for n in range(3) for one in places(f"o{n}", computation=f"f{n}")]
+    same = [(place, place) for n in range(3) for place in places(f"o{n}", computation=f"f{n}")]
     found = change_pictures(
         module_of(whole.replace("OP", "abs")), module_of(whole.replace("OP", "sine")), [], [], same
     )
-    assert [one.name for one in found.places] == ["%o1", "%o2"]
-    for one in found.places:
-        for drawing in one.pair:
+    assert [place.name for place in found.places] == ["%o1", "%o2"]
+    for place in found.places:
+        for drawing in place.pair:
             assert drawing.groups == ()
-            assert {node.lines[-1] for node in drawing.nodes} == {f"in c{one.name[-1]} kLoop"}
+            assert {node.lines[-1] for node in drawing.nodes} == {f"in c{place.name[-1]} kLoop"}

@@ -45,7 +45,7 @@ def test_no_picture_of_a_module_has_parts_in_a_circle(
     flow = ValueFlow(folding)
     assert len(whole.things) <= 25
     assert {part.target for part in whole.parts() if cycles(part, flow)} == set()
-    assert sorted(one.name for one in whole.instructions()) == sorted(
+    assert sorted(instruction.name for instruction in whole.instructions()) == sorted(
         f"i{n}" for n in range(1, 400)
     )
     targets = [part.target for part in whole.parts()]

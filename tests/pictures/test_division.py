@@ -122,5 +122,5 @@ def test_a_loop_is_a_box_of_its_own(divided: Callable[[Lines], InstructionGroup]
 def test_nothing_is_lost(divided: Callable[[Lines], InstructionGroup]) -> None:
     lines = [*layers(30, "a/h_{}", "x"), *layers(40, "b", "x"), *layers(40, "", "x")]
     whole = divided(lines)
-    names = [one.name for one in whole.instructions()]
+    names = [instruction.name for instruction in whole.instructions()]
     assert len(names) == len(set(names)) == len(lines) == whole.size

@@ -103,7 +103,7 @@ def test_what_cannot_be_laid_out_is_drawn_in_plain_layers(
     words = "Simplified layout: Graphviz took more than 4 s."
     assert {one.note for one in found.values()} == {words}
     root = parse(found["l"].svg)
-    assert sum(str(one.get("class")).startswith("n ") for one in root.iter()) == 150
+    assert sum(str(element.get("class")).startswith("n ") for element in root.iter()) == 150
     assert words in "".join(root.itertext())
 
 
@@ -148,7 +148,7 @@ def test_all_pictures_of_a_real_module(
 ) -> None:
     module = dumped("tpu-v5e-scan", ".after_optimizations.txt")
     levels = all_levels(module, ModulePictures(module))
-    requests = (PictureRequest(one.target, (one.drawing,)) for one in levels)
+    requests = (PictureRequest(level.target, (level.drawing,)) for level in levels)
     for found in draw_all(requests, 2, tmp_path, 30):
         assert found.note == ""
         assert len(found.svg) < 200_000

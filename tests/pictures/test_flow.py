@@ -23,7 +23,11 @@ def divided(module_of: Callable[[str], HloModule]) -> Divide:
         assert module.entry is not None
         folding = Folding(module.entry, inputs=False)
         flow = FlowDivider(module, folding, InstructionGrouper(folding))
-        own = [one for one in module.entry.instructions if not folding.is_folded(one.name)]
+        own = [
+            instruction
+            for instruction in module.entry.instructions
+            if not folding.is_folded(instruction.name)
+        ]
         return flow.divide(own, "e", crowded=crowded)
 
     return divide
@@ -39,8 +43,8 @@ def chain(name: str, length: int, opcodes: tuple[str, ...] = ("abs", "negate")) 
 
 def told(things: list[Thing]) -> list[tuple[str, int]]:
     return [
-        (one.kind, one.size) if isinstance(one, InstructionGroup) else (one.name, 1)
-        for one in things
+        (thing.kind, thing.size) if isinstance(thing, InstructionGroup) else (thing.name, 1)
+        for thing in things
     ]
 
 
@@ -92,7 +96,9 @@ def test_many_small_pieces_are_put_together(divided: Divide) -> None:
     ]
     things = divided(lines, crowded=True)
     assert len(things) < 30
-    assert sum(one.size if isinstance(one, InstructionGroup) else 1 for one in things) == len(lines)
+    assert sum(thing.size if isinstance(thing, InstructionGroup) else 1 for thing in things) == len(
+        lines
+    )
 
 
 LAYER = ["norm", "dot", "softmax", "dot", "add", "norm", "dot", "gelu", "dot", "add"]
@@ -100,8 +106,8 @@ LAYER = ["norm", "dot", "softmax", "dot", "add", "norm", "dot", "gelu", "dot", "
 
 @pytest.mark.parametrize("layers", [3, 12, 80])
 def test_layers_between_other_things(layers: int) -> None:
-    found = find_repeat(["embed", "split", *LAYER * layers, "loss"])
-    assert found == Repeat(2, 10, layers)
+    repeat = find_repeat(["embed", "split", *LAYER * layers, "loss"])
+    assert repeat == Repeat(2, 10, layers)
 
 
 def test_two_are_not_repeated() -> None:
@@ -114,8 +120,8 @@ def test_the_shortest_period_is_found() -> None:
 
 def test_the_repeat_that_covers_most() -> None:
     short = ["a", "b", "c", "d", "e", "f"]
-    found = find_repeat([*short * 3, "x", *LAYER * 5])
-    assert found == Repeat(19, 10, 5)
+    repeat = find_repeat([*short * 3, "x", *LAYER * 5])
+    assert repeat == Repeat(19, 10, 5)
 
 
 def test_nothing_repeats_in_what_is_all_different_or_all_the_same() -> None:

@@ -56,22 +56,22 @@ def test_an_input_that_several_use_has_a_box(module: HloModule) -> None:
 
 
 def test_elements_lead_to_their_tuple(module: HloModule) -> None:
-    found = folded(module)
-    assert found.elements == {"first": "pair#0", "second": "pair#1"}
-    assert found.is_folded("first")
+    folding = folded(module)
+    assert folding.elements == {"first": "pair#0", "second": "pair#1"}
+    assert folding.is_folded("first")
 
 
 def test_a_root_tuple_of_many_is_folded_and_its_elements_numbered(module: HloModule) -> None:
-    found = folded(module)
-    assert found.outputs == {"first": [0], "second": [1], "again": [2], "zero": [3]}
-    assert found.is_folded("out")
+    folding = folded(module)
+    assert folding.outputs == {"first": [0], "second": [1], "again": [2], "zero": [3]}
+    assert folding.is_folded("out")
 
 
 def test_what_is_kept_has_a_box(module: HloModule) -> None:
-    found = folded(module, "zero", "first", "out")
-    assert not any(map(found.is_folded, ("zero", "first", "out")))
-    assert found.outputs == {}
-    assert not found.is_folded("zeros")
+    folding = folded(module, "zero", "first", "out")
+    assert not any(map(folding.is_folded, ("zero", "first", "out")))
+    assert folding.outputs == {}
+    assert not folding.is_folded("zeros")
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,9 @@ def test_neighbours_are_parted_where_one_value_goes_across(
     maker = InstructionGrouper(Folding(main))
     part = maker.make("scope", "e", "e", main.instructions)
     firsts = [
-        next(one.instructions()).name for one in part.things if isinstance(one, InstructionGroup)
+        next(thing.instructions()).name
+        for thing in part.things
+        if isinstance(thing, InstructionGroup)
     ]
     assert len(firsts) > 20
     assert all(name.endswith(".0") for name in firsts[1:])

@@ -60,11 +60,11 @@ def process_of(found: Layout | LayoutFailure) -> int:
 
 def test_graphviz_gives_positions() -> None:
     with LayoutPool(2, time_limit=30) as pool:
-        found = dict(pool.layout_many([("a", GOOD), ("b", GOOD)]))
-    assert found["a"] == found["b"]
-    assert isinstance(found["a"], Layout)
-    assert [box.width for box in found["a"].nodes] == pytest.approx([23.2, 30.5], abs=0.1)
-    assert len(found["a"].edges) == 1
+        layouts = dict(pool.layout_many([("a", GOOD), ("b", GOOD)]))
+    assert layouts["a"] == layouts["b"]
+    assert isinstance(layouts["a"], Layout)
+    assert [box.width for box in layouts["a"].nodes] == pytest.approx([23.2, 30.5], abs=0.1)
+    assert len(layouts["a"].edges) == 1
 
 
 def test_what_graphviz_refuses_is_a_failure_and_the_worker_goes_on() -> None:
@@ -85,8 +85,8 @@ def test_the_answers_come_in_the_order_of_the_requests() -> None:
 @pytest.mark.usefixtures("fake")
 def test_a_worker_is_started_once_for_many_pictures() -> None:
     with LayoutPool(1, time_limit=30) as pool:
-        found = {process_of(layout) for _, layout in pool.layout_many(words(20, "", 99))}
-    assert len(found) == 1
+        process_ofs = {process_of(layout) for _, layout in pool.layout_many(words(20, "", 99))}
+    assert len(process_ofs) == 1
 
 
 @pytest.mark.usefixtures("fake")
@@ -102,9 +102,9 @@ def test_a_worker_is_started_once_for_many_pictures() -> None:
 )
 def test_a_failure_costs_its_own_picture(word: str, reason: str) -> None:
     with LayoutPool(2, time_limit=0.4) as pool:
-        found = dict(pool.layout_many(words(12, word, 5)))
-    assert found.pop("5") == LayoutFailure(reason)
-    assert len({process_of(layout) for layout in found.values()}) in {1, 2, 3}
+        layouts = dict(pool.layout_many(words(12, word, 5)))
+    assert layouts.pop("5") == LayoutFailure(reason)
+    assert len({process_of(layout) for layout in layouts.values()}) in {1, 2, 3}
 
 
 @pytest.mark.usefixtures("fake")
@@ -142,8 +142,8 @@ def test_an_interrupt_leaves_no_process_behind() -> None:
 @pytest.mark.usefixtures("fake")
 def test_ctrl_c_in_the_terminal_does_not_reach_the_workers() -> None:
     with LayoutPool(1, time_limit=30) as pool:
-        [(_, found)] = pool.layout_many([("a", "draw")])
-        assert os.getpgid(process_of(found)) != os.getpgid(os.getpid())
+        [(_, layout)] = pool.layout_many([("a", "draw")])
+        assert os.getpgid(process_of(layout)) != os.getpgid(os.getpid())
 
 
 @pytest.mark.usefixtures("fake")
@@ -158,9 +158,9 @@ def test_a_worker_killed_from_outside_is_replaced() -> None:
 def test_a_worker_that_cannot_be_started_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with LayoutPool(1) as pool:
-        [(_, found)] = pool.layout_many([("a", GOOD)])
-    assert isinstance(found, LayoutFailure)
-    assert found.reason.startswith("could not be started")
+        [(_, layout)] = pool.layout_many([("a", GOOD)])
+    assert isinstance(layout, LayoutFailure)
+    assert layout.reason.startswith("could not be started")
 
 
 def test_no_picture_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,5 +172,5 @@ def test_no_picture_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("fake")
 def test_pictures_one_after_the_other_need_one_process() -> None:
     with LayoutPool(3, 30) as pool:
-        found = [one for _ in range(5) for one in pool.layout_many([("a", "draw")])]
-    assert len({process_of(layout) for _, layout in found}) == 1
+        numbers = [one for _ in range(5) for one in pool.layout_many([("a", "draw")])]
+    assert len({process_of(layout) for _, layout in numbers}) == 1

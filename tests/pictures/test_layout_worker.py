@@ -13,7 +13,7 @@ SCRIPT = Path(layout_worker.__file__)
 def answers(
     *requests: bytes, memory: int = 1 << 30, seconds: str = "20"
 ) -> subprocess.CompletedProcess[bytes]:
-    text = b"".join(b"%d\n%s" % (len(one), one) for one in requests)
+    text = b"".join(b"%d\n%s" % (len(request), request) for request in requests)
     command = [sys.executable, "-P", str(SCRIPT), seconds, str(memory)]
     return subprocess.run(command, input=text, capture_output=True, check=False)
 

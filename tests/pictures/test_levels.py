@@ -50,7 +50,7 @@ ENTRY main {
 
 def shown(levels: Sequence[LevelPicture]) -> set[str | None]:
     """Return what the boxes and frames of all pictures open."""
-    drawings = [one.drawing for one in levels]
+    drawings = [level.drawing for level in levels]
     return {thing.target for one in drawings for thing in (*one.nodes, *one.groups)}
 
 
@@ -63,9 +63,9 @@ def test_every_instruction_of_a_real_module_can_be_reached(
     seen = shown(levels)
     for computation in filter(is_worth_opening, module.computations):
         drawn = Instance(Folding(computation, inputs=False)).drawn()
-        assert {f"i={one.name}" for one in drawn} <= seen
+        assert {f"i={drawing.name}" for drawing in drawn} <= seen
     assert {target for target in seen if target and target[0] != "i"} <= {
-        one.target for one in levels
+        level.target for level in levels
     }
 
 
@@ -76,7 +76,11 @@ def test_a_picture_is_known_for_every_instruction(
     module = dumped(dump, ending)
     levels = all_levels(module, ModulePictures(module))
     where = whereabouts(module, levels)
-    assert set(where) == {one.name for each in module.computations for one in each.instructions}
+    assert set(where) == {
+        instruction.name
+        for computation in module.computations
+        for instruction in computation.instructions
+    }
     assert all(0 <= place < len(levels) for place in where.values())
 
 
@@ -86,13 +90,15 @@ def test_a_picture_stands_behind_the_one_that_leads_to_it(
     module = dumped("gpu-h100x2-train", "gpu_after_optimizations.txt")
     levels = all_levels(module, ModulePictures(module))
     assert levels[0].parent is None
-    assert all(one.parent < place for place, one in enumerate(levels) if one.parent is not None)
+    assert all(
+        level.parent < place for place, level in enumerate(levels) if level.parent is not None
+    )
 
 
 def test_every_branch_is_opened(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(SWITCH)
     levels = all_levels(module, ModulePictures(module))
-    assert [(one.target, one.parent) for one in levels] == [
+    assert [(level.target, level.parent) for level in levels] == [
         ("c=main", None),
         ("c=one", 0),
         ("c=two", 0),
@@ -105,7 +111,7 @@ def test_every_branch_is_opened(module_of: Callable[[str], HloModule]) -> None:
 def test_the_rest_is_not_begun(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(SWITCH)
     levels = all_levels(module, ModulePictures(module), most_boxes=2)
-    assert [one.target for one in levels] == ["c=main", "c=one"]
+    assert [level.target for level in levels] == ["c=main", "c=one"]
 
 
 def test_an_empty_module_has_no_pictures() -> None:
@@ -172,7 +178,7 @@ def test_a_box_opens_its_layers_and_a_layer_its_instructions(
 ) -> None:
     pictures = ModulePictures(module_of(model(12)))
     layers = pictures.picture("g=main/model/layer_#")
-    assert [one.lines[0] for one in layers.nodes if one.family != "dashed"] == [
+    assert [node.lines[0] for node in layers.nodes if node.family != "dashed"] == [
         f"layer_{n}" for n in range(12)
     ]
     layer = pictures.picture("g=main/model/layer_3")
@@ -235,5 +241,5 @@ def test_a_real_module_without_scopes_is_cut_all_the_same(
     overview = ModulePictures(module).overview()
     assert len(module.entry.instructions) == 680
     assert 10 < len(overview.nodes) < 60
-    lines = [line for one in overview.nodes for line in one.lines]
+    lines = [line for node in overview.nodes for line in node.lines]
     assert any(line.endswith(" 24, 3 instructions each") for line in lines)

@@ -59,7 +59,7 @@ def scene(module: HloModule) -> Instance:
 
 
 def placed(instance: Instance) -> Instance:
-    instance.places.update({one.name: one.name for one in instance.drawn()})
+    instance.places.update({drawing.name: drawing.name for drawing in instance.drawn()})
     return instance
 
 

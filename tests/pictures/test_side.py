@@ -49,7 +49,7 @@ def side(module_of: Callable[[str], HloModule]) -> Callable[..., PictureSide]:
 
 
 def beside(side: PictureSide, place: str) -> list[str]:
-    return [str(one) for one in side.neighbours(Place(*place.split("/")))]
+    return [str(neighbour) for neighbour in side.neighbours(Place(*place.split("/")))]
 
 
 def test_neighbours_are_found_through_what_is_folded(side: Callable[..., PictureSide]) -> None:
@@ -74,7 +74,7 @@ def test_what_is_not_there_is_forgotten(side: Callable[..., PictureSide]) -> Non
 
 def test_the_order_is_that_of_the_module(side: Callable[..., PictureSide]) -> None:
     found = side("main/e", "main/a", "fused/r", "fused/q")
-    assert [str(one) for one in found.states] == [
+    assert [str(state) for state in found.states] == [
         "fused/%q",
         "fused/%r",
         "main/%a",

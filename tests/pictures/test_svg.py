@@ -55,7 +55,7 @@ def drawn(parse: Callable[[str], ET.Element]) -> Draw:
 
 
 def texts(root: ET.Element, tag: str) -> list[str]:
-    return ["".join(one.itertext()) for one in root.iter(SVG + tag)]
+    return ["".join(element.itertext()) for element in root.iter(SVG + tag)]
 
 
 def test_it_has_a_title_a_description_and_a_legend(drawn: Draw) -> None:
@@ -73,27 +73,29 @@ def test_text_is_text(drawn: Draw) -> None:
 
 
 def boxes(root: ET.Element) -> list[ET.Element]:
-    return [one for one in root.iter(f"{SVG}g") if one.get("class", "").startswith("n ")]
+    return [
+        element for element in root.iter(f"{SVG}g") if element.get("class", "").startswith("n ")
+    ]
 
 
 def test_boxes_arrows_and_frames_have_their_states(drawn: Draw) -> None:
     root = drawn(DRAWING)
-    assert [one.get("class") for one in boxes(root)] == [
+    assert [box.get("class") for box in boxes(root)] == [
         *("n n-dark-blue s-added", "n n-gray s-same", "n n-white s-removed"),
     ]
-    arrows = [one.get("class") for one in root.iter(f"{SVG}path")]
+    arrows = [element.get("class") for element in root.iter(f"{SVG}path")]
     assert arrows[:2] == ["e", "e e-thin s-removed"]
-    assert [one.get("class") for one in root.iter(f"{SVG}g")][1] == "g g-computation s-same"
+    assert [element.get("class") for element in root.iter(f"{SVG}g")][1] == "g g-computation s-same"
 
 
 def test_a_stack_has_two_sheets_and_a_bar_its_shares(drawn: Draw) -> None:
     root = drawn(DRAWING)
     stack = boxes(root)[1]
-    sheets = [one for one in stack.iter(f"{SVG}rect") if one.get("class") == "box"]
+    sheets = [element for element in stack.iter(f"{SVG}rect") if element.get("class") == "box"]
     bars = {
-        one.get("class"): float(one.get("width", "0"))
-        for one in stack.iter(f"{SVG}rect")
-        if str(one.get("class")).startswith("mix ")
+        element.get("class"): float(element.get("width", "0"))
+        for element in stack.iter(f"{SVG}rect")
+        if str(element.get("class")).startswith("mix ")
     }
     assert len(sheets) == 2
     assert bars["mix f-white"] == pytest.approx(3 * bars["mix f-purple"], rel=0.05)
@@ -105,9 +107,9 @@ def test_a_hostile_text_stays_text(drawn: Draw) -> None:
     group = Group(HOSTILE + "g", HOSTILE, "scope", (HOSTILE,), target=HOSTILE)
     drawing = Drawing(HOSTILE, (node,), (Arrow(HOSTILE, HOSTILE, HOSTILE),), (group,), (HOSTILE,))
     root = drawn(drawing)
-    tags = {one.tag.removeprefix(SVG) for one in root.iter()}
+    tags = {element.tag.removeprefix(SVG) for element in root.iter()}
     assert tags <= {"svg", "title", "desc", "style", "rect", "g", "text", "tspan", "path", "circle"}
-    names = {name for one in root.iter() for name in one.attrib}
+    names = {name for element in root.iter() for name in element.attrib}
     assert names <= {
         *("class", "d", "x", "y", "dy", "cx", "cy", "r", "rx", "width", "height", "transform"),
         *("role", "viewBox"),
@@ -123,7 +125,7 @@ def test_nothing_is_loaded_and_nothing_runs() -> None:
 
 def test_a_title_wider_than_the_picture_is_cut(drawn: Draw) -> None:
     root = drawn(replace(DRAWING, title="x" * 500))
-    [title] = [one for one in root.iter(f"{SVG}text") if one.get("class") == "title"]
+    [title] = [element for element in root.iter(f"{SVG}text") if element.get("class") == "title"]
     assert len(title.text or "") < 80
 
 
@@ -184,8 +186,8 @@ def test_number(value: float, written: str) -> None:
 
 def rows(root: ET.Element) -> list[tuple[float, str]]:
     """Return where each line of the footer stands, and its words."""
-    notes = [one for one in root.iter(f"{SVG}text") if one.get("class") == "note"]
-    return [(float(one.get("y", "0")), one.text or "") for one in notes]
+    notes = [element for element in root.iter(f"{SVG}text") if element.get("class") == "note"]
+    return [(float(note.get("y", "0")), note.text or "") for note in notes]
 
 
 def test_a_long_note_is_wrapped(drawn: Draw) -> None:

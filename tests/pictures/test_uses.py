@@ -39,12 +39,14 @@ def uses(module_of: Callable[[str], HloModule]) -> Uses:
 def found(module: HloModule, shown: Callable[[str], bool]) -> Uses:
     assert module.entry is not None
     instance = Instance(Folding(module.entry))
-    items = [Item(instance, one) for one in instance.drawn() if shown(one.name)]
-    return collect_uses(items, [one.name for one in instance.drawn() if shown(one.name)])
+    items = [Item(instance, drawing) for drawing in instance.drawn() if shown(drawing.name)]
+    return collect_uses(
+        items, [drawing.name for drawing in instance.drawn() if shown(drawing.name)]
+    )
 
 
 def edges(uses: Uses) -> dict[tuple[str, str], Arrow]:
-    return {(one.source, one.target): one for one in uses.edges() if one.style != "control"}
+    return {(edge.source, edge.target): edge for edge in uses.edges() if edge.style != "control"}
 
 
 def test_an_operand_has_its_number_where_that_matters(uses: Uses) -> None:

@@ -110,7 +110,7 @@ EDGES: Sequence[tuple[Mapping[str, str], list[list[str]]]] = (
 def test_components_come_before_what_uses_them(
     edges: Mapping[str, str], expected: list[list[str]]
 ) -> None:
-    assert [sorted(one) for one in components(edges)] == expected
+    assert [sorted(component) for component in components(edges)] == expected
 
 
 def test_what_has_no_order_stands_in_that_of_the_file() -> None:

@@ -117,11 +117,11 @@ def events(read: Callable[..., Any]) -> Callable[[bytes], Told]:
 
 def passes(data: bytes) -> Told:
     """Read what ran, with its nest and its times."""
-    found, problems = read_pass_metadata(data, PATH)
-    if isinstance(found, ModuleMetadata):
-        assert len(found.timed()) == len(found.runs)
-        assert found.span is None or isinstance(found.span, int)
-    return found, problems
+    parsed, problems = read_pass_metadata(data, PATH)
+    if isinstance(parsed, ModuleMetadata):
+        assert len(parsed.timed()) == len(parsed.runs)
+        assert parsed.span is None or isinstance(parsed.span, int)
+    return parsed, problems
 
 
 def _space() -> bytes:

@@ -103,11 +103,11 @@ def test_every_module_can_be_counted(parts: tuple[str, str, str], header: str) -
     assert module is not None
     cost = count_cost(module)
     assert cost.flops is None or cost.flops >= 0
-    assert all(one.counted >= 0 for one in cost.instructions.values())
+    assert all(instruction.counted >= 0 for instruction in cost.instructions.values())
     for one in measure_collectives(module, cost, nominal_device("tpu")):
         assert one.wire_bytes is None or one.wire_bytes >= 0
         assert one.overlap.hidden_seconds >= 0
     estimate_peak(module)
     find_donations(module)
-    for found in find_findings(Case(module, cost, nominal_device("tpu"), module)):
-        assert found.places
+    for finding in find_findings(Case(module, cost, nominal_device("tpu"), module)):
+        assert finding.places

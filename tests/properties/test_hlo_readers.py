@@ -16,7 +16,7 @@ from xlareport.hlo.reading import SnapshotReader
 from xlareport.hlo.text import TextReader
 
 DATA = Path(__file__).parents[1] / "hlo" / "data"
-TEXTS = [one.read_bytes() for one in sorted(DATA.glob("*.txt"))]
+TEXTS = [path.read_bytes() for path in sorted(DATA.glob("*.txt"))]
 DRAWING = (DATA / "fused.dot").read_bytes()
 
 PIECES = st.sampled_from([
@@ -34,7 +34,7 @@ MIXED = st.lists(PIECES, max_size=40).map("".join).map(str.encode)
 def read(reader: SnapshotReader, data: bytes) -> HloModule | None:
     module = reader.read(data, "a")
     assert module is not None or reader.problems
-    assert all(one.path == "a" for one in reader.problems)
+    assert all(problem.path == "a" for problem in reader.problems)
     if module is not None:
         everything(module)
     return module
@@ -82,8 +82,14 @@ def test_a_line_put_in_costs_nothing_else(whole: bytes, place: int, line: str) -
     after = read(TextReader(), b"\n".join([*lines[:at], put, *lines[at:]]))
     assert before is not None
     assert after is not None
-    assert [one.text for each in before.computations for one in each.instructions] == [
-        one.text for each in after.computations for one in each.instructions
+    assert [
+        instruction.text
+        for computation in before.computations
+        for instruction in computation.instructions
+    ] == [
+        instruction.text
+        for computation in after.computations
+        for instruction in computation.instructions
     ]
 
 
@@ -102,8 +108,10 @@ def written(module: HloModule) -> str:
     """Write a module from what the model holds."""
     head = f"HloModule {module.name}" + (f", {module.header}" if module.header else "")
     parts = [
-        f"{one.header} {{\n" + "".join(f"  {each.text}\n" for each in one.instructions) + "}\n"
-        for one in module.computations
+        f"{computation.header} {{\n"
+        + "".join(f"  {instruction.text}\n" for instruction in computation.instructions)
+        + "}\n"
+        for computation in module.computations
     ]
     return "\n\n".join([head, *parts])
 
@@ -115,8 +123,12 @@ def proto_of(module: HloModule) -> bytes:
             "name": computation.name.encode(),
             "id": number,
             "instructions": [
-                {"name": one.name.encode(), "opcode": one.opcode.encode(), "id": place}
-                for place, one in enumerate(computation.instructions)
+                {
+                    "name": instruction.name.encode(),
+                    "opcode": instruction.opcode.encode(),
+                    "id": place,
+                }
+                for place, instruction in enumerate(computation.instructions)
             ],
         }
         for number, computation in enumerate(module.computations)

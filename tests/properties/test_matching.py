@@ -26,7 +26,7 @@ def computations(draw: st.DrawFn) -> str:
         name = draw(_NAMES)
         operands = [draw(st.sampled_from(names)) for _ in range(draw(st.integers(1, 2)))]
         opcode = draw(st.sampled_from(_UNARY if len(operands) == 1 else _BINARY))
-        read = ", ".join(f"%{one}" for one in operands)
+        read = ", ".join(f"%{operand}" for operand in operands)
         lines.append(f"  %{name} = f32[8]{{0}} {opcode}({read})")
         names.append(name)
     lines[-1] = lines[-1].replace("  %", "  ROOT %", 1)
@@ -97,7 +97,11 @@ def test_matching_twice_gives_the_same(first: str, second: str) -> None:
 def test_a_module_and_its_copy_under_other_names_pair_wholly(text: str) -> None:
     before, after = read(text, text.replace("%main", "%other").replace("%inner", "%outer"))
     matching = match(before, after)
-    lost = [one for one in matching.pairings if one.relation is Relation.REMOVED and not one.after]
+    lost = [
+        pairing
+        for pairing in matching.pairings
+        if pairing.relation is Relation.REMOVED and not pairing.after
+    ]
     assert len(partners(matching)) + len(lost) >= len(set(places(before)))
 
 

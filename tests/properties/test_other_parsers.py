@@ -161,7 +161,7 @@ def test_a_damaged_archive_is_read_or_refused(kind: str, place: int, put: bytes,
         path.write_bytes(whole[:place] + put + whole[place + out :])
         limits = Limits(files=50, total_bytes=1 << 20)
         with suppress(UnreadableInputError), open_source(path, limits) as found:
-            assert all(not one.path.startswith(("/", "..")) for one in found.entries)
+            assert all(not entry.path.startswith(("/", "..")) for entry in found.entries)
         assert {one.name for one in Path(folder).iterdir()} == {path.name}
 
 
@@ -174,18 +174,18 @@ def test_frames_of_a_log_are_files_or_problems(parts: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "x.log").write_bytes(b"\n" + b"".join(parts))
         with open_source(Path(folder)) as found:
-            assert "x.log" in {one.path for one in found.entries}
-            assert not any(".." in one.path.split("/") for one in found.entries)
-            open_frames = [one for one in found.problems if "no end" in one.message]
+            assert "x.log" in {entry.path for entry in found.entries}
+            assert not any(".." in entry.path.split("/") for entry in found.entries)
+            open_frames = [problem for problem in found.problems if "no end" in problem.message]
     assert len(open_frames) <= 1
 
 
 @given(st.binary(max_size=200), st.text(max_size=40))
 def test_redaction_takes_anything(content: bytes, path: str) -> None:
-    one = Redactor()
-    one.learn(path, content)
-    assert isinstance(one.text(content), bytes)
-    assert isinstance(one.path(path), str)
+    redactor = Redactor()
+    redactor.learn(path, content)
+    assert isinstance(redactor.text(content), bytes)
+    assert isinstance(redactor.path(path), str)
 
 
 COLUMN = [["a\x7f", "m/%a.\x7f"], [0, 1], [1, 2]]
@@ -277,7 +277,7 @@ def test_whatever_parses_has_a_property() -> None:
     there = {
         str(path.relative_to(PACKAGE).as_posix())
         for path in PACKAGE.rglob("*.py")
-        if CALLS & {ast.unparse(one.func) for one in calls(path)}
+        if CALLS & {ast.unparse(call.func) for call in calls(path)}
     }
     assert {one for one in there if not one.startswith(OWN)} == set(OTHERS)
 

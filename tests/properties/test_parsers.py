@@ -20,7 +20,7 @@ import xlareport
 PACKAGE = Path(xlareport.__file__).parent
 SHARED = {"__init__", "lines", "op_events", "table_protos"}
 """Modules of the readers' floor that are no reader: others read by them, and are tested so."""
-names = pytest.mark.parametrize("parser", PARSERS, ids=[one.name for one in PARSERS])
+names = pytest.mark.parametrize("parser", PARSERS, ids=[parser.name for parser in PARSERS])
 
 
 def pieces(parser: Parser) -> list[bytes]:
@@ -52,14 +52,14 @@ def files(draw: st.DrawFn, parser: Parser) -> bytes:
 @settings(max_examples=40)
 def test_no_bytes_stop_a_parser(parser: Parser, data: st.DataObject) -> None:
     _, problems = parser.read(data.draw(files(parser)))
-    assert all(one.path == PATH for one in problems)
+    assert all(problem.path == PATH for problem in problems)
 
 
 @names
 def test_what_was_a_fault_is_none(parser: Parser) -> None:
     for case in parser.cases:
         _, problems = parser.read(case)
-        assert all(one.path == PATH for one in problems)
+        assert all(problem.path == PATH for problem in problems)
 
 
 @names
@@ -81,7 +81,7 @@ def test_nothing_is_never_taken_for_something(parser: Parser, rubbish: bytes) ->
 def _tells(found: Any) -> bool:
     """Say whether a reader claims to have found anything."""
     values = [getattr(found, name) for name in getattr(found, "__slots__", ())] or [found]
-    return any(bool(_content(one)) for one in values)
+    return any(bool(_content(value)) for value in values)
 
 
 def _content(value: Any) -> Any:
@@ -131,5 +131,5 @@ def test_long_texts_of_one_piece_are_read(parser: Parser) -> None:
 
 
 def test_every_reader_is_in_the_table() -> None:
-    there = {one.stem for one in (PACKAGE / "readers").glob("*.py")}
-    assert {one.module for one in PARSERS} == there - SHARED
+    there = {path.stem for path in (PACKAGE / "readers").glob("*.py")}
+    assert {parser.module for parser in PARSERS} == there - SHARED

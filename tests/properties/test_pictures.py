@@ -59,10 +59,10 @@ def instructions(draw: st.DrawFn, prefix: str, called: tuple[str, ...], most: in
 @st.composite
 def modules(draw: st.DrawFn, most: int = 40) -> HloModule:
     """Return a module with an entry and two computations that it may call."""
-    one = draw(instructions("p", ("two",), 8))
+    drawing = draw(instructions("p", ("two",), 8))
     two = draw(instructions("q", (), 8))
     entry = draw(instructions("i", ("one", "two"), most))
-    text = f"HloModule m\n\ntwo {{\n{two}\n}}\n\none {{\n{one}\n}}\n\nENTRY e {{\n{entry}\n}}\n"
+    text = f"HloModule m\n\ntwo {{\n{two}\n}}\n\none {{\n{drawing}\n}}\n\nENTRY e {{\n{entry}\n}}\n"
     module = TextReader().read(text.encode(), "m.txt")
     assert module is not None
     return module
@@ -100,13 +100,17 @@ def test_a_large_module_is_divided(module: HloModule) -> None:
 @given(modules(), modules(), st.data())
 def test_the_pictures_of_any_step(before: HloModule, after: HloModule, data: st.DataObject) -> None:
     def some(module: HloModule) -> list[Place]:
-        places = [Place(c.name, one.name) for c in module.computations for one in c.instructions]
+        places = [
+            Place(c.name, instruction.name)
+            for c in module.computations
+            for instruction in c.instructions
+        ]
         return data.draw(st.lists(st.sampled_from(places), unique=True, max_size=20))
 
     removed, added, old, new = some(before), some(after), some(before), some(after)
     drawn = change_pictures(before, after, removed, added, list(zip(old, new, strict=False)))
     pair, whole = drawn.pair, union(drawn.pair)
-    for drawing in (side for one in drawn.places for side in one.pair):
+    for drawing in (side for place in drawn.places for side in place.pair):
         check(drawing)
         assert not drawing.groups
         assert parsed(drawing, layered_layout(drawing)).tag.endswith("svg")
@@ -139,21 +143,21 @@ def test_no_text_leaves_its_place(lines: list[str], name: str, title: str) -> No
     )
     check(drawing)
     root = parsed(drawing, framed(drawing))
-    tags = {one.tag.rpartition("}")[2] for one in root.iter()}
+    tags = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert tags <= {"svg", "title", "desc", "style", "rect", "g", "text", "tspan", "path", "circle"}
 
 
 @given(st.lists(st.integers(0, 3), max_size=80))
 def test_a_repeat_repeats(things: list[int]) -> None:
-    found = find_repeat(things)
-    if found is not None:
-        first = things[found.start : found.start + found.period]
-        assert things[found.start : found.end] == first * found.count
-        assert found.count >= 3
+    repeat = find_repeat(things)
+    if repeat is not None:
+        first = things[repeat.start : repeat.start + repeat.period]
+        assert things[repeat.start : repeat.end] == first * repeat.count
+        assert repeat.count >= 3
 
 
 @given(st.lists(st.integers(0, 9), min_size=4, max_size=10, unique=True), st.integers(3, 9))
 def test_a_layer_is_found(layer: list[int], count: int) -> None:
-    found = find_repeat([-1, *layer * count, -2])
-    assert found is not None
-    assert (found.period, found.count) == (len(layer), count)
+    repeat = find_repeat([-1, *layer * count, -2])
+    assert repeat is not None
+    assert (repeat.period, repeat.count) == (len(layer), count)

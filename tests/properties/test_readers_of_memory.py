@@ -70,9 +70,9 @@ def test_whatever_the_files_of_a_module_say_its_memory_is_told(
         usage=read_memory_report(assigned, "m.txt")[0],
         uses=read_buffer_values(used, "v.txt")[0],
     )
-    found = report_memory(read, MODULE, count_cost(MODULE))
-    assert len(found.at_peak) <= found.at_peak_count
-    assert found.figures.live_peak_bytes is None or found.figures.live_peak_bytes >= 0
+    memory = report_memory(read, MODULE, count_cost(MODULE))
+    assert len(memory.at_peak) <= memory.at_peak_count
+    assert memory.figures.live_peak_bytes is None or memory.figures.live_peak_bytes >= 0
 
 
 def test_a_line_of_blanks_is_read_in_linear_time() -> None:

@@ -13,10 +13,10 @@ from xlareport.runtime.errors import Problem
 
 
 def sums(events: Iterable[OpEvent]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for one in events:
-        found[one.instruction] += one.duration
-    return found
+        counter[one.instruction] += one.duration
+    return counter
 
 
 def event(op: str, start: object, length: object, **told: str) -> dict[str, object]:

@@ -35,36 +35,44 @@ Used values:
 
 
 def read(text: str) -> BufferAssignment:
-    found, problems = read_buffer_assignment(text.encode(), "b.txt")
+    parsed, problems = read_buffer_assignment(text.encode(), "b.txt")
     assert problems == []
-    return found
+    return parsed
 
 
 def test_each_allocation_with_its_words() -> None:
-    found = read(TEXT)
-    kinds = [one.kind for one in found.allocations]
+    parsed = read(TEXT)
+    kinds = [allocation.kind for allocation in parsed.allocations]
     assert kinds == ["parameter", "output", "constant", "thread-local", "temp", "other"]
-    first = found.allocations[0]
+    first = parsed.allocations[0]
     assert (first.size, first.color, first.parameter) == (256, 1, 2)
     assert first.maybe_live_out
-    assert not found.allocations[1].is_constant
+    assert not parsed.allocations[1].is_constant
 
 
 def test_each_value_with_its_place() -> None:
-    found = read(TEXT)
-    phi = found.allocations[0].values[0]
+    parsed = read(TEXT)
+    phi = parsed.allocations[0].values[0]
     assert (phi.id, phi.instruction, phi.index) == (42, "arg_tuple.3", (1,))
-    value = found.allocations[4].values[0]
+    value = parsed.allocations[4].values[0]
     assert (value.instruction, value.offset, value.size, value.shape) == ("a-b", 4, 60, "f32[15]")
-    assert found.allocations[1].values[0].index == ()
+    assert parsed.allocations[1].values[0].index == ()
 
 
 def test_the_text_of_2019() -> None:
-    found = read((HERE / "tf-1.15-buffer-assignment.txt").read_text())
-    assert [one.kind for one in found.allocations] == ["output", "parameter", "parameter"]
-    assert [one.values[0].instruction for one in found.allocations] == ["add.5", "arg0.1", "arg1.2"]
-    assert found.allocations[0].values[0].shape == "f32[2,3]{1,0}"
-    assert found.allocations[0].values[0].size == 24
+    parsed = read((HERE / "tf-1.15-buffer-assignment.txt").read_text())
+    assert [allocation.kind for allocation in parsed.allocations] == [
+        "output",
+        "parameter",
+        "parameter",
+    ]
+    assert [allocation.values[0].instruction for allocation in parsed.allocations] == [
+        "add.5",
+        "arg0.1",
+        "arg1.2",
+    ]
+    assert parsed.allocations[0].values[0].shape == "f32[2,3]{1,0}"
+    assert parsed.allocations[0].values[0].size == 24
 
 
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])
@@ -73,26 +81,26 @@ def test_every_line_of_real_files_is_read(unpacked: Callable[[str], Path], dump:
     assert paths
     for path in paths:
         text = path.read_text()
-        found = read(text)
+        parsed = read(text)
         lines = text.split("\n")
-        values = sum(len(one.values) for one in found.allocations)
+        values = sum(len(allocation.values) for allocation in parsed.allocations)
         assert values == sum(line.startswith(" value:") for line in lines)
-        assert len(found.allocations) == sum(line.startswith("allocation") for line in lines)
+        assert len(parsed.allocations) == sum(line.startswith("allocation") for line in lines)
 
 
 def test_what_cannot_be_read_is_a_problem_and_costs_its_line() -> None:
     text = TEXT.replace("allocation 2: size 4", "allocation 2: size").replace(
         "offset=4", "offset=x"
     )
-    found, problems = read_buffer_assignment(text.encode(), "b.txt")
-    assert [one.index for one in found.allocations] == [0, 1, 3, 4, 5]
-    assert [one.line for one in problems] == [6, 9]
+    parsed, problems = read_buffer_assignment(text.encode(), "b.txt")
+    assert [allocation.index for allocation in parsed.allocations] == [0, 1, 3, 4, 5]
+    assert [problem.line for problem in problems] == [6, 9]
     assert problems[0].path == "b.txt"
 
 
 def test_another_file_says_what_was_expected() -> None:
     _, problems = read_buffer_assignment(b"HloModule m\n\xff", "b.txt")
-    assert [one.message for one in problems][:2] == [
+    assert [problem.message for problem in problems][:2] == [
         "not UTF-8 text",
         "expected `BufferAssignment:`",
     ]
@@ -114,12 +122,12 @@ def test_it_says_what_the_text_says(unpacked: Callable[[str], Path]) -> None:
     protos = sorted(unpacked("jax-cpu-train-allformats").glob("*after_optimizations.hlo.pb"))
     assert protos
     for path in protos:
-        found, problems = read_buffer_assignment_proto(path.read_bytes(), path.name)
+        parsed, problems = read_buffer_assignment_proto(path.read_bytes(), path.name)
         beside = path.with_name(path.name.replace(".hlo.pb", "-buffer-assignment.txt"))
         text, _ = read_buffer_assignment(beside.read_bytes(), beside.name)
         assert problems == []
-        assert found is not None
-        assert list(map(facts, found.allocations)) == list(map(facts, text.allocations))
+        assert parsed is not None
+        assert list(map(facts, parsed.allocations)) == list(map(facts, text.allocations))
 
 
 def test_packed_or_not(unpacked: Callable[[str], Path]) -> None:
@@ -136,5 +144,5 @@ def test_a_proto_of_another_moment_has_none(unpacked: Callable[[str], Path]) -> 
 
 @given(st.one_of(st.binary(max_size=100), st.binary(max_size=50).map(lambda b: b"\x1f\x8b" + b)))
 def test_no_bytes_stop_it(data: bytes) -> None:
-    found, problems = read_buffer_assignment_proto(data, "p")
-    assert found is None or problems == []
+    parsed, problems = read_buffer_assignment_proto(data, "p")
+    assert parsed is None or problems == []

@@ -43,12 +43,12 @@ def test_a_value_at_the_end_of_the_line_before_it() -> None:
 
 
 def test_what_follows_in_older_files_is_left_alone_and_what_is_broken_is_told() -> None:
-    found, problems = read_buffer_values(
+    parsed, problems = read_buffer_values(
         TEXT + b"HloLiveRange (max 3):\n  InstructionSequence:\n", ""
     )
-    assert (len(found), problems) == (2, [])
+    assert (len(parsed), problems) == (2, [])
     _, problems = read_buffer_values(TEXT.replace(b"dot.5, operand 0", b"dot.5 operand"), "v.txt")
-    assert [one.line for one in problems] == [10]
+    assert [problem.line for problem in problems] == [10]
     assert read_buffer_values(b"BufferAssignment:\n", "v.txt") == ((), [])
 
 
@@ -58,6 +58,6 @@ def test_every_value_of_a_dump(unpacked: Callable[[str], Path], dump: str) -> No
     paths = separate or sorted(unpacked(dump).rglob("*-buffer-assignment.txt"))
     assert paths
     for path in paths:
-        found, problems = read_buffer_values(path.read_bytes(), path.name)
+        parsed, problems = read_buffer_values(path.read_bytes(), path.name)
         assert problems == []
-        assert len(found) == path.read_text("utf-8").count("\n positions:\n") > 0
+        assert len(parsed) == path.read_text("utf-8").count("\n positions:\n") > 0

@@ -21,7 +21,7 @@ loop_invert {
 def test_fields_strings_and_messages() -> None:
     settings, problems = read_debug_options(TEXT, "d")
     assert problems == []
-    assert [(one.name, one.value, one.line) for one in settings] == [
+    assert [(setting.name, setting.value, setting.line) for setting in settings] == [
         ("xla_cpu_enable_fast_min_max", "false", 1),
         ("xla_dump_to", '/a "b"\n\xc3', 2),
         ("xla_gpu_enable_command_buffer", "FUSION", 3),
@@ -33,19 +33,19 @@ def test_fields_strings_and_messages() -> None:
 
 def test_a_flagfile() -> None:
     settings, problems = read_flagfile(b"--a=1\n--b\n--c=x=y\n--d=\nrest\n", "f")
-    assert [(one.name, one.value) for one in settings] == [
+    assert [(setting.name, setting.value) for setting in settings] == [
         ("a", "1"),
         ("b", "true"),
         ("c", "x=y"),
         ("d", ""),
     ]
-    assert [one.line for one in problems] == [5]
+    assert [problem.line for problem in problems] == [5]
 
 
 def test_what_is_no_field_is_a_problem() -> None:
     settings, problems = read_debug_options(b"one two\nx: 1\nopen {\n  y: 2\n", "d")
-    assert [one.name for one in settings] == ["x"]
-    assert [(one.line, one.message) for one in problems] == [
+    assert [setting.name for setting in settings] == ["x"]
+    assert [(problem.line, problem.message) for problem in problems] == [
         (1, "expected `name: value`: one two"),
         (3, "open: no closing brace"),
     ]
@@ -58,7 +58,7 @@ def test_every_line_of_real_files(unpacked: Callable[[str], Path]) -> None:
         for path in paths:
             settings, problems = read_debug_options(path.read_bytes(), path.name)
             assert problems == []
-            assert "xla_dump_to" in {one.name for one in settings}
+            assert "xla_dump_to" in {setting.name for setting in settings}
     tpu = unpacked("tpu-v5e-scan")
     flags, problems = read_flagfile(next(tpu.glob("*.flagfile")).read_bytes(), "flagfile")
     assert len(flags) > 1000

@@ -29,9 +29,9 @@ fusion_steps {
 
 
 def test_fusion_decisions() -> None:
-    found, problems = read_fusion_decisions(TEXT, "t")
+    parsed, problems = read_fusion_decisions(TEXT, "t")
     assert problems == []
-    refused, weighed, done = found
+    refused, weighed, done = parsed
     assert (refused.kind, refused.producer) == ("producer_ineligible", "gemm_fusion_dot.3")
     assert refused.reason == "the producer is not fusible"
     assert weighed.consumers == ("add.15.0", "bitcast.4.0")

@@ -27,29 +27,29 @@ TEXT = """HloLiveRange (max 4):
 
 
 def read(text: str) -> LiveRanges:
-    found, problems = read_live_range(text.encode(), "l.txt")
+    parsed, problems = read_live_range(text.encode(), "l.txt")
     assert problems == []
-    assert found is not None
-    return found
+    assert parsed is not None
+    return parsed
 
 
 def test_schedule_and_ranges() -> None:
-    found = read(TEXT)
-    assert found.schedule == ("x.1", "copy.10", "while.6", "tuple.3")
-    last = found.ranges[2]
+    parsed = read(TEXT)
+    assert parsed.schedule == ("x.1", "copy.10", "while.6", "tuple.3")
+    last = parsed.ranges[2]
     assert (last.instruction, last.index, last.start, last.end) == ("while.6", (1, 0), 2, 4)
 
 
 def test_the_peak_and_whose_it_is() -> None:
-    found = read(TEXT)
-    assert (found.peak_position, found.peak_bytes) == (2, 48088)
-    assert [(one.name, one.depth) for one in found.breakdown] == [
+    parsed = read(TEXT)
+    assert (parsed.peak_position, parsed.peak_bytes) == (2, 48088)
+    assert [(one.name, one.depth) for one in parsed.breakdown] == [
         ("main.5", 0),
         ("jit(f)/while", 1),
         ("a (b)", 2),
         ("x", 1),
     ]
-    assert sum(one.own for one in found.breakdown) == found.peak_bytes
+    assert sum(one.own for one in parsed.breakdown) == parsed.peak_bytes
 
 
 def test_the_peak_before_2025_has_neither_index_nor_sum() -> None:
@@ -69,19 +69,21 @@ def test_every_line_of_real_files_is_read(unpacked: Callable[[str], Path], dump:
     paths = sorted(unpacked(dump).rglob("*-live-range.txt"))
     assert paths
     for path in paths:
-        found = read(path.read_text())
-        assert found.schedule
-        assert found.breakdown[0].total == found.peak_bytes
+        parsed = read(path.read_text())
+        assert parsed.schedule
+        assert parsed.breakdown[0].total == parsed.peak_bytes
 
 
 def test_a_peak_that_does_not_add_up_is_told() -> None:
     text = TEXT.replace("x.1{}: 48000", "x.1{}: 47999")
     _, problems = read_live_range(text.encode(), "l.txt")
-    assert [one.message for one in problems] == ["the peak is stated as 48088, listed as 48087"]
+    assert [problem.message for problem in problems] == [
+        "the peak is stated as 48088, listed as 48087"
+    ]
 
 
 def test_broken_lines_are_problems_with_their_number() -> None:
     text = TEXT.replace("1:copy.10", "7:copy.10").replace("copy.10{}:1-2", "copy.10:1-2")
-    found, problems = read_live_range(text.encode(), "l.txt")
-    assert found is not None
-    assert [one.line for one in problems] == [4, 5, 6, 9]
+    parsed, problems = read_live_range(text.encode(), "l.txt")
+    assert parsed is not None
+    assert [problem.line for problem in problems] == [4, 5, 6, 9]

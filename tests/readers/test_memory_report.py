@@ -50,16 +50,16 @@ def test_the_totals_are_those_of_the_buffer_assignment(
         beside = path.with_name(path.name.replace("memory-usage-report", "buffer-assignment"))
         assignment, _ = read_buffer_assignment(beside.read_bytes(), beside.name)
         sizes: Counter[int] = Counter()
-        for one in assignment.allocations:
-            sizes[one.color] += one.size
+        for allocation in assignment.allocations:
+            sizes[allocation.color] += allocation.size
         assert problems == []
-        assert {one.color: one.total_bytes for one in spaces} == dict(sizes)
+        assert {space.color: space.total_bytes for space in spaces} == dict(sizes)
 
 
 def test_another_file_is_a_problem() -> None:
     spaces, problems = read_memory_report(b"Memory Space: ?\nnothing\n", "m.txt")
     assert spaces == ()
-    assert [one.line for one in problems] == [1, None]
+    assert [problem.line for problem in problems] == [1, None]
 
 
 def test_the_proto_says_what_the_text_says(unpacked: Callable[[str], Path]) -> None:
@@ -77,6 +77,6 @@ def test_the_proto_says_what_the_text_says(unpacked: Callable[[str], Path]) -> N
 
 def test_what_is_cut_off_is_a_problem() -> None:
     for data in (b"\n\xa5k\x08", b"\x1f\x8b\x08nothing"):
-        found, problems = read_memory_report_proto(data, "m.pb")
-        assert found == ()
-        assert [one.path for one in problems] == ["m.pb"]
+        parsed, problems = read_memory_report_proto(data, "m.pb")
+        assert parsed == ()
+        assert [problem.path for problem in problems] == ["m.pb"]

@@ -40,6 +40,6 @@ def test_what_is_no_kernel() -> None:
 
 
 def test_a_place_beyond_the_grid_tells_nothing() -> None:
-    found = read_mosaic(TEXT.replace(b"return %arg1, %arg0", b"return %arg7, %arg0"))
-    assert found is not None
-    assert found.windows[0].blocks == (None, 4)
+    parsed = read_mosaic(TEXT.replace(b"return %arg1, %arg0", b"return %arg7, %arg0"))
+    assert parsed is not None
+    assert parsed.windows[0].blocks == (None, 4)

@@ -40,34 +40,34 @@ pass_metadata {
 
 
 def test_every_run_is_read_in_order() -> None:
-    found, problems = read_pass_metadata(METADATA, "module_0022.metadata.textproto")
+    parsed, problems = read_pass_metadata(METADATA, "module_0022.metadata.textproto")
     assert problems == []
-    assert found is not None
-    assert found.module_id == 22
-    assert [run.name for run in found.runs] == [
+    assert parsed is not None
+    assert parsed.module_id == 22
+    assert [run.name for run in parsed.runs] == [
         "pipeline-start",
         "simplification",
         "algsimp",
         "dce",
     ]
-    assert [run.changed for run in found.runs] == [False, True, True, False]
-    assert found.runs[0].files == (
+    assert [run.changed for run in parsed.runs] == [False, True, True, False]
+    assert parsed.runs[0].files == (
         "module_0022.jit_f.0000.simplification.after_pipeline-start.txt",
     )
 
 
 def test_self_times_leave_out_what_ran_inside() -> None:
-    found, _ = read_pass_metadata(METADATA, "m")
-    assert found is not None
-    times = {one.run.name: one.self_time for one in found.timed()}
+    parsed, _ = read_pass_metadata(METADATA, "m")
+    assert parsed is not None
+    times = {one.run.name: one.self_time for one in parsed.timed()}
     assert times == {
         "pipeline-start": 10,
         "simplification": 20,
         "algsimp": 60,
         "dce": None,
     }
-    assert found.span == 100
-    assert sum(one.self_time or 0 for one in found.timed()) <= found.span
+    assert parsed.span == 100
+    assert sum(one.self_time or 0 for one in parsed.timed()) <= parsed.span
 
 
 def test_runs_that_overlap_are_not_counted_twice() -> None:
@@ -76,15 +76,15 @@ def test_runs_that_overlap_are_not_counted_twice() -> None:
         % one
         for one in ((1, 0, 10), (2, 5, 15), (3, 12, 14))
     )
-    found, _ = read_pass_metadata(text, "m")
-    assert found is not None
-    assert sum(one.self_time or 0 for one in found.timed()) <= (found.span or 0)
+    parsed, _ = read_pass_metadata(text, "m")
+    assert parsed is not None
+    assert sum(run.self_time or 0 for run in parsed.timed()) <= (parsed.span or 0)
 
 
 def test_a_file_cut_off_keeps_what_is_whole() -> None:
-    found, problems = read_pass_metadata(METADATA[: METADATA.index(b"pass_id: 3")], "m")
-    assert found is not None
-    assert len(found.runs) == 3
+    parsed, problems = read_pass_metadata(METADATA[: METADATA.index(b"pass_id: 3")], "m")
+    assert parsed is not None
+    assert len(parsed.runs) == 3
     assert problems
 
 

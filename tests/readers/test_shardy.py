@@ -54,4 +54,4 @@ def test_what_does_not_end_is_a_problem() -> None:
     broken = TEXT.replace('[{"data"}, {"model"}]> : tensor', '[{"data"}, {"model"').encode()
     text, problems = read_shardy(broken.replace(b"4]> {stable", b"4 {stable"), PATH)
     assert text.meshes == ()
-    assert [one.line for one in problems] == [2, 13]
+    assert [problem.line for problem in problems] == [2, 13]

@@ -36,8 +36,8 @@ def test_operations_with_the_stack_that_made_them() -> None:
 
 def test_a_real_module(unpacked: Callable[[str], Path]) -> None:
     (path,) = unpacked("jax-cpu-train").glob("*jit_train_step/module.mlir")
-    found, problems = read_stablehlo(path.read_bytes(), path.name)
+    parsed, problems = read_stablehlo(path.read_bytes(), path.name)
     assert problems == []
-    dots = [one for one in found if "stablehlo.dot_general" in one.text]
+    dots = [one for one in parsed if "stablehlo.dot_general" in one.text]
     assert dots
-    assert all(one.frames[0][0].endswith("jax_train.py") for one in dots)
+    assert all(dot.frames[0][0].endswith("jax_train.py") for dot in dots)

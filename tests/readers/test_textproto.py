@@ -14,7 +14,7 @@ def test_fields_and_messages() -> None:
 def test_what_does_not_close_is_a_problem() -> None:
     message, problems = read_textproto(b"a {\n b: 1\n?\n", "t")
     assert message.messages("a")[0].text("b") == "1"
-    assert [(one.line, one.message) for one in problems] == [
+    assert [(problem.line, problem.message) for problem in problems] == [
         (3, "neither a field nor a brace: ?"),
         (None, "the text ends inside a message"),
     ]

@@ -69,7 +69,7 @@ library {
 def test_what_is_run_or_called_is_named_for_its_function() -> None:
     (graph, inner), problems = read_tf_graph(LAUNCHED, "g.pbtxt")
     assert problems == []
-    assert {one.name: one.unit for one in graph.nodes} == {
+    assert {node.name: node.unit for node in graph.nodes} == {
         "compile": "",
         "run": "cluster_3",
         "call": "__inference_step_8",
@@ -83,8 +83,8 @@ def test_clusters_of_a_real_graph(unpacked: Callable[[str], Path]) -> None:
     (graph,), problems = read_tf_graph(file.read_bytes(), file.name)
     assert problems == []
     assert len(graph.nodes) == 16
-    assert {one.unit for one in graph.nodes} == {"", "cluster_0", "cluster_1"}
-    outside = {one.op for one in graph.nodes if one.has_text}
+    assert {node.unit for node in graph.nodes} == {"", "cluster_0", "cluster_1"}
+    outside = {node.op for node in graph.nodes if node.has_text}
     assert outside == {"AsString", "StringToNumber"}
 
 

@@ -17,8 +17,8 @@ condition:
 def test_a_numbered_sequence() -> None:
     thunks, problems = read_thunk_sequence(NEW.encode(), "t")
     assert problems == []
-    assert [one.id for one in thunks] == [1, 3, 4, 5, 6, 12]
-    assert [one.part for one in thunks] == ["", "", "", "condition", "body", ""]
+    assert [thunk.id for thunk in thunks] == [1, 3, 4, 5, 6, 12]
+    assert [thunk.part for thunk in thunks] == ["", "", "", "condition", "body", ""]
     assert (thunks[1].before, thunks[1].after, thunks[1].name) == (1, 4, "loop_broadcast_fusion")
     assert (thunks[2].after, thunks[2].name) == (None, "")
     assert thunks[3].depth == 2
@@ -27,7 +27,7 @@ def test_a_numbered_sequence() -> None:
 def test_the_text_of_2022_to_2026_has_neither_number_nor_order_of_memory() -> None:
     thunks, problems = read_thunk_sequence(b"kGemm     \tfusion.1 x\nkKernel   \tadd\n", "t")
     assert problems == []
-    assert [(one.kind, one.name, one.id) for one in thunks] == [
+    assert [(thunk.kind, thunk.name, thunk.id) for thunk in thunks] == [
         ("kGemm", "fusion.1", None),
         ("kKernel", "add", None),
     ]
@@ -39,8 +39,10 @@ def test_the_schedule_of_2019_to_2022() -> None:
         b"Dependencies:\n\tcopy.2 depends on dot.1\nhello\n"
     )
     thunks, problems = read_thunk_sequence(text, "t")
-    assert [(one.line, one.message) for one in problems] == [(6, "no dependency: hello")]
-    assert [(one.kind, one.name, one.waits_for) for one in thunks] == [
+    assert [(problem.line, problem.message) for problem in problems] == [
+        (6, "no dependency: hello")
+    ]
+    assert [(thunk.kind, thunk.name, thunk.waits_for) for thunk in thunks] == [
         ("kGemm", "dot.1", ()),
         ("kCopy", "copy.2", ("dot.1",)),
     ]
@@ -50,13 +52,13 @@ def test_a_kernel_behind_its_word() -> None:
     text = b"kKernel\t, kernel = fusion_17, launch dimensions = blocks: {256, 1, 1}\n"
     thunks, problems = read_thunk_sequence(text, "t")
     assert not problems
-    assert [one.name for one in thunks] == ["fusion_17"]
+    assert [thunk.name for thunk in thunks] == ["fusion_17"]
 
 
 def test_an_empty_sequence_and_what_is_no_thunk() -> None:
     assert read_thunk_sequence(b"No thunks.\n", "t") == ((), [])
     _, problems = read_thunk_sequence(b"\nhello\n", "t")
-    assert [(one.line, one.message) for one in problems] == [(2, "no thunk: hello")]
+    assert [(problem.line, problem.message) for problem in problems] == [(2, "no thunk: hello")]
 
 
 def test_the_notes_name_the_instruction() -> None:
@@ -81,4 +83,4 @@ def test_real_files(unpacked: Callable[[str], Path]) -> None:
     assert len(thunks) == sum(b": k" in line for line in sequence.split(b"\n"))
     notes, problems = read_thunk_metadata(next(folder.glob("*metadata.txt")).read_bytes(), "t")
     assert problems == []
-    assert {one.id for one in thunks} <= {one.id for one in notes}
+    assert {thunk.id for thunk in thunks} <= {note.id for note in notes}

@@ -18,36 +18,36 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("when", [float("nan"), 1e400, -5, 10**400, "5", None, [1]])
 def test_a_time_that_no_clock_gives_is_passed_over(tmp_path: Path, when: object) -> None:
     data = json.dumps({"traceEvents": [event("a", when, 1), event("b", 1, 1)]}).encode()
-    found, _ = read(tmp_path / "x", data)
-    assert {one.instruction for one in found} <= {"b"}
+    parsed, _ = read(tmp_path / "x", data)
+    assert {one.instruction for one in parsed} <= {"b"}
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\x1f\x8bnot gzip", b'{"traceEvents": [{}'])
 def test_what_breaks_off_is_told(tmp_path: Path, data: bytes) -> None:
-    found, problems = read(tmp_path / "x", data)
-    assert not found
-    assert [one.path for one in problems] == ["x"]
+    parsed, problems = read(tmp_path / "x", data)
+    assert not parsed
+    assert [problem.path for problem in problems] == ["x"]
 
 
 def test_what_comes_before_the_break_is_kept(tmp_path: Path) -> None:
     data = json.dumps({"traceEvents": [event("a", 1, 1), event("b", 2, 1)]}).encode()
-    found, problems = read(tmp_path / "x", data[:-20])
-    assert [one.instruction for one in found] == ["a"]
+    parsed, problems = read(tmp_path / "x", data[:-20])
+    assert [one.instruction for one in parsed] == ["a"]
     assert problems
 
 
 def test_a_space_that_is_cut_off_is_told() -> None:
     whole = space(("a", 5, 7))
     for length in range(len(whole)):
-        found, problems = read_space(whole[:length])
-        assert len(found) <= 1
-        assert length == 0 or problems or found == []
+        parsed, problems = read_space(whole[:length])
+        assert len(parsed) <= 1
+        assert length == 0 or problems or parsed == []
 
 
 def test_a_run_without_a_name_has_none(tmp_path: Path) -> None:
     whole = {"traceEvents": [event("a", 1, 1, run_id="-1"), event("a", 2, 1)]}
-    found, _ = read(tmp_path / "x", json.dumps(whole).encode())
-    assert [one.run for one in found] == ["", ""]
+    parsed, _ = read(tmp_path / "x", json.dumps(whole).encode())
+    assert [one.run for one in parsed] == ["", ""]
 
 
 def test_threads_of_a_gpu_that_tell_events_again_are_left_out(tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_threads_of_a_gpu_that_tell_events_again_are_left_out(tmp_path: Path) ->
         for tid, name in names.items()
     ]
     events = [event("fusion.1", 1, 1), {**event("fusion.1", 1, 1), "tid": 3}]
-    found, _ = read(tmp_path / "x", json.dumps({"traceEvents": [*told, *events]}).encode())
-    assert [one.thread for one in found] == [(1, 2)]
+    parsed, _ = read(tmp_path / "x", json.dumps({"traceEvents": [*told, *events]}).encode())
+    assert [one.thread for one in parsed] == [(1, 2)]
 
 
 DOT = "%dot.1 = f32[8,8]{1,0} dot(%p, %p), lhs_contracting_dims={1}"
@@ -78,14 +78,14 @@ def test_on_a_tpu_the_line_of_modules_tells_which_one_ran() -> None:
         "XLA Modules": ["jit_g(78)|60|30", "jit_f(77)|0|55|run_id=4"],
         "Async XLA Ops": [f"{DOT}|0|90"],
     }
-    found, problems = read_space(device("/device:TPU:0", kinds, lines))
-    assert [(one.module, one.instruction, one.run, one.start) for one in found] == [
+    parsed, problems = read_space(device("/device:TPU:0", kinds, lines))
+    assert [(one.module, one.instruction, one.run, one.start) for one in parsed] == [
         ("jit_f", "while.2", "4", 1_000),
         ("jit_f", "dot.1", "4", 1_010),
         ("jit_g", "fusion.3", "1060", 1_060),
         ("", "dot.1", "", 1_095),
     ]
-    own = {name: one.own for name, one in sum_times(found)["jit_f"].instructions.items()}
+    own = {name: one.own for name, one in sum_times(parsed)["jit_f"].instructions.items()}
     assert own == {"while.2": 30, "dot.1": 20}
     assert not problems
 
@@ -102,6 +102,6 @@ def test_a_small_real_trace(unpacked: Callable[[str], Path]) -> None:
     (path,) = unpacked("traced").rglob("*.trace.json.gz")
     problems: list[Problem] = []
     with path.open("rb") as file:
-        found = list(trace_events(file, path.name, problems))
-    assert {one.module for one in found} == {"jit_advance", "jit_overview"}
+        events = list(trace_events(file, path.name, problems))
+    assert {one.module for one in events} == {"jit_advance", "jit_overview"}
     assert not problems

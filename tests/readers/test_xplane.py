@@ -53,8 +53,8 @@ def test_events_of_instructions_are_taken_to_the_picosecond(tmp_path: Path) -> N
 
 
 def test_events_of_a_space_have_what_is_told_once_of_all() -> None:
-    found, problems = read_space(space(("a", 5, 7), ("b", 20, 1)))
-    assert found == [
+    parsed, problems = read_space(space(("a", 5, 7), ("b", 20, 1)))
+    assert parsed == [
         OpEvent("jit_g", "a", "9", (0, 0), 2_005, 7),
         OpEvent("jit_g", "b", "9", (0, 0), 2_020, 1),
     ]
@@ -69,8 +69,8 @@ def test_on_a_gpu_the_streams_tell_and_what_is_derived_is_left_out() -> None:
         "XLA Ops": ["fusion.1|5|7|run_id=3"],
         "XLA Modules": ["fusion.1|5|7"],
     }
-    found, problems = read_space(device("/device:GPU:0", kinds, lines))
-    assert found == [OpEvent("jit_f", "fusion.1", "3", (0, 0), 1_005, 7)]
+    parsed, problems = read_space(device("/device:GPU:0", kinds, lines))
+    assert parsed == [OpEvent("jit_f", "fusion.1", "3", (0, 0), 1_005, 7)]
     assert not problems
 
 
@@ -81,8 +81,8 @@ MESSAGE = b"\x08\x96\x01" + b"\x12\x03abc" + b"\x1d\x01\x02\x03\x04" + b"\x21" +
 def test_fields_are_found_where_they_lie() -> None:
     file = BytesIO(b"before" + MESSAGE + b"after")
     found = list(fields(file, 6, 6 + len(MESSAGE)))
-    assert [one.number for one in found] == [1, 2, 3, 4]
-    assert [value_of(file, one) for one in found][1:3] == [b"abc", b"\x01\x02\x03\x04"]
+    assert [field.number for field in found] == [1, 2, 3, 4]
+    assert [value_of(file, field) for field in found][1:3] == [b"abc", b"\x01\x02\x03\x04"]
 
 
 @pytest.mark.parametrize("size", [1, 5, 8, 100])
@@ -90,7 +90,7 @@ def test_pieces_are_whole_fields(monkeypatch: pytest.MonkeyPatch, size: int) -> 
     monkeypatch.setattr("xlareport.readers.xplane._PIECE", size)
     found = list(pieces(BytesIO(MESSAGE * 3), 0, 3 * len(MESSAGE)))
     assert b"".join(found) == MESSAGE * 3
-    assert all(list(fields(BytesIO(one), 0, len(one))) for one in found)
+    assert all(list(fields(BytesIO(piece), 0, len(piece))) for piece in found)
 
 
 def test_a_field_that_is_longer_than_the_message() -> None:

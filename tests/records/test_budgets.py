@@ -71,7 +71,7 @@ EVAL = compared(
 
 
 def broken(budget: str) -> list[str]:
-    return [one.module for one in check(view(STEP, EVAL), [parse_budget(budget)]).breaches]
+    return [breach.module for breach in check(view(STEP, EVAL), [parse_budget(budget)]).breaches]
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,10 @@ def read(unpacked: Unpack) -> Callable[[str], AnalyzedDump]:
 def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], AnalyzedDump]) -> None:
     analysed = read("jax-cpu-train")
     empty = replace(build_report(analysed, relate_modules(analysed)), main=None, modules=())
-    found = summarize_home(empty, replace(analysed, modules=()))
+    home = summarize_home(empty, replace(analysed, modules=()))
 
-    assert found.answers == ()
-    assert found.lead.startswith("No HLO module was found")
+    assert home.answers == ()
+    assert home.lead.startswith("No HLO module was found")
 
 
 def test_the_card_says_why_without_points(read: Callable[[str], AnalyzedDump]) -> None:

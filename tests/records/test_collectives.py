@@ -22,12 +22,12 @@ def records_of(dump: Path) -> list[dict[str, Any]]:
     with open_source(dump) as source:
         modules = group(name_files(source)).modules
         made = [
-            analyze_module(one, AnalysisOptions(), Faults("dump"), lambda *_: None)
-            for one in modules
-            if one.name and one.name.startswith("jit_")
+            analyze_module(module, AnalysisOptions(), Faults("dump"), lambda *_: None)
+            for module in modules
+            if module.name and module.name.startswith("jit_")
         ]
-    found = [collective_records(one.analysis.collectives) for one in made]
-    return [asdict(record) for every in found for record in every]
+    collective_recordses = [collective_records(module.analysis.collectives) for module in made]
+    return [asdict(record) for every in collective_recordses for record in every]
 
 
 def without_reason(record: dict[str, Any]) -> list[str]:

@@ -58,8 +58,8 @@ def test_findings_on_one_kind_of_collective_are_ranked_by_their_sum(cost: CostRe
     ]
     other = replace(FINDING, title="other", seconds=0.11 * whole)
     ranked = finding_records(module("main"), replace(cost, findings=(other, *parts)), ())
-    assert [found.severity for found in ranked] == ["high"] * 3
-    assert [found.title for found in ranked][2] == "Other"
+    assert [finding_record.severity for finding_record in ranked] == ["high"] * 3
+    assert [finding_record.title for finding_record in ranked][2] == "Other"
 
 
 def test_an_initialization_is_not_told_to_make_fewer_random_numbers(cost: CostReport) -> None:
@@ -74,7 +74,10 @@ def test_an_operation_outside_jit_is_no_recompilation_though_it_comes_first(
 ) -> None:
     record = replace(module("main"), retrace_group=0)
     rules = [
-        {each.rule for each in finding_records(record, replace(cost, findings=()), (again,))}
+        {
+            finding_record.rule
+            for finding_record in finding_records(record, replace(cost, findings=()), (again,))
+        }
         for again in (FINDING, None)
     ]
     assert rules == [{"some-rule"}, set()]

@@ -25,7 +25,7 @@ def test_a_snapshot_in_one_format_has_one_ending(tmp_path: Path) -> None:
 def test_every_file_of_a_dump_is_there_once(unpacked: Callable[[str], Path]) -> None:
     dump = unpacked("jax-cpu-train-allformats")
     report = json.loads(report_json(read_report(dump, BuildOptions())))
-    there = [one.relative_to(dump).as_posix() for one in dump.rglob("*") if one.is_file()]
+    there = [path.relative_to(dump).as_posix() for path in dump.rglob("*") if path.is_file()]
 
     assert sorted(paths_of(report)) == sorted(there)
     assert "dot" in report["modules"][0]["stages"][0]["files"]["endings"]

@@ -39,7 +39,7 @@ def test_who_holds_what(report: ShardingReport) -> None:
     assert record.mesh.devices == tuple(range(8))
     first, second = record.shardings
     assert first.words == "dimension 1 in 8 parts along x, y"
-    assert [(each.tile, each.devices) for each in second.holders] == [
+    assert [(holder.tile, holder.devices) for holder in second.holders] == [
         ((0, 0, 0), (0,)),
         ((0, 0, 1), (2,)),
         ((0, 0, 2), (4,)),

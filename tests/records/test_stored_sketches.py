@@ -125,7 +125,7 @@ def rewrite(script: Path, change: Callable[[list[Any]], list[Any]]) -> None:
 
 def sealed_again(value: list[Any], body: str, texts: list[Path]) -> list[Any]:
     """Return a sketch of other contents, with the digest that fits."""
-    digest = digest_of(body, [each.read_bytes() for each in texts])
+    digest = digest_of(body, [text.read_bytes() for text in texts])
     return [value[0], digest, body]
 
 

@@ -89,11 +89,15 @@ def test_a_child_that_is_killed_is_started_anew(child: Child) -> None:
 
 def planted(module: ParsedModule, stage: str, before: str, after: str) -> ParsedModule:
     """Change the texts of a module from a stage on."""
-    places = [each.stage.key for each in module.snapshots]
+    places = [snapshot.stage.key for snapshot in module.snapshots]
     start = places.index(stage)
     snapshots = list(module.snapshots)
     for place in range(start, len(snapshots)):
-        file = next(one for one in snapshots[place].stage.artifacts if one.path.endswith(".txt"))
+        file = next(
+            artifact
+            for artifact in snapshots[place].stage.artifacts
+            if artifact.path.endswith(".txt")
+        )
         text = file.entry.read().decode()
         assert place > start or before in text
         snapshots[place] = replace(snapshots[place], hlo=read(text.replace(before, after)))
@@ -109,7 +113,7 @@ def test_a_clean_dump_gives_no_alarm(child: Child, unpacked: Unpack) -> None:
 
 def test_a_planted_fault_is_named_where_it_was_planted(child: Child, unpacked: Unpack) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), None, BuildOptions(jobs=1))
-    stages = [each.stage.key for each in module.snapshots]
+    stages = [snapshot.stage.key for snapshot in module.snapshots]
     stage = stages[len(stages) // 2]
     result = bisect(planted(module, stage, " subtract(", " add("), child)
     assert result.first is not None
@@ -127,7 +131,9 @@ def test_a_partitioned_program_runs_on_several_devices(child: Child, unpacked: U
 def test_a_group_of_a_collective_that_is_wrong_is_named(child: Child, unpacked: Unpack) -> None:
     module = read_one_module(unpacked("sharded-cpu"), "jit_blurred", BuildOptions(jobs=1))
     stage = next(
-        each.stage.key for each in module.snapshots if each.stage.after == "spmd-partitioning"
+        snapshot.stage.key
+        for snapshot in module.snapshots
+        if snapshot.stage.after == "spmd-partitioning"
     )
     edited = planted(module, stage, "{{0,1},{1,2},", "{{0,2},{1,1},")
     result = bisect(edited, child)

@@ -85,8 +85,8 @@ def test_without_a_change_both_compilations_are_one(child: Child, module: Parsed
     assert base.final is not None
     assert head.final is not None
     assert base.final.hlo.instruction_count == head.final.hlo.instruction_count
-    assert [each.stage.label for each in base.snapshots] == [
-        each.stage.label for each in head.snapshots
+    assert [snapshot.stage.label for snapshot in base.snapshots] == [
+        snapshot.stage.label for snapshot in head.snapshots
     ]
 
 

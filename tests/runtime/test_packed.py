@@ -33,8 +33,8 @@ def test_a_bomb_is_a_problem_of_its_file() -> None:
     bomb = gzip.compress(bytes(ALWAYS + 1))
     reader = ProtoReader()
     assert reader.read(bomb, "a.hlo.pb.gz") is None
-    found, problems = read_buffer_assignment_proto(bomb, "b.hlo.pb.gz")
-    assert found is None
+    parsed, problems = read_buffer_assignment_proto(bomb, "b.hlo.pb.gz")
+    assert parsed is None
     for problem in (*reader.problems, *problems):
         assert "unpacks to more than" in problem.message
 

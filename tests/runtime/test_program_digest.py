@@ -33,5 +33,7 @@ def test_an_edit_of_a_source_or_an_upgrade_makes_another_digest(
 def test_the_libraries_are_those_that_the_package_asks_for() -> None:
     """One that nothing installs would never change; `pymdown-extensions` comes with the theme."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
-    wanted = {re.split(r"[<>=;\[ ]", each)[0] for each in project["project"]["dependencies"]}
+    wanted = {
+        re.split(r"[<>=;\[ ]", dependency)[0] for dependency in project["project"]["dependencies"]
+    }
     assert {*program_digest.LIBRARIES} - wanted == {"pymdown-extensions"}

@@ -90,7 +90,7 @@ READY = partial(WORK, "40 + 2")
 @pytest.mark.usefixtures("_begun")
 def test_an_worker_answers_one_thing_after_another() -> None:
     with Worker(READY, WORK) as worker:
-        assert [worker.ask(one, buried) for one in ("1 + 1", "2 + 2")] == [2, 4]
+        assert [worker.ask(name, buried) for name in ("1 + 1", "2 + 2")] == [2, 4]
         assert worker.prepared == 42
 
 

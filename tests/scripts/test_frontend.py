@@ -56,12 +56,12 @@ def test_without_node_nothing_is_done_but_that_is_said(
 
 def test_tools_are_installed_once(script: ModuleType, calls: Calls, tmp_path: Path) -> None:
     assert script.main("test") == 0
-    assert [one[1] for one in calls[:1]] == ["ci"]
+    assert [call[1] for call in calls[:1]] == ["ci"]
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules/.package-lock.json").write_text("{}")
     calls.clear()
     script.main("test")
-    assert [one[0] for one in calls] == ["--import"]
+    assert [call[0] for call in calls] == ["--import"]
 
 
 def test_a_check_that_fails_gives_its_exit_code(script: ModuleType, calls: Calls) -> None:

@@ -366,9 +366,13 @@ def test_everybody_can_read_it(visitor: Any, sample_site: Path, name: str, schem
     axe = Axe()
     page = visitor.open(f"{sample_site.as_uri()}/{name}")
     page.emulate_media(color_scheme=scheme)
-    found = axe.run(page).response["violations"]
+    violations = axe.run(page).response["violations"]
 
-    serious = [one["id"] for one in found if one["impact"] in {"serious", "critical"}]
+    serious = [
+        violation["id"]
+        for violation in violations
+        if violation["impact"] in {"serious", "critical"}
+    ]
     assert serious == []
 
 

@@ -124,7 +124,7 @@ def test_several_processes_build_the_same_site(
 ) -> None:
     front = "---\nsearch:\n  exclude: true\n---\n"  # as the pages of modules have it
     pages = [(f"m/{number}.md", f"{front}# {number}\n\n[x](x.md)\n") for number in range(6)]
-    few = (one for one in few_pages if one[0] != "m/x.md")
+    few = (few_page for few_page in few_pages if few_page[0] != "m/x.md")
     write_sources(tmp_path, [*few, ("m/x.md", f"{front}# x\n"), *pages])
     (tmp_path / "site_src/notes.md").write_text("# Notes\n\n[there](m/3.md) [gone](gone.md)\n")
     said = build_site(tmp_path, strict=False)

@@ -85,7 +85,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
     out = tmp_path_factory.mktemp("code")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
     scripts = payload_files(*(make_payload(key, value) for key, value in values(hostile)))
-    files = [one for one in few_pages if one[0] != page[0]]
+    files = [few_page for few_page in few_pages if few_page[0] != page[0]]
     write_sources(out, [*files, page, *scripts])
     build_site(out)
     return out / "site"

@@ -38,4 +38,6 @@ def test_nothing_is_promised_that_is_not_there(visitor: Any, site: Path, name: s
     expect(page.locator("dialog.xr-search")).to_have_count(0)
 
     assert visitor.complaints == []
-    assert not [one for one in visitor.requests if one.endswith("assets/data/search.js")]
+    assert not [
+        request for request in visitor.requests if request.endswith("assets/data/search.js")
+    ]

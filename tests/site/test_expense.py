@@ -68,8 +68,12 @@ def test_every_page_fits_a_narrow_screen(opened: Any, name: str) -> None:
 def test_everybody_can_read_it(opened: Any, name: str, scheme: Any) -> None:
     page = opened(name)
     page.emulate_media(color_scheme=scheme)
-    found = Axe().run(page).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+    violations = Axe().run(page).response["violations"]
+    assert [
+        violation["id"]
+        for violation in violations
+        if violation["impact"] in {"serious", "critical"}
+    ] == []
 
 
 def test_charts_have_words(opened: Any) -> None:

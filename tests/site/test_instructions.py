@@ -40,7 +40,7 @@ def values(hostile: str) -> dict[str, Any]:
         "sources": ["f.py:3"],
     }
     index = {
-        "names": fold_strings([hostile, *(f"add.{one}" for one in range(1, MANY))]).listed(),
+        "names": fold_strings([hostile, *(f"add.{number}" for number in range(1, MANY))]).listed(),
         "arguments": [fold_strings([""]).listed(), [0] * MANY],
         "operands": [[0] * MANY, []],
         "look": [0] * MANY,
@@ -61,7 +61,9 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
     out = tmp_path_factory.mktemp("instructions")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
     scripts = payload_files(*(make_payload(key, value) for key, value in values(hostile).items()))
-    write_sources(out, [*(one for one in few_pages if one[0] != page[0]), page, *scripts])
+    write_sources(
+        out, [*(few_page for few_page in few_pages if few_page[0] != page[0]), page, *scripts]
+    )
     build_site(out)
     return out / "site"
 
@@ -73,7 +75,9 @@ def opened(visitor: Any, site: Path, address: str = "") -> Page:
 
 def test_nothing_is_loaded_before_somebody_asks(visitor: Any, site: Path, hostile: str) -> None:
     page = opened(visitor, site)
-    assert not any("instructions" in one for one in visitor.requests if one.endswith("-0.js"))
+    assert not any(
+        "instructions" in request for request in visitor.requests if request.endswith("-0.js")
+    )
 
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".xr-count")).to_have_text("100,000 rows")
@@ -85,8 +89,12 @@ def test_nothing_is_loaded_before_somebody_asks(visitor: Any, site: Path, hostil
     assert page.locator("tr[data-row]").count() < 120
     assert visitor.complaints == []
     assert page.evaluate("typeof hacked") == "undefined"
-    found = Axe().run(page).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+    violations = Axe().run(page).response["violations"]
+    assert [
+        violation["id"]
+        for violation in violations
+        if violation["impact"] in {"serious", "critical"}
+    ] == []
 
 
 def test_a_filter_has_an_address_that_opens_the_table(visitor: Any, site: Path) -> None:

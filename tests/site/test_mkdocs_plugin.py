@@ -25,14 +25,14 @@ HOSTILE = "<script>alert(1)</script>"
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File]) -> Path:
     out = tmp_path_factory.mktemp("plugin")
     module = ("m/x.md", f"# x\n\n{HOSTILE}\n\n<div data-xr-table='t'></div>\n")
-    write_sources(out, [*(one for one in few_pages if one[0] != module[0]), module])
+    write_sources(out, [*(few_page for few_page in few_pages if few_page[0] != module[0]), module])
     build_site(out)
     return out / "site"
 
 
 def policy(page: str) -> dict[str, list[str]]:
     (content,) = POLICY.findall(page)
-    return {name: rest for name, *rest in (one.split() for one in content.split("; "))}
+    return {name: rest for name, *rest in (part.split() for part in content.split("; "))}
 
 
 def hashed(script: str) -> str:
@@ -149,7 +149,7 @@ def test_what_cannot_be_linked_is_left_to_be_copied(tmp_path: Path) -> None:
     )
 
     XlareportPlugin().on_env(Environment(autoescape=True), files=files)
-    assert [one.src_uri for one in files if one.inclusion.is_included()] == [names[0]]
+    assert [file.src_uri for file in files if file.inclusion.is_included()] == [names[0]]
     assert (tmp_path / "site" / names[1]).read_text() == "1"
 
 
@@ -170,7 +170,7 @@ def test_other_templates_stay_as_they_are() -> None:
 def test_the_navigation_holds_what_is_there_and_what_the_user_added(
     tmp_path: Path, few_pages: list[File]
 ) -> None:
-    write_sources(tmp_path, [one for one in few_pages if one[0] != "program.md"])
+    write_sources(tmp_path, [few_page for few_page in few_pages if few_page[0] != "program.md"])
     (tmp_path / "site_src/notes.md").write_text("# Notes\n")
     build_site(tmp_path, strict=False)  # the guide links to the page that is not there
     tabs = re.findall(

@@ -23,7 +23,9 @@ def write_job(folder: Path, outcome: Outcome, flops: list[int], last: str = "jit
     ended = [NightOutcome(night, Outcome.KEPT, 0, "3 budgets kept.") for night in nights]
     ended[-1] = NightOutcome(nights[-1], outcome, 1, "It <b>grew</b>.", baseline="b")
     (folder / "state").mkdir(parents=True)
-    (folder / "state/nights.json").write_text(json.dumps([asdict(each) for each in ended]))
+    (folder / "state/nights.json").write_text(
+        json.dumps([asdict(nightoutcome) for nightoutcome in ended])
+    )
     for night, figure in zip(nights, flops, strict=True):
         main = last if night == nights[-1] else "jit_step"
         figures = {main: {"flops": figure}}

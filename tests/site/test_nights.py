@@ -31,10 +31,10 @@ def test_of_a_long_history_the_last_nights_are_read(
     for number in (1, 2, 3):
         append_night(tmp_path, night(number))
     monkeypatch.setattr("xlareport.site.nights._LONGEST", (tmp_path / FILE).stat().st_size - 1)
-    found, problems = read_nights(tmp_path)
+    parsed, problems = read_nights(tmp_path)
 
-    assert found == (night(2), night(3))
-    assert ["Only its last" in one.message for one in problems] == [True]
+    assert parsed == (night(2), night(3))
+    assert ["Only its last" in problem.message for problem in problems] == [True]
 
 
 def test_a_first_night_has_none_before(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_damaged_line_costs_itself(tmp_path: Path, line: bytes) -> None:
     nights, problems = read_nights(tmp_path)
 
     assert nights == (night(1), night(2))
-    assert [one.line for one in problems] == [2]
+    assert [problem.line for problem in problems] == [2]
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -37,7 +37,9 @@ def test_a_part_is_what_mkdocs_makes_of_the_same_on_a_page(
     tmp_path: Path, few_pages: list[File]
 ) -> None:
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{HEADINGS}")
-    write_sources(tmp_path, [*(one for one in few_pages if one[0] != "m/x.md"), page])
+    write_sources(
+        tmp_path, [*(few_page for few_page in few_pages if few_page[0] != "m/x.md"), page]
+    )
     build_site(tmp_path)
     built = (tmp_path / "site/m/x.html").read_text("utf-8")
     (article,) = re.findall(r"<article[^>]*>(.*)</article>", built, re.DOTALL)
@@ -91,8 +93,8 @@ def test_a_part_has_a_title_and_a_table_of_contents(opened: Any) -> None:
     expect(page.locator("[data-md-component=header-topic]")).to_contain_text("Memory of")
     headings = page.locator("article :is(h2, h3)[id]").all()
     links = page.locator(CONTENTS).all()
-    assert [one.get_attribute("href") for one in links] == [
-        f"#{one.get_attribute('id')}" for one in headings
+    assert [link.get_attribute("href") for link in links] == [
+        f"#{heading.get_attribute('id')}" for heading in headings
     ]
     nested = page.locator(".md-nav--secondary .md-nav .md-nav__link")
     assert nested.count() == page.locator("article h3[id]").count() > 0

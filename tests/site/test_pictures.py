@@ -57,7 +57,7 @@ def site(
     dump = tmp_path_factory.mktemp("many")
     (dump / "module_0000.m.after_optimizations.txt").write_text(many(hostile))
     rollout = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
-    files = [one for one in few_pages if one[0] != "m/x.md"]
+    files = [few_page for few_page in few_pages if few_page[0] != "m/x.md"]
     for slug, module in (("x", rollout), ("many", read_one_module(dump, None, BuildOptions()))):
         assert module.final is not None
         front = front_matter(title=slug, search=False)
@@ -208,7 +208,7 @@ class TestAround:
         expect(level).to_have_text(re.compile(r"^[1-9]\d*%$"))
         numbers = page.locator(".xr-explore svg").first.get_attribute("viewBox")
         assert numbers is not None
-        assert all(math.isfinite(float(one)) for one in numbers.split())
+        assert all(math.isfinite(float(part)) for part in numbers.split())
 
 
 class TestDetails:
@@ -304,9 +304,13 @@ def test_everybody_can_use_it(visitor: Any, site: Path, scheme: Any) -> None:
     page.emulate_media(color_scheme=scheme)
     page.locator(".xr-explore g.focus").click()
     expect(page.locator(".xr-details dl")).to_be_visible()
-    found = Axe().run(page).response["violations"]
+    violations = Axe().run(page).response["violations"]
 
-    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+    assert [
+        violation["id"]
+        for violation in violations
+        if violation["impact"] in {"serious", "critical"}
+    ] == []
 
 
 def test_it_fits_a_narrow_screen(opened: Open) -> None:

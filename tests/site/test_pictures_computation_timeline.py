@@ -36,9 +36,9 @@ PLACES = """() => Object.fromEntries([...document.querySelectorAll("g.n:not(.xr-
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], unpacked: Unpack) -> Path:
     out = tmp_path_factory.mktemp("timeline")
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
-    stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
-    files = [one for one in few_pages if one[0] != "m/x.md"]
+    snapshots = SnapshotSequence([snapshot.hlo for snapshot in module.snapshots])
+    stages = [(snapshot.stage.key, snapshot.stage.label) for snapshot in module.snapshots]
+    files = [few_page for few_page in few_pages if few_page[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))
     files += payload_files(*computation_payloads("x", snapshots, stages))
     files.append(make_payload_file("pictures/look", picture_look()))
@@ -147,9 +147,13 @@ def test_everybody_can_use_it(visitor: Any, site: Path, scheme: Any) -> None:
     page = visitor.open(f"{site.as_uri()}/m/x.html")
     page.emulate_media(color_scheme=scheme)
     expect(page.locator("g.n").first).to_be_visible()
-    found = Axe().run(page).response["violations"]
+    violations = Axe().run(page).response["violations"]
 
-    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+    assert [
+        violation["id"]
+        for violation in violations
+        if violation["impact"] in {"serious", "critical"}
+    ] == []
 
 
 def test_it_fits_a_narrow_screen(opened: Open) -> None:

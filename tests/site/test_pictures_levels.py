@@ -98,7 +98,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
     (dump / "module_0000.m.after_optimizations.txt").write_text(TEXT)
     module = read_one_module(dump, None, BuildOptions())
     assert module.final is not None
-    files = [one for one in few_pages if one[0] != "m/x.md"]
+    files = [few_page for few_page in few_pages if few_page[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))
     files += payload_files(
         *(make_payload(key, value) for key, value in values.items()),

@@ -43,15 +43,15 @@ def rows(module: HloModule) -> list[list[Any]]:
     return [
         [
             computation.name,
-            one.name,
-            one.opcode,
-            one is computation.root,
-            list(one.operand_names),
-            list(control_predecessors(one)),
-            [list(called) for called in one.called],
+            instruction.name,
+            instruction.opcode,
+            instruction is computation.root,
+            list(instruction.operand_names),
+            list(control_predecessors(instruction)),
+            [list(called) for called in instruction.called],
         ]
         for computation in module.computations
-        for one in computation.instructions
+        for instruction in computation.instructions
     ]
 
 
@@ -65,9 +65,9 @@ def test_each_snapshot_has_the_graph_that_was_read(
 ) -> None:
     slug = SLUGS[name]
     page = opened(f"{slug}.html?steps")
-    for one in read(name, unpacked).snapshots:
-        found = page.evaluate(GRAPH, f"m/{slug}/versions@{one.stage.key}")
-        assert sorted(found) == sorted(rows(one.hlo)), one.stage.label
+    for snapshot in read(name, unpacked).snapshots:
+        found = page.evaluate(GRAPH, f"m/{slug}/versions@{snapshot.stage.key}")
+        assert sorted(found) == sorted(rows(snapshot.hlo)), snapshot.stage.label
 
 
 def test_a_box_before_a_step_leads_to_what_is_around_it_there(opened: Open) -> None:
@@ -84,7 +84,7 @@ def test_a_box_before_a_step_leads_to_what_is_around_it_there(opened: Open) -> N
     steps = page.evaluate(
         "xlareport.load(document.querySelector('[data-xr-steps]').dataset.xrSteps)"
     )
-    keys = [one["id"] for one in steps["steps"]]
+    keys = [step["id"] for step in steps["steps"]]
     shown = page.evaluate("xlareport.state.get('step')")
     assert chosen == keys[keys.index(shown) - 1]
 

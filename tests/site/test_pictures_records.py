@@ -79,7 +79,7 @@ def rounded(layout: Layout) -> Layout:
         round(layout.width),
         round(layout.height),
         tuple(map(box, layout.nodes)),
-        tuple(tuple((round(x), round(y)) for x, y in one) for one in layout.edges),
+        tuple(tuple((round(x), round(y)) for x, y in edge) for edge in layout.edges),
         tuple(map(box, layout.groups)),
     )
 
@@ -218,21 +218,21 @@ def test_boxes_that_stand_in_a_graph_say_the_same(
     module = train_step.final.hlo
     page = visitor.open(f"{site.as_uri()}/m/x.html")
     told = page.evaluate(TOLD)
-    drawings = {one.target: one.drawing for one in all_levels(module, ModulePictures(module))}
+    drawings = {level.target: level.drawing for level in all_levels(module, ModulePictures(module))}
     assert told
     for target, boxes in told.items():
         expected = [
             {
-                "id": one.id,
-                "lines": list(one.lines),
-                "badge": one.badge,
-                "opens": [[opening.target, opening.words] for opening in one.opens],
-                "mix": [list(part) for part in one.mix],
-                "shape": one.shape,
-                "memory": one.shade.memory,
-                "sharding": one.shade.sharding,
-                "scope": list(one.shade.scope),
+                "id": node.id,
+                "lines": list(node.lines),
+                "badge": node.badge,
+                "opens": [[opening.target, opening.words] for opening in node.opens],
+                "mix": [list(part) for part in node.mix],
+                "shape": node.shape,
+                "memory": node.shade.memory,
+                "sharding": node.shade.sharding,
+                "scope": list(node.shade.scope),
             }
-            for one in drawings[target].nodes
+            for node in drawings[target].nodes
         ]
         assert boxes == expected

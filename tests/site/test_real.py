@@ -48,8 +48,12 @@ def test_everybody_can_read_it(visitor: Any, real_site: Path) -> None:
         expect(page.locator("h1").first).to_be_visible()
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            found = Axe().run(page, options=VIOLATIONS).response["violations"]
-            serious = [one["id"] for one in found if one["impact"] in {"serious", "critical"}]
+            violations = Axe().run(page, options=VIOLATIONS).response["violations"]
+            serious = [
+                violation["id"]
+                for violation in violations
+                if violation["impact"] in {"serious", "critical"}
+            ]
             assert serious == [], page.url
 
 

@@ -38,8 +38,8 @@ def index_of(names: list[tuple[str, list[int], list[int]]], hostile: str) -> dic
             "instruction": {
                 "stems": [stem for stem, _, _ in names],
                 "counts": [len(numbers) for _, numbers, _ in names],
-                "numbers": [one for _, numbers, _ in names for one in numbers],
-                "spans": [one for _, _, spans in names for one in spans],
+                "numbers": [number for _, numbers, _ in names for number in numbers],
+                "spans": [span for _, _, spans in names for span in spans],
                 "codes": [0 for _, numbers, _ in names for _ in numbers],
             },
             "computation": {"stems": ["main"], "counts": [1], "numbers": [1], "spans": [0]},
@@ -91,7 +91,9 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
     pages = [(one, text) for one in PAGES]
     scripts = [make_payload_file(key, value) for key, value in values(hostile)]
     scripts += table_files("long", long_table(hostile))
-    write_sources(out, [*(one for one in few_pages if one[0] not in PAGES), *pages, *scripts])
+    write_sources(
+        out, [*(few_page for few_page in few_pages if few_page[0] not in PAGES), *pages, *scripts]
+    )
     build_site(out)
     return out / "site"
 
@@ -115,7 +117,7 @@ def section(page: Page, title: str) -> Any:
 
 
 def test_one_key_opens_it_and_escape_closes_it(page: Page, visitor: Any) -> None:
-    assert not any("/data/search" in one for one in visitor.requests)
+    assert not any("/data/search" in request for request in visitor.requests)
     page.keyboard.press("/")
     box = page.get_by_label("Search this report")
     expect(box).to_be_focused()
@@ -200,8 +202,12 @@ def test_it_fits_a_narrow_screen_and_is_accessible(page: Page, scheme: Any) -> N
 
     assert page.evaluate("document.querySelector('.xr-search').scrollWidth") <= 400
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    found = Axe().run(page).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+    violations = Axe().run(page).response["violations"]
+    assert [
+        violation["id"]
+        for violation in violations
+        if violation["impact"] in {"serious", "critical"}
+    ] == []
 
 
 def test_there_is_one_search_and_it_has_the_text_of_the_guide(page: Page) -> None:
@@ -257,7 +263,7 @@ def test_modules_beyond_the_first_payload_are_found(page: Page) -> None:
 
 def test_a_long_table_loads_the_rows_in_sight(page: Page, visitor: Any) -> None:
     def loaded() -> list[str]:
-        found = [re.search(r"/data/(long[-\d]*)\.js", one) for one in visitor.requests]
+        found = [re.search(r"/data/(long[-\d]*)\.js", request) for request in visitor.requests]
         return [one[1] for one in found if one]
 
     table, count = page.locator("table.xr-data"), page.locator(".xr-count")

@@ -49,19 +49,19 @@ def pages_of(single: Path) -> list[str]:
 
 
 def policy_of(single: Path) -> str:
-    (found,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', single.read_text())
-    return str(found)
+    (match,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', single.read_text())
+    return str(match)
 
 
 def test_it_holds_every_page_but_those_of_other_modules(single: Path, report_of_two: Path) -> None:
     pages = pages_of(single)
     site = {
-        one.relative_to(report_of_two / "site").as_posix()
-        for one in (report_of_two / "site").rglob("*.html")
+        path.relative_to(report_of_two / "site").as_posix()
+        for path in (report_of_two / "site").rglob("*.html")
     }
 
     assert set(pages) - {"left-out.html"} == {
-        one for one in site - {"404.html"} if OTHER not in one
+        name for name in site - {"404.html"} if OTHER not in name
     }
     assert pages[0] == "index.html"
     assert f"{MAIN}.html" in pages
@@ -91,7 +91,7 @@ def test_the_same_report_gives_the_same_bytes(
 def test_any_command_reads_it(single: Path) -> None:
     again = read_report(single, BuildOptions())
 
-    assert [one.name for one in again.modules] == ["jit_train_step"]
+    assert [module.name for module in again.modules] == ["jit_train_step"]
     assert again.problems == ()
 
 

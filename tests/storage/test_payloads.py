@@ -55,11 +55,11 @@ def test_a_large_value_is_compressed_and_comes_out_again() -> None:
 
 def test_what_is_small_is_packed_in_its_own_file_only() -> None:
     value = ["%fusion"] * 1000
-    one = make_payload("m/x/steps", value)
+    payload = make_payload("m/x/steps", value)
 
-    assert one.packing is None
-    assert decode_payload(one) == value
-    assert write_payload(one)[1].endswith('"gzip");\n')
+    assert payload.packing is None
+    assert decode_payload(payload) == value
+    assert write_payload(payload)[1].endswith('"gzip");\n')
     assert make_payload("m/x/steps", value * 10).packing == "gzip"
 
 

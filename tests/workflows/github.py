@@ -188,8 +188,8 @@ class Job:
         inner = Job(self.service, self.workspace, contexts, folder)
         inner.run_steps(action["runs"]["steps"])
         self.steps += [Step(f"  {step.name}", step.outcome) for step in inner.steps]
-        for key, each in action["outputs"].items():
-            result.outputs[key] = inner.filled(each["value"])
+        for key, output in action["outputs"].items():
+            result.outputs[key] = inner.filled(output["value"])
         return not inner.failed
 
     def checkout(self) -> bool:
@@ -213,9 +213,9 @@ class Job:
         """Copy the newest cache of that key, else of one that begins so."""
         caches = self.service.folder / "caches"
         for prefix in (key, *restore_keys.split()):
-            found = [each for each in caches.glob("*") if each.name.startswith(prefix)]
-            if found:
-                newest = max(found, key=lambda each: each.stat().st_mtime_ns)
+            paths = [each for each in caches.glob("*") if each.name.startswith(prefix)]
+            if paths:
+                newest = max(paths, key=lambda each: each.stat().st_mtime_ns)
                 shutil.copytree(newest, self.workspace / path)
                 return True
         return True

@@ -26,9 +26,9 @@ ENTRY main {
 
 
 def module() -> HloModule:
-    found = TextReader().read(TEXT, "m.txt")
-    assert found is not None
-    return found
+    parsed = TextReader().read(TEXT, "m.txt")
+    assert parsed is not None
+    return parsed
 
 
 def fused(producer: str, consumer: str, fusion: str) -> FusionDecision:
@@ -68,7 +68,7 @@ def test_most_decisions_of_a_gpu_dump_are_followed(unpacked: Callable[[str], Pat
     decisions, problems = read_fusion_decisions(dump.read_bytes(), dump.name)
     assert not problems
     found, gone = group_decisions(decisions, final)
-    linked = sum(len(one.decisions) for one in found.values())
+    linked = sum(len(decision.decisions) for decision in found.values())
     assert linked + len(gone) == len(decisions)
     assert linked >= 0.6 * len(decisions) > 0
     assert all(place[1] in final.by_name[place[0]].by_name for place in found)

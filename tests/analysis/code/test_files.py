@@ -16,9 +16,9 @@ ENTRY main.5 {
 
 
 def module() -> HloModule:
-    found = TextReader().read(TEXT, "m.txt")
-    assert found is not None
-    return found
+    parsed = TextReader().read(TEXT, "m.txt")
+    assert parsed is not None
+    return parsed
 
 
 def file(path: str, part: str, *kernels: str, none: bool = False) -> CodeFile:
@@ -29,21 +29,21 @@ def test_a_file_that_names_nothing_is_known_by_its_sibling() -> None:
     files = (file("1.ll", "1", "fusion_1"), file("1.ptx", "1", none=True), file("2.ll", "2"))
     found = {one.file.path: one for one in link_files(files, KernelIndex(module(), {}))}
     assert found["1.ptx"].places == found["1.ll"].places
-    assert [one.instruction for one in found["1.ptx"].places] == ["fusion.1"]
+    assert [place.instruction for place in found["1.ptx"].places] == ["fusion.1"]
     assert not found["2.ll"].has_place
     assert found["2.ll"].reason
 
 
 def test_a_file_may_hold_several_kernels() -> None:
     (link,) = link_files([file("m.ll", "", "fusion.1", "fusion.2")], KernelIndex(module(), {}))
-    assert [one.instruction for one in link.places] == ["fusion.1", "fusion.2"]
+    assert [place.instruction for place in link.places] == ["fusion.1", "fusion.2"]
     assert set(group_by_place([link])) == {("main.5", "fusion.1"), ("main.5", "fusion.2")}
 
 
 def test_what_all_kernels_share_belongs_to_the_module() -> None:
     files = (file("m.o", ""), file("constants.ll", "constants", none=True))
     for link in link_files(files, KernelIndex(module(), {})):
-        assert [(one.computation, one.instruction) for one in link.places] == [("main.5", "")]
+        assert [(place.computation, place.instruction) for place in link.places] == [("main.5", "")]
 
 
 def test_a_kernel_that_fits_nothing_is_listed_with_the_reason() -> None:

@@ -23,9 +23,9 @@ ENTRY main.5 {
 
 
 def module() -> HloModule:
-    found = TextReader().read(TEXT, "m.txt")
-    assert found is not None
-    return found
+    parsed = TextReader().read(TEXT, "m.txt")
+    assert parsed is not None
+    return parsed
 
 
 @pytest.mark.parametrize(

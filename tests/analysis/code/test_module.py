@@ -39,7 +39,7 @@ def test_each_file_finds_the_call_of_its_grid(unpacked: Callable[[str], Path]) -
     assert len(links) == len(texts) == 50
     assert {place.grade for link in links for place in link.places} == {"matched"}
     found = shapes(links, module)
-    assert all(len(one) == 1 for one in found.values())
+    assert all(len(shape) == 1 for shape in found.values())
     assert set().union(*found.values()) == {"f32[16,256]", "f32[64,256]"}
 
 
@@ -52,7 +52,8 @@ def test_beside_another_module_it_is_a_guess(unpacked: Callable[[str], Path]) ->
 def test_kernels_of_another_name_are_not_its_own(unpacked: Callable[[str], Path]) -> None:
     texts, module = pallas(unpacked("tpu-v5e-kernels"))
     others = [
-        replace(one, content=(one.content or b"").replace(b"@scaled_sum", b"@b")) for one in texts
+        replace(text, content=(text.content or b"").replace(b"@scaled_sum", b"@b"))
+        for text in texts
     ]
     assert not list(link_mosaic(others, module, alone=True))
 
@@ -70,11 +71,11 @@ def llo_places(folder: Path) -> dict[str, tuple[str, str] | None]:
     """Return the instruction and the grade of each program of `jit_f`."""
     with open_source(folder) as source:
         found = group(name_files(source)).modules
-        files = next(one for one in found if one.name.startswith("jit_f"))
+        files = next(module for module in found if module.name.startswith("jit_f"))
         code = read_code_files(read_module(files)).code
     assert code is not None
     return {
-        link.file.part: next(((one.instruction, one.grade) for one in link.places), None)
+        link.file.part: next(((place.instruction, place.grade) for place in link.places), None)
         for link in code.links
     }
 

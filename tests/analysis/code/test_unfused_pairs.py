@@ -39,8 +39,11 @@ def pairs(*steps: str) -> list[tuple[str, str, str, str]]:
     assert module is not None
     decisions, problems = read_fusion_decisions(log(*steps), "log")
     assert problems == []
-    found = list_unfused_pairs(module, decisions)
-    return [(each.producer, each.consumer, each.reason, each.grade) for each in found]
+    unfused_pairs = list_unfused_pairs(module, decisions)
+    return [
+        (unfused_pair.producer, unfused_pair.consumer, unfused_pair.reason, unfused_pair.grade)
+        for unfused_pair in unfused_pairs
+    ]
 
 
 def test_the_last_word_counts() -> None:
@@ -88,9 +91,9 @@ def test_every_pair_in_the_text_of_real_logs(module: ParsedModule) -> None:
     text = artifact.entry.read().decode().replace('\\"', '"')
     steps = re.split(r"(?=^fusion_steps \{)", text, flags=re.MULTILINE)
     (snapshot,) = (each for each in module.snapshots if each.stage.after == "priority-fusion")
-    found = list_unfused_pairs(snapshot.hlo, module.code.decisions)
-    assert found
-    for pair in found:
+    unfused_pairs = list_unfused_pairs(snapshot.hlo, module.code.decisions)
+    assert unfused_pairs
+    for pair in unfused_pairs:
         last = [step for step in steps if f'producer_name: "{pair.producer}"' in step][-1]
         is_own = pair.consumers == 1 or pair.reason.startswith("the producer is ")
         assert pair.grade == "matched" or is_own
@@ -105,10 +108,10 @@ def test_final_pairs_have_the_reason_of_their_producer_in_the_log(module: Parsed
     """No pair is exact, and each reason is one that the log gives, or follows from estimates."""
     assert module.final is not None
     reasons = {decision.reason for decision in module.code.decisions if decision.reason}
-    found = list_unfused_finally(module.final.hlo, module.code.decisions)
-    assert found
-    assert {pair.grade for pair in found} <= {"matched", "guessed"}
-    for pair in found:
+    unfused_finally = list_unfused_finally(module.final.hlo, module.code.decisions)
+    assert unfused_finally
+    assert {pair.grade for pair in unfused_finally} <= {"matched", "guessed"}
+    for pair in unfused_finally:
         (home,) = (
             computation
             for computation in module.final.hlo.computations

@@ -22,7 +22,7 @@ from xlareport.readers.thunks import Thunk, ThunkNote
 def final_of(folder: Path) -> HloModule:
     with open_source(folder) as source:
         modules = group(name_files(source)).modules
-        final = read_module(next(one for one in modules if "module_0001" in one.key)).final
+        final = read_module(next(module for module in modules if "module_0001" in module.key)).final
     assert final is not None
     return final.hlo
 
@@ -34,23 +34,23 @@ def code_of(folder: Path, name: str) -> ModuleCode:
         module = read_module(files)
     assert not problems
     assert module.final is not None
-    return join_code(module.final.hlo, [code_file(one) for one in texts], module.code)
+    return join_code(module.final.hlo, [code_file(text) for text in texts], module.code)
 
 
 def test_a_gpu_program(unpacked: Callable[[str], Path]) -> None:
     code = code_of(unpacked("gpu-h100x2-train"), "module_0001")
     assert not code.unlinked
-    kernels = [one for one in code.units if one.thunks and one.files]
+    kernels = [unit for unit in code.units if unit.thunks and unit.files]
     assert len(kernels) >= 5
-    for one in kernels:
-        assert {link.file.kind for link in one.files} >= {"llvm-ir"}
-        assert one.instruction is not None
-        assert one.grade == "exact" or one.place[1] == "all-reduce-start"
-    assert any(one.decisions for one in kernels)
-    assert any(one.tuning for one in kernels)
-    placed = [one for one in code.thunks if one.place]
+    for kernel in kernels:
+        assert {link.file.kind for link in kernel.files} >= {"llvm-ir"}
+        assert kernel.instruction is not None
+        assert kernel.grade == "exact" or kernel.place[1] == "all-reduce-start"
+    assert any(kernel.decisions for kernel in kernels)
+    assert any(kernel.tuning for kernel in kernels)
+    placed = [thunk for thunk in code.thunks if thunk.place]
     assert len(placed) >= 0.9 * len(code.thunks)
-    first = [min(one.thunks) for one in code.units if one.thunks]
+    first = [min(unit.thunks) for unit in code.units if unit.thunks]
     assert first == sorted(first)
 
 
@@ -97,12 +97,12 @@ ENTRY e {
     notes = (ThunkNote(1, "kKernel", "b"), ThunkNote(2, "kKernel", "c"))
     shared = CodeFile("m.ptx", "ptx", "", "", ("b",), 9)
     code = join_code(module, [shared], CodeNotes(thunks, notes))
-    found = {one.place[1]: (len(one.files), one.grade, one.missing) for one in code.units}
+    found = {unit.place[1]: (len(unit.files), unit.grade, unit.missing) for unit in code.units}
     nothing = "No file of code and no thunk has its name."
     assert found == {"b": (1, "exact", ""), "c": (1, "exact", ""), "d": (0, "guessed", nothing)}
     other = join_code(module, [replace(shared, kernels=("x",))], CodeNotes(thunks, notes))
     defines = "It launches the kernel b, which no file of code defines."
-    assert [one.missing for one in other.units] == [defines, defines, nothing]
+    assert [unit.missing for unit in other.units] == [defines, defines, nothing]
 
 
 def test_a_library_call_without_a_thunk_says_so() -> None:
@@ -124,9 +124,9 @@ def test_a_cpu_program_names_its_kernels_in_its_files(unpacked: Callable[[str], 
     code = code_of(unpacked("jax-cpu-train-allformats"), "train_step")
     assert not code.unlinked
     assert code.links
-    assert all(one.instruction for one in code.units)
-    assert {one.grade for one in code.units if one.files} == {"matched"}
-    without = {one.place[1] for one in code.units if one.missing}
+    assert all(unit.instruction for unit in code.units)
+    assert {unit.grade for unit in code.units if unit.files} == {"matched"}
+    without = {unit.place[1] for unit in code.units if unit.missing}
     assert without == {"ynn_fusion", "ynn_fusion.1", "ynn_fusion.2"}  # a library runs them
     assert not code.thunks
 
@@ -134,7 +134,7 @@ def test_a_cpu_program_names_its_kernels_in_its_files(unpacked: Callable[[str], 
 def test_one_object_file_for_the_whole_program(unpacked: Callable[[str], Path]) -> None:
     code = code_of(unpacked("jax-0.4.13-cpu-train"), "train_step")
     assert not code.unlinked
-    assert any(not one.place[1] for one in code.units)
+    assert any(not unit.place[1] for unit in code.units)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_every_file_of_a_large_dump(dumps: Path, dump: str) -> None:
             final = read_module(files).final if texts else None
             if final is not None:
                 code = join_code(
-                    final.hlo, [code_file(one) for one in texts], read_module(files).code
+                    final.hlo, [code_file(text) for text in texts], read_module(files).code
                 )
                 total += len(code.links)
                 found += len(code.links) - len(code.unlinked)
@@ -167,8 +167,8 @@ def instruction(config: str) -> Instruction:
 def test_choices_are_found_at_any_depth_and_the_rest_is_left() -> None:
     gemm = {"block_m": "64", "num_warps": "4"}
     config = {"fusion_backend_config": {"kind": "__triton_gemm", "triton_gemm_config": gemm}}
-    found = read_tuning(instruction(json.dumps(config)))
-    assert {name: json.loads(value) for name, value in found.items()} == {
+    parsed = read_tuning(instruction(json.dumps(config)))
+    assert {name: json.loads(value) for name, value in parsed.items()} == {
         "triton_gemm_config": gemm
     }
 

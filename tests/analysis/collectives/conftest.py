@@ -31,7 +31,7 @@ def analysis_of(unpacked: Callable[[str], Path]) -> Analyzed:
         if (dump, name) not in known:
             with open_source(unpacked(dump)) as source:
                 modules = group(name_files(source)).modules
-                (files,) = (one for one in modules if one.name == name)
+                (files,) = (module for module in modules if module.name == name)
                 faults = Faults("dump")
                 made = analyze_module(files, AnalysisOptions(), faults, lambda *_: None)
             assert not faults.problems
@@ -72,7 +72,7 @@ def measured() -> Measure:
     """Return a function: a module and the key of a device -> figures by instruction."""
 
     def figures(module: HloModule, device: str) -> dict[str, CollectiveFigures]:
-        found = measure_collectives(module, count_cost(module), devices()[device])
-        return {each.collective.instruction: each for each in found}
+        collectives = measure_collectives(module, count_cost(module), devices()[device])
+        return {each.collective.instruction: each for each in collectives}
 
     return figures

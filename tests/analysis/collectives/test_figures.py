@@ -112,6 +112,8 @@ def test_one_model_serves_roofline_findings_and_tab(
     assert heavy
     assert heavy == {key: modeled[key] for key in heavy}
     exposed = sum(row.figures.exposed_seconds for row in analysis.collectives.rows)
-    waiting = [one for one in analysis.cost.findings if one.rule == "waiting-collectives"]
-    assert all((one.seconds or 0.0) <= exposed for one in waiting)
+    waiting = [
+        finding for finding in analysis.cost.findings if finding.rule == "waiting-collectives"
+    ]
+    assert all((finding.seconds or 0.0) <= exposed for finding in waiting)
     assert (analysis.cost.seconds or 0.0) >= sum(heavy.values())

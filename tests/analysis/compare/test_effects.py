@@ -25,7 +25,9 @@ def pairs(unpacked: Unpack) -> Path:
 
 def test_an_only_cause_has_the_whole_change(pairs: Path) -> None:
     view = compared(pairs / "cpu-conv-base", pairs / "cpu-conv-nofusion")
-    changes = {each.name: (each.head or 0) - (each.base or 0) for each in view.modules[0].figures}
+    changes = {
+        figure.name: (figure.head or 0) - (figure.base or 0) for figure in view.modules[0].figures
+    }
     effect = view.causes[0].effect
     assert effect.accessed_bytes == changes["bytes_accessed"] > 0
     assert effect.memory_bytes == changes["allocated_bytes"] > 0

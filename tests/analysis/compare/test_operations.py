@@ -85,7 +85,7 @@ def test_a_line_that_moved_and_a_scope_that_was_renamed_are_the_same_work() -> N
 
 def test_what_only_one_side_has() -> None:
     changes = align_operations([operation("tanh")], [operation("relu", seconds=5.0)])
-    assert [(each.key.op, each.in_both, each.seconds) for each in changes] == [
+    assert [(change.key.op, change.in_both, change.seconds) for change in changes] == [
         ("relu", False, 5.0),
         ("tanh", False, -1.0),
     ]

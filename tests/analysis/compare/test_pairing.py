@@ -9,7 +9,7 @@ def sketch(key: str, name: str, given: str, end: str = "", shape: str = "()") ->
 
 
 def told(pairs: tuple[ModulePair, ...]) -> list[tuple[int | None, int | None, Grade]]:
-    return [(one.base, one.head, one.grade) for one in pairs]
+    return [(pair.base, pair.head, pair.grade) for pair in pairs]
 
 
 def test_the_same_modules_in_another_order() -> None:

@@ -103,11 +103,11 @@ def test_what_became_slower_and_what_is_new() -> None:
 
 def test_a_module_against_itself_has_nothing_slower() -> None:
     base = timed(BASE, d=(10, 12), f_1=(5, 6))
-    found = compare_times(base, base)
-    assert {one.more for one in found} == {0.0}
-    assert {one.certain for one in found} == {False}
-    assert {one.grade for one in found} == {Grade.EXACT}
-    assert {one.what for one in found} == {"compiled the same"}
+    times = compare_times(base, base)
+    assert {one.more for one in times} == {0.0}
+    assert {one.certain for one in times} == {False}
+    assert {one.grade for one in times} == {Grade.EXACT}
+    assert {one.what for one in times} == {"compiled the same"}
 
 
 def test_what_ran_once_is_not_certain() -> None:
@@ -116,15 +116,18 @@ def test_what_ran_once_is_not_certain() -> None:
 
 
 def test_what_is_gone_is_only_in_the_base() -> None:
-    found = compare_times(timed(HEAD, s=(7, 7), d=(1, 1)), timed(BASE, d=(1, 1)))
-    assert [one.what for one in found if not one.head] == ["only in the base"]
-    assert found[-1].base == ("s",)
+    times = compare_times(timed(HEAD, s=(7, 7), d=(1, 1)), timed(BASE, d=(1, 1)))
+    assert [one.what for one in times if not one.head] == ["only in the base"]
+    assert times[-1].base == ("s",)
 
 
 def test_times_of_scopes() -> None:
     base = timed(BASE, d=(10, 10), f_1=(5, 5))
     head = timed(HEAD, d=(10, 10), f_1=(50, 50), s=(7, 7))
-    found = {one.scope: (one.before, one.after) for one in scope_changes(base, head)}
+    found = {
+        scope_change.scope: (scope_change.before, scope_change.after)
+        for scope_change in scope_changes(base, head)
+    }
     assert found["act"] == pytest.approx((5, 50))
     assert found["dense"] == pytest.approx((10, 10))
     assert found["no scope"] == pytest.approx((0, 7))

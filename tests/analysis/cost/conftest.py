@@ -44,8 +44,8 @@ def dumped(unpacked: Callable[[str], Path]) -> ReadFile:
     """Return a function: a dump and the end of a file's name -> the module in that file."""
 
     def read(dump: str, ending: str) -> HloModule:
-        found = sorted(one for one in unpacked(dump).iterdir() if one.name.endswith(ending))
-        module = TextReader().read(found[0].read_bytes(), found[0].name)
+        paths = sorted(path for path in unpacked(dump).iterdir() if path.name.endswith(ending))
+        module = TextReader().read(paths[0].read_bytes(), paths[0].name)
         assert module is not None
         return module
 

@@ -29,8 +29,8 @@ def test_defined_forward_and_last_used_backward(module_of: Callable[[str], HloMo
         ("of another module", ()): life("gradient"),
     }
     values = [(key, 16) for key in (*lives, ("loss", ()))]
-    found = find_activations(values, lives, module_of(STEP))
-    assert found == (Activation(("kept", ()), 16, "layer_1"),)
+    activations = find_activations(values, lives, module_of(STEP))
+    assert activations == (Activation(("kept", ()), 16, "layer_1"),)
 
 
 def test_layers_with_the_most_bytes_first() -> None:

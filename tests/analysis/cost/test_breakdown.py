@@ -46,9 +46,9 @@ def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModu
     module = module_of(FUSION.replace('op_name="jit(f)/one/add"', inside))
     key = key_by_scope(module, 3)
     named = {
-        key(computation, one)
+        key(computation, instruction)
         for computation in module.computations
-        for one in computation.instructions
+        for instruction in computation.instructions
     }
 
     assert "jit(f)/jvp(g)/attention" in named

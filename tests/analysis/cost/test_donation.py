@@ -17,31 +17,31 @@ ENTRY e {
 
 
 def module(header: str) -> HloModule:
-    found = TextReader().read(f"HloModule m{header}\n{BODY}".encode(), "m.txt")
-    assert found is not None
-    return found
+    parsed = TextReader().read(f"HloModule m{header}\n{BODY}".encode(), "m.txt")
+    assert parsed is not None
+    return parsed
 
 
 def test_an_input_that_fits_a_free_output_could_be_given() -> None:
-    found = find_donations(module(""))
-    assert found.aliases == ()
-    assert found.candidates == ((0, (0,)), (1, (1,)))
+    donations = find_donations(module(""))
+    assert donations.aliases == ()
+    assert donations.candidates == ((0, (0,)), (1, (1,)))
 
 
 def test_what_is_given_is_no_candidate() -> None:
-    found = find_donations(module(", input_output_alias={ {1}: (0, {}, must-alias) }"))
-    (alias,) = found.aliases
+    donations = find_donations(module(", input_output_alias={ {1}: (0, {}, must-alias) }"))
+    (alias,) = donations.aliases
     assert (alias.output, alias.parameter) == ((1,), 0)
-    assert found.candidates == ((1, (0,)),)
+    assert donations.candidates == ((1, (0,)),)
 
 
 def test_a_donor_without_a_fixed_output() -> None:
-    found = find_donations(module(", buffer_donor={ (1, {}) }"))
-    assert found.donors == ((1, ()),)
-    assert [parameter for parameter, _ in found.candidates] == [0]
+    donations = find_donations(module(", buffer_donor={ (1, {}) }"))
+    assert donations.donors == ((1, ()),)
+    assert [parameter for parameter, _ in donations.candidates] == [0]
 
 
 def test_a_train_step_that_keeps_its_old_weights(dumped: Callable[[str, str], HloModule]) -> None:
-    found = find_donations(dumped("tpu-v5e-scan", "1014260217.after_optimizations.txt"))
-    assert (found.aliases, found.donors) == ((), ())
-    assert found.candidates == ((0, (0,)),)
+    donations = find_donations(dumped("tpu-v5e-scan", "1014260217.after_optimizations.txt"))
+    assert (donations.aliases, donations.donors) == ((), ())
+    assert donations.candidates == ((0, (0,)),)

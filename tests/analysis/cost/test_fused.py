@@ -13,7 +13,9 @@ ReadModule: TypeAlias = Callable[[str], HloModule]
 
 
 def traffic(module_of: ReadModule, fused: str, operands: list[str], shape: str) -> tuple[int, int]:
-    parameters = "".join(f"  a{n} = {one} parameter({n})\n" for n, one in enumerate(operands))
+    parameters = "".join(
+        f"  a{n} = {operand} parameter({n})\n" for n, operand in enumerate(operands)
+    )
     names = ", ".join(f"a{n}" for n in range(len(operands)))
     module = module_of(
         f"fused {{\n{fused}\n}}\n\nENTRY e {{\n{parameters}"

@@ -114,10 +114,10 @@ def test_no_product_is_faster_than_the_chip(
     module = dumped(dump, "after_optimizations.txt")
     cost = count_cost(module)
     seconds = share_fusions(module, cost, device).seconds
-    for key, each in cost.instructions.items():
-        least = sum(flops / device.matrix_peak(kind) for kind, flops in each.matrix_flops)
+    for key, instruction in cost.instructions.items():
+        least = sum(flops / device.matrix_peak(kind) for kind, flops in instruction.matrix_flops)
         if module.by_name[key[0]].by_name[key[1]].opcode != "fusion":
-            assert seconds[key] >= least * each.counted * (1 - 1e-9), key
+            assert seconds[key] >= least * instruction.counted * (1 - 1e-9), key
 
 
 def test_what_reads_and_writes_has_the_time_of_memory(

@@ -19,30 +19,30 @@ def traffic(kind: str, share: float, size: int, devices: int = 8) -> CollectiveT
 
 
 def test_a_switch_sends_at_the_bandwidth_of_a_device() -> None:
-    found = model_time(traffic("all-reduce", 2 * 7 / 8, 8), H100)
-    assert found.seconds == pytest.approx(MEBIBYTE * 1.75 / 450e9)
+    time = model_time(traffic("all-reduce", 2 * 7 / 8, 8), H100)
+    assert time.seconds == pytest.approx(MEBIBYTE * 1.75 / 450e9)
 
 
 def test_between_domains_each_member_sends_its_share() -> None:
-    found = model_time(traffic("all-gather", 15 / 16, 16, devices=16), H100)
-    assert found.seconds == pytest.approx(MEBIBYTE * 15 / 16 / (50e9 * 8))
+    time = model_time(traffic("all-gather", 15 / 16, 16, devices=16), H100)
+    assert time.seconds == pytest.approx(MEBIBYTE * 15 / 16 / (50e9 * 8))
     alone = CollectiveTraffic("all-gather", MEBIBYTE, MEBIBYTE // 2, 2, [(0, 8), (1, 9)], 16)
     assert model_time(alone, H100).seconds == pytest.approx(MEBIBYTE / 2 / 50e9)
 
 
 def test_an_all_to_all_between_domains_is_bound_by_what_leaves() -> None:
-    found = model_time(traffic("all-to-all", 15 / 16, 16, devices=16), H100)
-    assert found.seconds == pytest.approx(MEBIBYTE / 2 / 50e9)
+    time = model_time(traffic("all-to-all", 15 / 16, 16, devices=16), H100)
+    assert time.seconds == pytest.approx(MEBIBYTE / 2 / 50e9)
 
 
 def test_a_line_of_a_torus_has_one_link_at_its_ends() -> None:
-    found = model_time(traffic("all-gather", 3 / 4, 4), V5E)
-    assert found.seconds == pytest.approx(MEBIBYTE * 0.75 / 50e9)
+    time = model_time(traffic("all-gather", 3 / 4, 4), V5E)
+    assert time.seconds == pytest.approx(MEBIBYTE * 0.75 / 50e9)
 
 
 def test_a_group_of_the_whole_slice_lies_along_all_its_dimensions() -> None:
-    found = model_time(traffic("all-gather", 7 / 8, 8), replace(V5E, slice_shape=(2, 4, 1)))
-    assert found.seconds == pytest.approx(MEBIBYTE * 7 / 8 / (2 * 50e9))
+    time = model_time(traffic("all-gather", 7 / 8, 8), replace(V5E, slice_shape=(2, 4, 1)))
+    assert time.seconds == pytest.approx(MEBIBYTE * 7 / 8 / (2 * 50e9))
     ring = model_time(
         traffic("all-gather", 63 / 64, 64, devices=64), replace(V5P, slice_shape=(4, 4, 4))
     )
@@ -60,8 +60,8 @@ def test_a_slice_of_a_3d_torus_has_rings_only_in_whole_cubes() -> None:
 
 
 def test_an_all_to_all_of_a_line_is_bound_by_its_middle() -> None:
-    found = model_time(traffic("all-to-all", 7 / 8, 8), V5E)
-    assert found.seconds == pytest.approx(8 * MEBIBYTE / 4 / 50e9)
+    time = model_time(traffic("all-to-all", 7 / 8, 8), V5E)
+    assert time.seconds == pytest.approx(8 * MEBIBYTE / 4 / 50e9)
 
 
 def test_a_permute_takes_one_link() -> None:
@@ -70,9 +70,9 @@ def test_a_permute_takes_one_link() -> None:
 
 
 def test_nothing_is_said_without_a_bandwidth() -> None:
-    found = model_time(traffic("all-reduce", 1.75, 8), devices()["nominal-cpu"])
-    assert found.seconds is None
-    assert "no bandwidth" in found.reason
+    time = model_time(traffic("all-reduce", 1.75, 8), devices()["nominal-cpu"])
+    assert time.seconds is None
+    assert "no bandwidth" in time.reason
     apart = model_time(traffic("all-gather", 15 / 16, 16, devices=16), devices()["amd-mi300x"])
     assert apart.seconds is None
 

@@ -19,8 +19,8 @@ ENTRY e {
 
 
 def test_values_by_the_space_of_their_layout(module_of: Callable[[str], HloModule]) -> None:
-    found = sum_layout_spaces(module_of(TEXT))
-    assert [(one.number, one.values, one.size) for one in found] == [(1, 3, 96), (2, 1, 4)]
+    layout_spaces = sum_layout_spaces(module_of(TEXT))
+    assert [(one.number, one.values, one.size) for one in layout_spaces] == [(1, 3, 96), (2, 1, 4)]
 
 
 def test_without_a_space_in_any_layout_there_is_none(

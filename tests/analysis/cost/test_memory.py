@@ -25,7 +25,10 @@ def assigned(text: bytes) -> BufferAssignment:
 def test_memory_spaces_are_never_added_up() -> None:
     figures = collect_memory_figures(assigned(TEXT), LiveRanges(peak_bytes=320), ())
     assert (figures.allocated_bytes, figures.temp_bytes, figures.live_peak_bytes) == (352, 96, 320)
-    assert [(one.color, one.allocated_bytes) for one in figures.spaces] == [(0, 352), (1, 512)]
+    assert [(space.color, space.allocated_bytes) for space in figures.spaces] == [
+        (0, 352),
+        (1, 512),
+    ]
     assert figures.sources == {
         "allocated_bytes": "buffer-assignment",
         "temp_bytes": "buffer-assignment",

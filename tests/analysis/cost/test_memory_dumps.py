@@ -27,8 +27,8 @@ def test_allocated_and_temporary_bytes_equal_the_allocations_of_every_dump(dumps
             color = int((re.findall(r", color (\d+)", rest) or ["0"])[0])
             allocated[color] += int(size)
             temp[color] += int(size) if rest.endswith("preallocated-temp:") else 0
-        assert {one.color: one.allocated_bytes for one in figures.spaces} == allocated, path
-        assert {one.color: one.temp_bytes for one in figures.spaces} == temp, path
+        assert {space.color: space.allocated_bytes for space in figures.spaces} == allocated, path
+        assert {space.color: space.temp_bytes for space in figures.spaces} == temp, path
         assert (figures.allocated_bytes or 0) == allocated[0], path
 
 
@@ -58,5 +58,5 @@ def test_the_memory_usage_reports_agree_with_the_allocations(dumps: Path) -> Non
         if beside.is_file():
             assigned = read_buffer_assignment(beside.read_bytes(), beside.name)[0]
             figures = collect_memory_figures(assigned, None)
-            told = {one.color: one.total_bytes for one in spaces}
-            assert told == {one.color: one.allocated_bytes for one in figures.spaces}, path
+            told = {space.color: space.total_bytes for space in spaces}
+            assert told == {space.color: space.allocated_bytes for space in figures.spaces}, path

@@ -90,7 +90,9 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_xla_counts(count: Count, case: tuple[str, list[str], int, int, int]) -> None:
     instruction, operands, flops, transcendentals, moved = case
-    parameters = "".join(f"  p{n} = {one} parameter({n})\n" for n, one in enumerate(operands))
+    parameters = "".join(
+        f"  p{n} = {operand} parameter({n})\n" for n, operand in enumerate(operands)
+    )
     cost = count(f"{ADD}{LESS}ENTRY e {{\n{parameters}  ROOT r = {instruction}\n}}")
     assert cost.xla_flops == flops
     assert cost.xla_transcendentals == transcendentals
@@ -113,7 +115,9 @@ PUBLISHED = [
 @pytest.mark.parametrize("case", PUBLISHED, ids=lambda case: case[0])
 def test_our_count_is_the_published_one(count: Count, case: tuple[str, list[str], int]) -> None:
     instruction, operands, flops = case
-    parameters = "".join(f"  p{n} = {one} parameter({n})\n" for n, one in enumerate(operands))
+    parameters = "".join(
+        f"  p{n} = {operand} parameter({n})\n" for n, operand in enumerate(operands)
+    )
     cost = count(f"{LESS}ENTRY e {{\n{parameters}  ROOT r = {instruction}\n}}")
     assert cost.flops == flops
 

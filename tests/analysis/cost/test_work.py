@@ -104,9 +104,9 @@ ENTRY e {
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])
 def test_the_parts_add_up_to_the_whole(dumped: ReadFile, dump: str) -> None:
     cost = count_cost(dumped(dump, "after_optimizations.txt"))
-    parts = [one for one in cost.instructions.values() if not one.fused]
-    assert cost.flops == sum(one.flops * one.counted for one in parts if one.flops)
-    moved = (one.bytes_accessed * one.counted for one in parts if one.bytes_accessed)
+    parts = [instruction for instruction in cost.instructions.values() if not instruction.fused]
+    assert cost.flops == sum(part.flops * part.counted for part in parts if part.flops)
+    moved = (part.bytes_accessed * part.counted for part in parts if part.bytes_accessed)
     assert cost.bytes_accessed == sum(moved)
 
 
@@ -138,7 +138,7 @@ ENTRY e {
 def test_the_same_line_costs_what_its_operands_say() -> None:
     reader, costs = TextReader(), Costs()
     texts = (f"HloModule m\n\n{WIDTHS.replace('WIDTH', width)}\n" for width in ("4", "8"))
-    small, large = (reader.read(one.encode(), "m.txt") for one in texts)
+    small, large = (reader.read(text.encode(), "m.txt") for text in texts)
     assert small is not None
     assert large is not None
     assert small.find("e", "r") is large.find("e", "r")

@@ -37,8 +37,8 @@ ENTRY e {
 def memory_in(dump: Path, name: str) -> MemoryReport:
     with open_source(dump) as source:
         names = classify([entry.path for entry in source.entries])
-        found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
-        (files,) = (one for one in found.modules if one.name == name)
+        groups = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
+        (files,) = (one for one in groups.modules if one.name == name)
         module = read_module(files)
     cost = count_final_cost(module)
     assert cost is not None
@@ -47,21 +47,21 @@ def memory_in(dump: Path, name: str) -> MemoryReport:
 
 
 def test_what_lives_at_the_peak_adds_up_to_it_in_every_view(unpacked: Unpack) -> None:
-    found = memory_in(unpacked("jax-cpu-train"), "jit_train_step")
-    peak = found.occupied_peak_bytes
-    assert sum(one.size for one in found.at_peak) == peak
-    assert sum(one.size for one in found.peak_lines) == peak
-    assert sum(one.size for one in found.peak_scopes) == peak
-    assert found.breakdown[0].total == found.figures.live_peak_bytes
-    assert max(found.curve) == peak
-    assert any("jax_train.py:" in one.name for one in found.peak_lines)
-    assert any(one.name == ARGUMENTS for one in found.peak_scopes)
-    for one in found.at_peak:
+    memory = memory_in(unpacked("jax-cpu-train"), "jit_train_step")
+    peak = memory.occupied_peak_bytes
+    assert sum(one.size for one in memory.at_peak) == peak
+    assert sum(peak_line.size for peak_line in memory.peak_lines) == peak
+    assert sum(peak_scope.size for peak_scope in memory.peak_scopes) == peak
+    assert memory.breakdown[0].total == memory.figures.live_peak_bytes
+    assert max(memory.curve) == peak
+    assert any("jax_train.py:" in peak_line.name for peak_line in memory.peak_lines)
+    assert any(peak_scope.name == ARGUMENTS for peak_scope in memory.peak_scopes)
+    for one in memory.at_peak:
         assert one.life is not None
-        assert found.peak_position is not None
-        assert one.at_peak == (one.life.start <= found.peak_position <= one.life.end)
+        assert memory.peak_position is not None
+        assert one.at_peak == (one.life.start <= memory.peak_position <= one.life.end)
         assert one.at_peak or one.kind in HELD
-    assert {one.at_peak for one in found.at_peak} == {True, False}
+    assert {one.at_peak for one in memory.at_peak} == {True, False}
 
 
 def test_what_no_named_scope_holds_is_told_by_its_operation() -> None:
@@ -76,13 +76,15 @@ def test_what_no_named_scope_holds_is_told_by_its_operation() -> None:
         "b.txt",
     )
     live = LiveRanges(schedule=("x", "y", "z", "r"), ranges=(LiveRange("y", (), 1, 2),))
-    found = report_memory(MemoryFiles(assignment, live, ()), module, count_cost(module))
-    assert [(one.name, one.size) for one in found.peak_scopes] == [("jit(f)/spread", 64)]
+    memory = report_memory(MemoryFiles(assignment, live, ()), module, count_cost(module))
+    assert [(peak_scope.name, peak_scope.size) for peak_scope in memory.peak_scopes] == [
+        ("jit(f)/spread", 64)
+    ]
 
 
 def test_why_values_live_is_known_of_all_that_live_at_the_peak(unpacked: Unpack) -> None:
-    found = memory_in(unpacked("gpu-h100x2-train"), "jit_train_step")
-    lives = {one.instruction: one.life for one in found.at_peak}
+    memory = memory_in(unpacked("gpu-h100x2-train"), "jit_train_step")
+    lives = {one.instruction: one.life for one in memory.at_peak}
     assert all(lives.values())
     assert {life.ends for life in lives.values() if life} >= {End.ARGUMENT, End.USE}
     used = [life for life in lives.values() if life and life.ends is End.USE]
@@ -90,42 +92,55 @@ def test_why_values_live_is_known_of_all_that_live_at_the_peak(unpacked: Unpack)
 
 
 def test_the_memory_usage_report_says_the_same(unpacked: Unpack) -> None:
-    found = memory_in(unpacked("tpu-v5e-scan"), "jit_train_step")
-    assert len(found.figures.spaces) > 1
-    assert {color: size for color, (_, size) in found.reported.items()} == {
-        one.color: one.allocated_bytes for one in found.figures.spaces
+    memory = memory_in(unpacked("tpu-v5e-scan"), "jit_train_step")
+    assert len(memory.figures.spaces) > 1
+    assert {color: size for color, (_, size) in memory.reported.items()} == {
+        space.color: space.allocated_bytes for space in memory.figures.spaces
     }
-    assert found.reported[1][0] == "vmem"
-    assert {one.number for one in found.layout_spaces} <= {1, 2, 3, 4, 5, 6, 7, 8}
+    assert memory.reported[1][0] == "vmem"
+    assert {layout_space.number for layout_space in memory.layout_spaces} <= {
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+    }
 
 
 def test_what_would_have_to_shrink_lives_at_some_peak_and_is_no_argument(unpacked: Unpack) -> None:
-    found = memory_in(unpacked("jax-cpu-train"), "jit_train_step")
-    assert found.saving is not None
-    assert len(found.saving_values) == len(found.saving.buffers)
-    for one in found.saving_values:
-        assert one.life is None or one.life.ends is not End.ARGUMENT
+    memory = memory_in(unpacked("jax-cpu-train"), "jit_train_step")
+    assert memory.saving is not None
+    assert len(memory.saving_values) == len(memory.saving.buffers)
+    for saving_value in memory.saving_values:
+        assert saving_value.life is None or saving_value.life.ends is not End.ARGUMENT
 
 
 def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
     module = TextReader().read(SCHEDULED, "m.txt")
     assert module is not None
-    found = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
-    assert found.estimate is not None
-    assert (found.estimate.bytes, found.estimate.grade) == (144, "guessed")
-    assert found.figures.live_peak_bytes is None
-    assert found.curve == found.estimate.curve
-    (vmem,) = found.layout_spaces
+    memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
+    assert memory.estimate is not None
+    assert (memory.estimate.bytes, memory.estimate.grade) == (144, "guessed")
+    assert memory.figures.live_peak_bytes is None
+    assert memory.curve == memory.estimate.curve
+    (vmem,) = memory.layout_spaces
     assert (vmem.number, vmem.values, vmem.size) == (1, 1, 64)
-    (could,) = found.donations
+    (could,) = memory.donations
     assert (could.parameter, could.donated, could.output) == (0, False, ())
 
 
 def test_without_any_word_on_memory_nothing_is_known() -> None:
     module = TextReader().read(SCHEDULED.replace(b", is_scheduled=true", b""), "m.txt")
     assert module is not None
-    found = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
-    assert (found.figures.spaces, found.figures.live_peak_bytes, found.estimate) == ((), None, None)
+    memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
+    assert (memory.figures.spaces, memory.figures.live_peak_bytes, memory.estimate) == (
+        (),
+        None,
+        None,
+    )
 
 
 def test_a_thinned_curve_keeps_its_peak() -> None:
@@ -138,9 +153,9 @@ def test_a_thinned_curve_keeps_its_peak() -> None:
 def test_what_lives_at_an_estimated_peak_says_until_when() -> None:
     module = TextReader().read(SCHEDULED, "m.txt")
     assert module is not None
-    found = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
-    lives = {one.instruction: one.life for one in found.at_peak}
-    assert [(one.instruction, one.size) for one in found.at_peak] == [
+    memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
+    lives = {one.instruction: one.life for one in memory.at_peak}
+    assert [(one.instruction, one.size) for one in memory.at_peak] == [
         ("y", 64),
         ("z", 64),
         ("x", 16),
@@ -162,9 +177,9 @@ def test_layers_that_xla_computes_again(unpacked: Unpack) -> None:
 
 def test_the_marker_stands_at_the_maximum_of_the_curve(unpacked: Unpack) -> None:
     for name in ("tpu-v5e-oom", "tpu-v5e-remat"):
-        found = memory_in(unpacked(name), "jit_loss_of")
-        assert found.saving is not None
-        assert max(found.curve) == found.occupied_peak_bytes == found.saving.peak
-        assert found.occupied_peak_bytes <= (found.figures.allocated_bytes or 0)
-        assert found.peak_position != found.marked_position
-        assert sum(one.size for one in found.at_peak) >= found.occupied_peak_bytes
+        memory = memory_in(unpacked(name), "jit_loss_of")
+        assert memory.saving is not None
+        assert max(memory.curve) == memory.occupied_peak_bytes == memory.saving.peak
+        assert memory.occupied_peak_bytes <= (memory.figures.allocated_bytes or 0)
+        assert memory.peak_position != memory.marked_position
+        assert sum(one.size for one in memory.at_peak) >= memory.occupied_peak_bytes

@@ -18,8 +18,8 @@ Unpack = Callable[[str], Path]
 def module_of(dump: Path, name: str) -> ParsedModule:
     with open_source(dump) as source:
         names = classify([entry.path for entry in source.entries])
-        found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
-        (files,) = (one for one in found.modules if one.name == name)
+        groups = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
+        (files,) = (module for module in groups.modules if module.name == name)
         return read_module(files)
 
 
@@ -49,7 +49,7 @@ def test_a_tpu_is_known_by_its_topology(unpacked: Unpack) -> None:
 
 def test_memory_has_its_figures_its_kinds_and_its_largest_values(unpacked: Unpack) -> None:
     memory = cost_of(module_of(unpacked("jax-cpu-train"), "jit_train_step"), "cpu").memory
-    assert memory.figures.allocated_bytes == sum(one.size for one in memory.kinds)
+    assert memory.figures.allocated_bytes == sum(kind.size for kind in memory.kinds)
     sizes = [one.size for one in memory.values]
     assert sizes == sorted(sizes, reverse=True)
     assert max(memory.curve) == memory.occupied_peak_bytes

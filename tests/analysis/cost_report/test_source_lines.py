@@ -23,9 +23,9 @@ LINES = [f"line {number}" for number in range(1, 200)]
 
 
 def read(path: Path) -> HloModule:
-    found = TextReader().read(path.read_bytes(), path.name)
-    assert found is not None
-    return found
+    parsed = TextReader().read(path.read_bytes(), path.name)
+    assert parsed is not None
+    return parsed
 
 
 def story(evidence: SourceEvidence, lines: ReadLines | None) -> SourceReport:
@@ -47,8 +47,8 @@ def told(unpacked: Callable[[str], Path]) -> SourceReport:
 
 def test_every_line_is_led_from_the_program_to_the_final_module(told: SourceReport) -> None:
     assert told.has_stablehlo
-    assert told.lines[0].cost.seconds == max(one.cost.seconds for one in told.lines)
-    matrix = next(one for one in told.lines if any(" dot(" in text for text in one.before))
+    assert told.lines[0].cost.seconds == max(line.cost.seconds for line in told.lines)
+    matrix = next(line for line in told.lines if any(" dot(" in text for text in line.before))
     assert matrix.before_count >= len(matrix.before)
     assert matrix.place.file.endswith("jax_train.py")
     assert any("stablehlo.dot_general" in text for text in matrix.stablehlo)
@@ -61,7 +61,7 @@ def test_the_lines_add_up_to_the_module(
 ) -> None:
     (final,) = unpacked("jax-cpu-train").glob("*jit_train_step.cpu_after_optimizations.txt")
     cost = count_cost(read(final))
-    assert sum(one.cost.flops for one in told.lines) + told.unplaced.flops == cost.flops
+    assert sum(line.cost.flops for line in told.lines) + told.unplaced.flops == cost.flops
 
 
 def test_an_excerpt_is_the_line_with_those_around_it(told: SourceReport) -> None:
@@ -79,8 +79,8 @@ def test_a_file_that_is_shorter_than_the_line_has_no_excerpt(
     module = read(final)
     evidence = SourceEvidence(None, module, (), ())
     found = story(evidence, lambda _: ["only one"])
-    assert all(one.excerpt == () for one in found.lines)
-    assert all(one.peak_bytes == 0 for one in found.lines)
+    assert all(line.excerpt == () for line in found.lines)
+    assert all(line.peak_bytes == 0 for line in found.lines)
 
 
 FUSED_TWICE = """HloModule m

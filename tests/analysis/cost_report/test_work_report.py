@@ -48,19 +48,19 @@ ENTRY e {
 
 
 def module() -> HloModule:
-    found = TextReader().read(LOOPS.encode(), "m.txt")
-    assert found is not None
-    return found
+    parsed = TextReader().read(LOOPS.encode(), "m.txt")
+    assert parsed is not None
+    return parsed
 
 
 def test_a_loop_of_unknown_length_is_exposed_and_makes_figures_at_least_so_much() -> None:
     made = module()
     cost = count_cost(made)
     assert [key for key, one in cost.trip_counts.items() if one.count is None] == [("e", "loop")]
-    found = sum_totals(cost)
-    assert found.is_partial
-    assert found.unknown_ops == 2
-    assert found.transcendentals == 8, "one round is counted"
+    totals = sum_totals(cost)
+    assert totals.is_partial
+    assert totals.unknown_ops == 2
+    assert totals.transcendentals == 8, "one round is counted"
     (row,) = list_loops(made, cost, CPU)
     assert (row.instruction, row.trip_count.count, row.executions) == ("loop", None, 1)
     assert row.seconds
@@ -81,8 +81,8 @@ def test_a_known_loop_counts_its_rounds(unpacked: Callable[[str], Path]) -> None
     assert made is not None
     cost = count_cost(made)
     rows = list(list_loops(made, cost, devices()["tpu-v5e"]))
-    assert [one.trip_count.count for one in rows] == [11, 11]
-    assert all(one.trip_count.grade == "exact" and one.seconds for one in rows)
+    assert [row.trip_count.count for row in rows] == [11, 11]
+    assert all(row.trip_count.grade == "exact" and row.seconds for row in rows)
     assert not sum_totals(cost).is_partial
 
 
@@ -92,8 +92,8 @@ def test_heavy_rows_say_what_holds_them_back(unpacked: Callable[[str], Path]) ->
     assert made is not None
     cost = count_cost(made)
     rows = list(list_heavy(made, cost, CPU, 10))
-    assert {one.least.bound for one in rows} <= {"compute", "memory", "interconnect"}
-    assert any(one.source.startswith("jax_train.py:") for one in rows)
-    found = sum_totals(cost)
-    assert found.bytes_accessed == cost.bytes_accessed
-    assert found.intensity is not None
+    assert {row.least.bound for row in rows} <= {"compute", "memory", "interconnect"}
+    assert any(row.source.startswith("jax_train.py:") for row in rows)
+    totals = sum_totals(cost)
+    assert totals.bytes_accessed == cost.bytes_accessed
+    assert totals.intensity is not None

@@ -121,8 +121,12 @@ def _findings(case_of: MakeCase, path: Path, rule: str) -> list[Finding]:
 
 def refusal(case: Case, *steps: FusionDecision) -> list[str]:
     linked = {("e", "b"): LinkedDecisions(steps, "matched")}
-    found = find_findings(replace(case, decisions=linked))
-    return [f"{one.title} {one.evidence}" for one in found if one.rule == "refused-fusions"]
+    findings = find_findings(replace(case, decisions=linked))
+    return [
+        f"{finding.title} {finding.evidence}"
+        for finding in findings
+        if finding.rule == "refused-fusions"
+    ]
 
 
 def test_a_refused_fusion_says_the_passes_own_reason_and_the_consumers(case_of: MakeCase) -> None:
@@ -155,16 +159,18 @@ def test_all_occurrences_are_counted_though_only_the_first_places_are_listed(
     )
     no = FusionDecision("producer_ineligible", "b", (), "", "it is a product", None, None)
     linked = {("e", f"b{n}"): LinkedDecisions((no,), "matched") for n in range(12)}
-    found = find_findings(replace(case, decisions=linked))
-    (refused,) = (one for one in found if one.rule == "refused-fusions")
+    findings = find_findings(replace(case, decisions=linked))
+    (refused,) = (finding for finding in findings if finding.rule == "refused-fusions")
     assert (len(refused.places), refused.count) == (10, 12)
     assert "12 instructions" in refused.evidence
 
 
 def test_findings_of_one_title_count_together_and_not_the_users_they_name() -> None:
-    one = Finding("r", "t", (("e", "g1"), ("e", "user1")), "x.", "y.", "exact", 2.0, occurrences=1)
-    other = replace(one, places=(("e", "g2"), ("e", "user2")), weight=1.0)
-    (joined,) = merge_findings([one, other])
+    finding = Finding(
+        "r", "t", (("e", "g1"), ("e", "user1")), "x.", "y.", "exact", 2.0, occurrences=1
+    )
+    other = replace(finding, places=(("e", "g2"), ("e", "user2")), weight=1.0)
+    (joined,) = merge_findings([finding, other])
     assert (len(joined.places), joined.count) == (4, 2)
 
 
@@ -189,16 +195,16 @@ def test_what_has_no_consumer_was_not_refused(case_of: MakeCase) -> None:
 
 def test_a_gather_names_its_consumer_behind_a_bitcast(case_of: MakeCase) -> None:
     used = "  b = f32[1024,4096] bitcast(g)\n  ROOT n = f32[1024,4096] negate(b)"
-    (found,) = [
-        one
-        for one in find_findings(case_of(gather("all-gather", used)))
-        if one.rule == "gathered-once"
+    (finding,) = [
+        finding
+        for finding in find_findings(case_of(gather("all-gather", used)))
+        if finding.rule == "gathered-once"
     ]
-    assert "only `n` uses the result" in found.evidence
+    assert "only `n` uses the result" in finding.evidence
 
 
 def waiting(case: Case) -> list[Finding]:
-    return [one for one in find_findings(case) if one.rule == "waiting-collectives"]
+    return [finding for finding in find_findings(case) if finding.rule == "waiting-collectives"]
 
 
 def test_a_collective_names_what_could_run_beside_it(case_of: MakeCase) -> None:
@@ -243,8 +249,8 @@ def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) ->
 
 
 def test_exposed_collectives_tell_their_time_and_why(case_of: MakeCase) -> None:
-    found = find_findings(case_of(gather("all-gather", USED_TWICE)))
-    (exposed,) = [one for one in found if one.rule == "exposed-collectives"]
+    findings = find_findings(case_of(gather("all-gather", USED_TWICE)))
+    (exposed,) = [finding for finding in findings if finding.rule == "exposed-collectives"]
     assert exposed.title.endswith("compute depends on it")
     assert "`g`: all compute of its computation feeds it or needs its result" in exposed.evidence
     assert exposed.seconds
@@ -258,10 +264,10 @@ def test_a_refused_fusion_saves_no_more_than_the_traffic_of_its_result(case_of: 
     case = case_of(entry(f"{text}  ROOT c = f32[4096,4096] negate(b)"))
     no = FusionDecision("producer_ineligible", "b", (), "", "it is a product", None, None)
     linked = {("e", "b"): LinkedDecisions((no,), "matched")}
-    (found,) = refused_fusions(replace(case, decisions=linked))
+    (refused_fusion,) = refused_fusions(replace(case, decisions=linked))
     whole = case.least(case.cost.instructions["e", "b"])
-    assert found.seconds == pytest.approx(case.time_of_bytes(2 << 26))
-    assert found.seconds < whole
+    assert refused_fusion.seconds == pytest.approx(case.time_of_bytes(2 << 26))
+    assert refused_fusion.seconds < whole
 
 
 BETWEEN = """fused {
@@ -294,14 +300,14 @@ def test_a_custom_fusion_saves_nothing_that_is_known(
     case = case_of(f"HloModule m, is_scheduled=true\n\n{text}")
     no = FusionDecision("producer_ineligible", "b", (), "", "it is not fusible", None, None)
     linked = {("e", "b"): LinkedDecisions((no,), "matched")}
-    (found,) = refused_fusions(replace(case, decisions=linked))
+    (refused_fusion,) = refused_fusions(replace(case, decisions=linked))
     whole = case.least(case.cost.instructions["e", "b"])
     if sizes is None:
-        assert (found.seconds, found.weight) == (None, 0.0)
-        assert found.title.startswith("Custom fusion or library call")
-        assert "only another lowering could save" in found.evidence
+        assert (refused_fusion.seconds, refused_fusion.weight) == (None, 0.0)
+        assert refused_fusion.title.startswith("Custom fusion or library call")
+        assert "only another lowering could save" in refused_fusion.evidence
     else:
-        assert found.seconds == pytest.approx(min(whole, case.time_of_bytes(sizes << 26)))
+        assert refused_fusion.seconds == pytest.approx(min(whole, case.time_of_bytes(sizes << 26)))
 
 
 def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
@@ -312,9 +318,11 @@ def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
     text = entry(
         f"  a = f32[1024,1024]{{1,0}} parameter(0)\n{layers}\n  ROOT r = f32[] constant(0)"
     )
-    (found,) = (one for one in find_findings(case_of(text)) if one.rule == "layout-copies")
-    assert "11 more occurrences" in found.evidence
-    assert len(found.places) == 10
+    (finding,) = (
+        finding for finding in find_findings(case_of(text)) if finding.rule == "layout-copies"
+    )
+    assert "11 more occurrences" in finding.evidence
+    assert len(finding.places) == 10
 
 
 @pytest.mark.parametrize(
@@ -342,7 +350,7 @@ ENTRY e {{
   a = {given} parameter(0)
   ROOT f = {kept} fusion(a), kind=kLoop, calls=fused
 }}"""
-    rules = {found.rule for found in find_findings(case_of(text))}
+    rules = {finding.rule for finding in find_findings(case_of(text))}
     assert ("layout-copies" in rules) is is_found
 
 
@@ -350,8 +358,10 @@ def test_padding_on_the_chip_saves_no_device_memory(case_of: MakeCase) -> None:
     def padding(space: str) -> Finding:
         layout = f"{{1,0:T(8,128){space}}}"
         text = entry(f"  a = f32[] parameter(0)\n  ROOT b = f32[65536,1]{layout} broadcast(a)")
-        (found,) = (one for one in find_findings(case_of(text)) if one.rule == "tile-padding")
-        return found
+        (finding,) = (
+            finding for finding in find_findings(case_of(text)) if finding.rule == "tile-padding"
+        )
+        return finding
 
     held, on_chip = padding(""), padding("S(1)")
     assert held.bytes == 65536 * 127 * 4
@@ -374,14 +384,14 @@ def test_nothing_is_said_of_a_text_without_its_entry(case_of: MakeCase) -> None:
 def test_unfused_work_names_the_option_that_forbids_it(case_of: MakeCase) -> None:
     text = (DATA / "findings/unfused-chains/having.txt").read_text()
     case = replace(case_of(text), settings={"xla_disable_hlo_passes": "cse,fusion"})
-    (found,) = (one for one in find_findings(case) if one.rule == "unfused-chains")
-    assert "`xla_disable_hlo_passes=cse,fusion`" in found.evidence
+    (finding,) = (finding for finding in find_findings(case) if finding.rule == "unfused-chains")
+    assert "`xla_disable_hlo_passes=cse,fusion`" in finding.evidence
 
 
 def test_what_the_compiler_did_not_finish_is_not_blamed_on_it(case_of: MakeCase) -> None:
     text = (DATA / "findings/unfused-chains/having.txt").read_text()
     case = replace(case_of(text), is_optimised=False)
-    assert {one.rule for one in find_findings(case)} == {"undonated-inputs"}
+    assert {finding.rule for finding in find_findings(case)} == {"undonated-inputs"}
 
 
 @pytest.mark.parametrize(("dump", "number"), [("labelled-retraced", 1), ("jax-cpu-train", 0)])
@@ -389,16 +399,20 @@ def test_a_function_compiled_again_is_found(
     unpacked: Callable[[str], Path], dump: str, number: int
 ) -> None:
     with open_source(unpacked(dump)) as source:
-        modules = [read_module(one) for one in group(name_files(source)).modules]
+        modules = [read_module(module) for module in group(name_files(source)).modules]
     summaries = [
-        summarize_module(one, [None] * len(one.snapshots), count_final_cost(one)) for one in modules
+        summarize_module(module, [None] * len(module.snapshots), count_final_cost(module))
+        for module in modules
     ]
-    found = [
-        report_recompilation(one)
-        for one in group_recompilations(summaries, assign_processes(summaries))
+    recompilations = [
+        report_recompilation(recompilation)
+        for recompilation in group_recompilations(summaries, assign_processes(summaries))
     ]
-    assert len(found) == number
-    assert all("compiled" in one.evidence and len(one.places) > 1 for one in found)
+    assert len(recompilations) == number
+    assert all(
+        "compiled" in recompilation.evidence and len(recompilation.places) > 1
+        for recompilation in recompilations
+    )
 
 
 def test_a_function_compiled_thousands_of_times_names_few_modules() -> None:
@@ -419,11 +433,11 @@ def test_a_finding_names_few_values_of_thousands() -> None:
 
 def test_pieces_for_tuning_are_no_modules_of_the_users(unpacked: Callable[[str], Path]) -> None:
     with open_source(unpacked("gpu-h100x2-train")) as source:
-        modules = [read_module(one) for one in group(name_files(source)).modules]
-    cases = {one.files.name: _case(one) for one in modules}
+        modules = [read_module(module) for module in group(name_files(source)).modules]
+    cases = {module.files.name: _case(module) for module in modules}
     assert cases["jit_train_step"] is not None
     assert cases["jit_train_step"].decisions
-    assert any(one is None for one in cases.values())
+    assert any(case is None for case in cases.values())
 
 
 @pytest.mark.parametrize(
@@ -444,14 +458,18 @@ def test_involuntary_rematerializations(
         (module,) = map(read_module, group(name_files(source)).modules)
     case = _case(module)
     assert case is not None
-    found = [one for one in find_findings(case) if one.rule == "involuntary-rematerializations"]
-    assert len(found) == count
-    for one in found:
-        assert (one.grade, one.bytes) == ("exact", 16384 - 2048)
-        assert "16.0 KiB on each device" in one.evidence
-        assert "resharded.py:" in one.evidence
+    findings = [
+        finding
+        for finding in find_findings(case)
+        if finding.rule == "involuntary-rematerializations"
+    ]
+    assert len(findings) == count
+    for finding in findings:
+        assert (finding.grade, finding.bytes) == ("exact", 16384 - 2048)
+        assert "16.0 KiB on each device" in finding.evidence
+        assert "resharded.py:" in finding.evidence
         final = {instruction.name for instruction in case.module.instructions}
-        assert {place[1] for place in one.places} <= final
+        assert {place[1] for place in finding.places} <= final
 
 
 def _case(module: ParsedModule) -> Case | None:
@@ -486,9 +504,10 @@ def test_a_convolution_is_padded_as_the_matmul_of_its_patches(case_of: MakeCase)
             'operand_precision={highest,highest}, backend_config={"estimated_cycles":"9"}'
         )
     )
-    [one] = padded_products(replace(case, device=replace(case.device, bandwidth=1e15)))
+    [padded_product] = padded_products(replace(case, device=replace(case.device, bandwidth=1e15)))
     assert (
-        "1605632 x 147 by 147 x 64, contracted dimension padded to 256, 1.7 times" in one.evidence
+        "1605632 x 147 by 147 x 64, contracted dimension padded to 256, 1.7 times"
+        in padded_product.evidence
     )
 
 
@@ -517,8 +536,10 @@ def test_a_split_that_fills_idle_multiprocessors_is_worth_its_sums(case_of: Make
 
 
 def test_what_weighs_most_comes_first(case_of: MakeCase) -> None:
-    found = find_findings(case_of(gather("all-gather", USED_ONCE)))
-    assert [one.weight for one in found] == sorted((one.weight for one in found), reverse=True)
+    findings = find_findings(case_of(gather("all-gather", USED_ONCE)))
+    assert [finding.weight for finding in findings] == sorted(
+        (finding.weight for finding in findings), reverse=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -538,14 +559,14 @@ def test_a_weight_whose_gradient_is_returned_is_not_to_be_donated(case_of: MakeC
     gradient = '  ROOT b = f32[1024,1024] negate(a), metadata={op_name="jit(f)/%s/neg"}'
     for phase, rules in (("transpose(jvp(f))", set()), ("update", {"undonated-inputs"})):
         text = entry("  a = f32[1024,1024] parameter(0)\n" + gradient % phase)
-        assert {one.rule for one in find_findings(case_of(text))} == rules
+        assert {finding.rule for finding in find_findings(case_of(text))} == rules
 
 
 def test_donations_are_judged_after_the_compiler_has_assigned_them(case_of: MakeCase) -> None:
     having = (FINDINGS / "unused-donations/by_hand.having.txt").read_text()
-    assert "unused-donations" in {one.rule for one in find_findings(case_of(having))}
+    assert "unused-donations" in {finding.rule for finding in find_findings(case_of(having))}
     case = replace(case_of(having), is_optimised=False)
-    assert "unused-donations" not in {one.rule for one in find_findings(case)}
+    assert "unused-donations" not in {finding.rule for finding in find_findings(case)}
 
 
 def test_a_triangular_solve_is_no_product(case_of: MakeCase) -> None:
@@ -555,4 +576,4 @@ def test_a_triangular_solve_is_no_product(case_of: MakeCase) -> None:
     )
     for target in ("lapack_strsm_ffi", "cublas_trsm_ffi"):
         case = case_of(text.replace("custom_call_target=", f'custom_call_target="{target}"'))
-        assert "starved-products" not in {one.rule for one in find_findings(case)}
+        assert "starved-products" not in {finding.rule for finding in find_findings(case)}

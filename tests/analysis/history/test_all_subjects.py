@@ -18,15 +18,15 @@ Unpack = Callable[[str], Path]
 def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> SnapshotSequence:
     dump, name = request.param
     module = read_one_module(unpacked(dump), name, BuildOptions())
-    return SnapshotSequence([one.hlo for one in module.snapshots])
+    return SnapshotSequence([snapshot.hlo for snapshot in module.snapshots])
 
 
 def test_the_census_holds_everything_once(snapshots: SnapshotSequence) -> None:
     subjects = list(list_subjects(snapshots))
-    assert len({(one.name, one.stage) for one in subjects}) == len(subjects)
+    assert len({(subject.name, subject.stage) for subject in subjects}) == len(subjects)
     entry = snapshots.modules[-1].entry
     assert entry is not None
-    named = {one.name for one in subjects if one.stage}
+    named = {subject.name for subject in subjects if subject.stage}
     assert {f"{entry.name}/%{line.name}" for line in entry.instructions} <= named
-    first = [place for one in subjects if not one.stage for place in one.places]
+    first = [place for subject in subjects if not subject.stage for place in subject.places]
     assert len(first) == len(set(first)) == snapshots.modules[0].instruction_count

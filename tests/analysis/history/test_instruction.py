@@ -76,7 +76,7 @@ def test_what_was_merged_has_the_history_of_each(read: Read) -> None:
         (2, Event.MERGED),
         (2, Event.LAST),
     ]
-    assert {one.instruction for one in events[:2]} == {at("half"), at("idle")}
+    assert {event.instruction for event in events[:2]} == {at("half"), at("idle")}
 
 
 def test_the_same_operation_made_anew_was_rebuilt_and_not_replaced(read: Read) -> None:

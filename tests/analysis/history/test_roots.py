@@ -19,11 +19,11 @@ Unpack = Callable[[str], Path]
 def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> SnapshotSequence:
     dump, name = request.param
     module = read_one_module(unpacked(dump), name, BuildOptions())
-    return SnapshotSequence([one.hlo for one in module.snapshots])
+    return SnapshotSequence([snapshot.hlo for snapshot in module.snapshots])
 
 
 def test_roots_are_the_ancestors_of_each(snapshots: SnapshotSequence) -> None:
-    found = find_roots(snapshots)
+    roots = find_roots(snapshots)
     last = len(snapshots.modules) - 1
     places = [
         Place(one.name, line.name)
@@ -33,12 +33,12 @@ def test_roots_are_the_ancestors_of_each(snapshots: SnapshotSequence) -> None:
     assert places
     for place in places:
         expected = ancestors(snapshots, last, [place])
-        assert found[place.computation][place.instruction] == expected
+        assert roots[place.computation][place.instruction] == expected
 
 
 def test_heirs_are_the_descendants_of_each(snapshots: SnapshotSequence) -> None:
-    found = find_heirs(snapshots)
-    for one in snapshots.modules[0].computations:
-        for line in one.instructions:
-            place = Place(one.name, line.name)
-            assert found[one.name][line.name] == descendants(snapshots, 0, [place])
+    heirs = find_heirs(snapshots)
+    for computation in snapshots.modules[0].computations:
+        for line in computation.instructions:
+            place = Place(computation.name, line.name)
+            assert heirs[computation.name][line.name] == descendants(snapshots, 0, [place])

@@ -30,9 +30,12 @@ def modules() -> list[HloModule]:
 
 
 def test_a_name_that_went_over_to_another_means_both_the_latest_first() -> None:
-    found = find_subjects(SnapshotSequence(modules()), "%b")
-    assert [(one.name, one.stage) for one in found] == [("main/%b", 1), ("main/%b", 0)]
-    assert [one.stage for one in find_subjects(SnapshotSequence(modules()), "b", 0)] == [0]
+    subjects = find_subjects(SnapshotSequence(modules()), "%b")
+    assert [(subject.name, subject.stage) for subject in subjects] == [
+        ("main/%b", 1),
+        ("main/%b", 0),
+    ]
+    assert [subject.stage for subject in find_subjects(SnapshotSequence(modules()), "b", 0)] == [0]
     assert len(find_subjects(SnapshotSequence(modules()), "main/%x")) == 1
     assert find_subjects(SnapshotSequence(modules()), "other/%x") == ()
 
@@ -48,10 +51,10 @@ def test_an_op_is_found_by_its_name_or_its_end() -> None:
 
 def test_a_trace_goes_both_ways() -> None:
     snapshots = SnapshotSequence(modules())
-    found = trace_subject(snapshots, find_subjects(snapshots, "layer/mul")[0])
-    assert [str(one.place) for one in found.origins] == ["main/%b"]
-    assert [str(one.place) for one in found.now] == ["main/%c"]
-    assert [one.event.value for one in found.events] == [
+    subject = trace_subject(snapshots, find_subjects(snapshots, "layer/mul")[0])
+    assert [str(origin.place) for origin in subject.origins] == ["main/%b"]
+    assert [str(one.place) for one in subject.now] == ["main/%c"]
+    assert [one.event.value for one in subject.events] == [
         "in the input",
         "renamed",
         "in the last snapshot",

@@ -56,5 +56,5 @@ ENTRY %main (a: f32[8]) -> f32[8] {
 """
     shots = SnapshotSequence([read(plain), read(padded)])
     trace = trace_subject(shots, Subject("f", 1, (Place("main", "loop_pad_fusion"),)))
-    assert [one.instruction for one in trace.beginnings] == [Place("padding", "pad")]
+    assert [beginning.instruction for beginning in trace.beginnings] == [Place("padding", "pad")]
     assert trace.origins == ()

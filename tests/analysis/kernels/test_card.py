@@ -65,7 +65,9 @@ def test_amd_gpus() -> None:
 
 def test_pairs_of_compute_units() -> None:
     """In WGP mode a work-group has two compute units, of which a card has half as many."""
-    card = next(each for each in known_cards() if each.unit.capability == "gfx1100")
+    card = next(
+        known_card for known_card in known_cards() if known_card.unit.capability == "gfx1100"
+    )
     code = ObjectKernel("k", 1, 0, 0, 0, "", warp=32, in_pairs=True)
     paired = card.running(code)
     assert (card.count, paired.count) == (96, 48)

@@ -40,7 +40,7 @@ def test_a_real_sequence_names_instructions(unpacked: Callable[[str], Path]) -> 
     buffers = list_command_buffers(code.thunks)
     assert buffers
     assert module.final is not None
-    names = {name for each in module.final.hlo.computations for name in each.by_name}
+    names = {name for computation in module.final.hlo.computations for name in computation.by_name}
     assert all(set(buffer.members) <= names for buffer in buffers)
     assert sum(buffer.total for buffer in buffers) <= len(code.thunks) - len(buffers)
 

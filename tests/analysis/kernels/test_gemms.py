@@ -43,7 +43,7 @@ ENTRY %main (a: f32[256,4,196], b: f32[4,196,512]) -> f32[256,512] {{
 def gemms_of(folder: Path) -> list[ModuleGemms]:
     with open_source(folder) as source:
         modules = [read_module(files) for files in group(name_files(source)).modules]
-    return [found for module in modules if (found := read_gemms(module)) is not None]
+    return [parsed for module in modules if (parsed := read_gemms(module)) is not None]
 
 
 def test_split_k_by_hand(tmp_path: Path) -> None:

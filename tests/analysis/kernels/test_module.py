@@ -26,9 +26,9 @@ def kernels_of(
     with open_source(folder) as source:
         for files in group(name_files(source)).modules:
             module = read_module(files)
-            found = read_kernels(module, read_code_files(module), options or CostOptions(), ptxas)
-            if found is not None:
-                result[files.name] = found
+            kernels = read_kernels(module, read_code_files(module), options or CostOptions(), ptxas)
+            if kernels is not None:
+                result[files.name] = kernels
     return result
 
 

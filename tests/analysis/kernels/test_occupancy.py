@@ -73,8 +73,8 @@ def line(case: Case) -> str:
 
 
 def ours(case: Case) -> tuple[int, int]:
-    found = find_occupancy(case[1], case[0])
-    return found.blocks, barriers_alone(sum(FACTORS[name] for name in found.limited_by))
+    occupancy = find_occupancy(case[1], case[0])
+    return occupancy.blocks, barriers_alone(sum(FACTORS[name] for name in occupancy.limited_by))
 
 
 def real_kernels(folder: Path) -> Iterator[Case]:
@@ -123,9 +123,9 @@ def test_edges_of_every_version(oracle: Path) -> None:
 
 def test_limits_and_shares() -> None:
     """One kernel, by hand: 128 threads of 64 registers on an H100."""
-    found = find_occupancy(BlockNeeds(128, 64, 0), multiprocessors()["9.0"])
-    assert (found.blocks, found.warps, found.share) == (8, 32, 0.5)
-    assert found.limited_by == ("registers",)
+    occupancy = find_occupancy(BlockNeeds(128, 64, 0), multiprocessors()["9.0"])
+    assert (occupancy.blocks, occupancy.warps, occupancy.share) == (8, 32, 0.5)
+    assert occupancy.limited_by == ("registers",)
 
 
 def test_registers_for_another_block() -> None:
@@ -138,6 +138,6 @@ def test_registers_for_another_block() -> None:
 @pytest.mark.parametrize("threads", [1025, 4096])
 def test_a_block_that_does_not_fit(threads: int) -> None:
     """Nothing is resident of a block that is too large."""
-    found = find_occupancy(BlockNeeds(threads, 32, 0), multiprocessors()["9.0"])
-    assert (found.blocks, found.share) == (0, 0.0)
-    assert "threads" in found.limited_by
+    occupancy = find_occupancy(BlockNeeds(threads, 32, 0), multiprocessors()["9.0"])
+    assert (occupancy.blocks, occupancy.share) == (0, 0.0)
+    assert "threads" in occupancy.limited_by

@@ -26,21 +26,29 @@ def sources(resources: object) -> dict[str, tuple[str, str]]:
 def test_bounds_of_a_text() -> None:
     """1,024 threads leave 64 registers for each; declared memory may be dropped."""
     (ptx,) = read_ptx(TEXT)
-    found = find_resources(KernelEvidence("k", ptx=ptx), HOPPER)
-    assert (found.threads, found.blocks, found.registers) == (1024, None, None)
-    assert (found.registers_at_most, found.shared, found.shared_at_most) == (64, None, 1024)
-    assert sources(found)["threads"] == ("exact", ".reqntid of the PTX")
+    resources = find_resources(KernelEvidence("k", ptx=ptx), HOPPER)
+    assert (resources.threads, resources.blocks, resources.registers) == (1024, None, None)
+    assert (resources.registers_at_most, resources.shared, resources.shared_at_most) == (
+        64,
+        None,
+        1024,
+    )
+    assert sources(resources)["threads"] == ("exact", ".reqntid of the PTX")
 
 
 def test_the_assembler() -> None:
     """Its figures are exact for its version, and bounds go."""
     (ptx,) = read_ptx(TEXT)
     evidence = KernelEvidence("k", {Launch(8, 1024, 100): 2}, 2, ptx, COMPILED, "ptxas 12.9.86")
-    found = find_resources(evidence, HOPPER)
-    assert (found.registers, found.registers_at_most, found.shared) == (40, None, 612)
-    assert (found.stack_bytes, found.spill_store_bytes, found.spill_load_bytes) == (8, 16, 24)
-    assert sources(found)["registers"] == ("exact", "ptxas 12.9.86 for sm_90a")
-    assert sources(found)["dynamic_shared_bytes"] == ("exact", "thunk sequence")
+    resources = find_resources(evidence, HOPPER)
+    assert (resources.registers, resources.registers_at_most, resources.shared) == (40, None, 612)
+    assert (resources.stack_bytes, resources.spill_store_bytes, resources.spill_load_bytes) == (
+        8,
+        16,
+        24,
+    )
+    assert sources(resources)["registers"] == ("exact", "ptxas 12.9.86 for sm_90a")
+    assert sources(resources)["dynamic_shared_bytes"] == ("exact", "thunk sequence")
 
 
 def test_machine_code_is_before_the_assembler() -> None:
@@ -49,21 +57,25 @@ def test_machine_code_is_before_the_assembler() -> None:
     evidence = KernelEvidence(
         "k", {Launch(8, 64, 0): 1}, 1, None, COMPILED, "ptxas 12.9.86", machine
     )
-    found = find_resources(evidence, HOPPER)
-    assert (found.registers, found.shared, found.spill_store_bytes) == (48, 256, None)
-    assert sources(found)["registers"] == ("exact", "cubin (.nv.info)")
+    resources = find_resources(evidence, HOPPER)
+    assert (resources.registers, resources.shared, resources.spill_store_bytes) == (48, 256, None)
+    assert sources(resources)["registers"] == ("exact", "cubin (.nv.info)")
 
 
 def test_several_launches() -> None:
     """The one that is named most often counts, and the figure is no longer exact."""
     evidence = KernelEvidence("k", {Launch(8, 64, 0): 1, Launch(9, 128, 0): 3}, 4)
-    found = find_resources(evidence, HOPPER)
-    assert (found.threads, found.blocks) == (128, 9)
-    assert sources(found)["threads"][0] == "matched"
+    resources = find_resources(evidence, HOPPER)
+    assert (resources.threads, resources.blocks) == (128, 9)
+    assert sources(resources)["threads"][0] == "matched"
 
 
 def test_nothing_is_known() -> None:
     """A kernel that only a thunk names, on a card that is not known."""
-    found = find_resources(KernelEvidence("k", named=1), None)
-    assert (found.threads, found.registers_at_most, found.shared_at_most) == (None, None, None)
-    assert found.sources == ()
+    resources = find_resources(KernelEvidence("k", named=1), None)
+    assert (resources.threads, resources.registers_at_most, resources.shared_at_most) == (
+        None,
+        None,
+        None,
+    )
+    assert resources.sources == ()

@@ -109,17 +109,17 @@ def test_four_in_five_instructions_are_placed_surely(
     name: str, matchings: dict[Step, Matching]
 ) -> None:
     for step in {files_of(row) for row in checked() if row["pass"] == name}:
-        found = matchings[step]
-        guessed = [one for one in found.pairings if one.grade is Grade.GUESSED]
-        assert len(guessed) <= 0.2 * found.after.instruction_count
+        matching = matchings[step]
+        guessed = [pairing for pairing in matching.pairings if pairing.grade is Grade.GUESSED]
+        assert len(guessed) <= 0.2 * matching.after.instruction_count
 
 
 def test_no_place_has_two_primary_partners(matchings: dict[Step, Matching]) -> None:
-    for found in matchings.values():
+    for matching in matchings.values():
         partners = [
-            (one.before[0], one.after[0])
-            for one in found.pairings
-            if one.before and one.after and one.relation not in GROUPS
+            (pairing.before[0], pairing.after[0])
+            for pairing in matching.pairings
+            if pairing.before and pairing.after and pairing.relation not in GROUPS
         ]
         for side in zip(*partners, strict=True):
             assert max(Counter(side).values()) == 1

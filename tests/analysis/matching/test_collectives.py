@@ -72,14 +72,17 @@ def at(name: str) -> Place:
 
 
 def test_collectives_with_one_operand_each_were_combined_into_the_one_with_all(read: Read) -> None:
-    found = match(read(APART), read(TOGETHER))
-    said = found.pairing_before(at("all-reduce.2"))
+    matching = match(read(APART), read(TOGETHER))
+    said = matching.pairing_before(at("all-reduce.2"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.COMBINED, Grade.EXACT)
     assert said.before == (at("all-reduce.1"), at("all-reduce.2"))
     assert said.after == (at("all-reduce.3"),)
-    assert found.removed == ()
-    assert {one.instruction for one in found.added} == {"get-tuple-element", "get-tuple-element.1"}
+    assert matching.removed == ()
+    assert {one.instruction for one in matching.added} == {
+        "get-tuple-element",
+        "get-tuple-element.1",
+    }
 
 
 def test_what_read_a_combined_collective_reads_the_same_value(read: Read) -> None:
@@ -94,8 +97,8 @@ def test_a_combined_collective_lacks_an_operand_and_is_not_told_of_what_it_lacks
     other = TOGETHER.replace("all-reduce(%a, %b)", "all-reduce(%a, %neg.0)").replace(
         "  %all-reduce.3", "  %neg.0 = f32[32]{0} sine(%b)\n  %all-reduce.3"
     )
-    found = match(read(APART), read(other))
-    assert all(one.relation is not Relation.COMBINED for one in found.pairings)
+    matching = match(read(APART), read(other))
+    assert all(pairing.relation is not Relation.COMBINED for pairing in matching.pairings)
 
 
 def test_the_history_of_a_combined_collective_goes_on(read: Read) -> None:
@@ -105,13 +108,13 @@ def test_the_history_of_a_combined_collective_goes_on(read: Read) -> None:
 
 
 def test_a_collective_became_a_start_and_a_done(read: Read) -> None:
-    found = match(read(APART), read(ASYNCHRONOUS))
-    said = found.pairing_before(at("all-reduce.2"))
+    matching = match(read(APART), read(ASYNCHRONOUS))
+    said = matching.pairing_before(at("all-reduce.2"))
     assert said is not None
     assert said.relation is Relation.ASYNC
     assert said.after == (at("all-reduce-start"), at("all-reduce-done"))
-    assert found.added == found.removed == ()
-    assert found.partner_before(at("all-reduce-done")) == at("all-reduce.2")
+    assert matching.added == matching.removed == ()
+    assert matching.partner_before(at("all-reduce-done")) == at("all-reduce.2")
 
 
 def test_the_opcode_of_a_wrapped_asynchronous_instruction_is_that_of_its_computation(
@@ -140,6 +143,6 @@ PAIR  %copy.1 = f32[8,4]{1,0} copy(SOURCE)
     )
     before = read(text.replace("PAIR", "").replace("SOURCE", "%x"))
     after = read(text.replace("PAIR", pair).replace("SOURCE", "%done"))
-    found = match(before, after)
-    assert found.partner_after(Place("main", "copy.1")) == Place("main", "copy.1")
-    assert found.partner_before(Place("main", "start")) is None
+    matching = match(before, after)
+    assert matching.partner_after(Place("main", "copy.1")) == Place("main", "copy.1")
+    assert matching.partner_before(Place("main", "start")) is None

@@ -115,9 +115,9 @@ ENTRY %main (x: f32[4], y: f32[8,2]) -> {state} {{
 
     small, large = "f32[4]{0}", "f32[8,2]{1,0}"
     before, after = module(small, large, swapped=False), module(large, small, swapped=True)
-    found = match(before, after)
-    assert found.partner_after(Place("body", "small.1")) == Place("body", "small.2")
-    assert found.partner_after(Place("body", "large.2")) == Place("body", "large.1")
+    matching = match(before, after)
+    assert matching.partner_after(Place("body", "small.1")) == Place("body", "small.2")
+    assert matching.partner_after(Place("body", "large.2")) == Place("body", "large.1")
 
 
 def test_elements_of_one_kind_do_not_keep_their_place_where_others_moved(read: Read) -> None:
@@ -174,7 +174,7 @@ ENTRY %main (x: f32[8], y: f32[8], c: f32[4,4]) -> {state} {{
 """
         )
 
-    found = match(module((0, 1, 2), flipped=False), module((2, 0, 1), flipped=True))
+    matching = match(module((0, 1, 2), flipped=False), module((2, 0, 1), flipped=True))
     for name in ("sine", "wave"):
-        place = found.partner_after(Place("body.before", f"{name}.before"))
+        place = matching.partner_after(Place("body.before", f"{name}.before"))
         assert place in {Place("body.after", f"{name}.after"), None}

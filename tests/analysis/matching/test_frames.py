@@ -35,17 +35,17 @@ ENTRY %main.1_spmd (param: f32[], param.1: f32[64,32], param.2: f32[64,16]) -> (
 
 
 def test_an_argument_keeps_its_number_though_another_has_its_shape_now(read: Read) -> None:
-    found = match(read(WHOLE), read(DIVIDED))
+    matching = match(read(WHOLE), read(DIVIDED))
     for name, argument in (("a", "param.1"), ("b", "param.2")):
-        assert found.partner_after(Place("main.1", name)) == Place("main.1_spmd", argument)
+        assert matching.partner_after(Place("main.1", name)) == Place("main.1_spmd", argument)
 
 
 def test_arguments_of_another_type_are_not_paired_by_number(read: Read) -> None:
     other = DIVIDED.replace("param.1: f32[64,32]", "param.1: s32[64,32]").replace(
         "%param.1 = f32[64,32]{1,0} parameter(1)", "%param.1 = s32[64,32]{1,0} parameter(1)"
     )
-    found = match(read(WHOLE), read(other))
-    assert found.partner_after(Place("main.1", "a")) != Place("main.1_spmd", "param.1")
+    matching = match(read(WHOLE), read(other))
+    assert matching.partner_after(Place("main.1", "a")) != Place("main.1_spmd", "param.1")
 
 
 def test_the_result_of_a_body_that_loses_an_element_is_the_same_tuple(read: Read) -> None:
@@ -75,7 +75,7 @@ ENTRY %main (a: (s32[], f32[8], f32[8])) -> f32[8] {
     after = after.replace("(s32[], f32[8], f32[8])", "(s32[], f32[8])").replace(", %rest)", ")")
     after = after.replace("  %rest = f32[8]{0} get-tuple-element(%p), index=2\n", "")
     after = after.replace("%tuple.5", "%tuple.9")
-    found = match(read(before), read(after))
-    said = found.pairing_before(Place("body", "tuple.5"))
+    matching = match(read(before), read(after))
+    said = matching.pairing_before(Place("body", "tuple.5"))
     assert said is not None
     assert (said.after, said.relation) == ((Place("body", "tuple.9"),), Relation.SAME)

@@ -170,9 +170,9 @@ def test_a_done_is_part_of_what_begins_and_ends_at_once(read: Read) -> None:
     pair = ASYNC[ASYNC.index("  %go") : ASYNC.index("  ROOT")]
     at_once = "  %all = f32[16]{0} all-gather(%x), dimensions={0}\n"
     after = ASYNC.replace(pair, at_once).replace("negate(%end)", "negate(%all)")
-    found = match(read(ASYNC), read(after))
+    matching = match(read(ASYNC), read(after))
     for name in ("go", "end"):
-        assert found.partner_after(Place("main", name)) == Place("main", "all")
+        assert matching.partner_after(Place("main", name)) == Place("main", "all")
 
 
 def test_a_computation_goes_with_the_call_that_is_gone(read: Read) -> None:
@@ -211,9 +211,9 @@ OTHER  %left = f32[SIZE]{0} multiply(%x, %one)
     other = "  %two = f32[SIZE]{0} broadcast(%half), dimensions={}\n"
     before = text.replace("OTHER", other).replace("READ", "two").replace("SIZE", "8")
     after = text.replace("OTHER", "").replace("READ", "one").replace("SIZE", "4")
-    found = match(read(before), read(after))
-    assert found.partner_after(Place("main", "one")) == Place("main", "one")
-    assert found.partner_after(Place("main", "two")) == Place("main", "one")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "one")) == Place("main", "one")
+    assert matching.partner_after(Place("main", "two")) == Place("main", "one")
 
 
 def _told_removed(read: Read, before: str, after: str, name: str) -> str:

@@ -24,7 +24,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 
 
 def graph(module: HloModule, opened: set[str]) -> Graph:
-    differing = {one.name: one for one in module.computations}
+    differing = {computation.name: computation for computation in module.computations}
     made = Graph(module, differing, opened, CallSites(module), 1000)
     made.build({name: number for number, name in enumerate(differing)}, {})
     return made

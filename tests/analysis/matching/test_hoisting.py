@@ -62,14 +62,14 @@ def hoisted(text: str) -> str:
 
 
 def test_equal_constants_move_out_of_their_loops(read: Read) -> None:
-    found = match(read(BEFORE), read(hoisted(BEFORE)))
+    matching = match(read(BEFORE), read(hoisted(BEFORE)))
     for n in "12":
         for old, new in (("one", "c"), ("less", "d")):
-            partner = found.partner_after(Place(f"body.{n}", f"{old}.{n}"))
+            partner = matching.partner_after(Place(f"body.{n}", f"{old}.{n}"))
             assert partner is not None
             assert partner.computation == "main"
             assert partner.instruction.startswith(f"{new}.")
-    assert not any(place.instruction.startswith(("c.", "d.")) for place in found.added)
+    assert not any(place.instruction.startswith(("c.", "d.")) for place in matching.added)
 
 
 def test_a_constant_that_no_loop_is_given_was_in_none(read: Read) -> None:
@@ -77,7 +77,7 @@ def test_a_constant_that_no_loop_is_given_was_in_none(read: Read) -> None:
     other = other.replace("  %a = s32[] negate(%c.17)\n", "").replace(
         "  %b = s32[] negate(%c.27)\n", ""
     )
-    found = match(read(BEFORE), read(other))
+    matching = match(read(BEFORE), read(other))
     for n in "12":
-        partner = found.partner_after(Place(f"body.{n}", f"one.{n}"))
+        partner = matching.partner_after(Place(f"body.{n}", f"one.{n}"))
         assert partner is None

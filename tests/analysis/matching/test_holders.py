@@ -72,14 +72,14 @@ def at(name: str) -> Place:
 
 
 def test_a_fusion_that_became_a_second_output_was_merged_into_the_other(read: Read) -> None:
-    found = match(read(APART), read(TOGETHER))
-    said = found.pairing_before(at("multiply_reduce_fusion.1"))
+    matching = match(read(APART), read(TOGETHER))
+    said = matching.pairing_before(at("multiply_reduce_fusion.1"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.ABSORBED, Grade.EXACT)
     assert said.after == (at("multiply_reduce_fusion"),)
     assert said.reason == "which holds 3 of its 3 instructions"
     here = at("multiply_reduce_fusion")
-    assert (found.partner_after(here), found.partner_before(here)) == (here, here)
+    assert (matching.partner_after(here), matching.partner_before(here)) == (here, here)
 
 
 def test_the_history_of_a_merged_fusion_goes_on_with_the_one_that_holds_it(read: Read) -> None:
@@ -92,8 +92,10 @@ def test_the_history_of_a_merged_fusion_goes_on_with_the_one_that_holds_it(read:
 def test_two_fusions_that_became_a_new_one_are_its_members(read: Read) -> None:
     new = TOGETHER.replace("%multiply_reduce_fusion", "%input_fusion")
     new = new.replace("%fused", "%fused.7")
-    told = [one for one in changes(match(read(APART), read(new))) if one.kind is Kind.FUSED]
-    assert [one.after for one in told] == [at("input_fusion")]
+    told = [
+        change for change in changes(match(read(APART), read(new))) if change.kind is Kind.FUSED
+    ]
+    assert [change.after for change in told] == [at("input_fusion")]
     former = {at("multiply_reduce_fusion"), at("multiply_reduce_fusion.1")}
     assert set(told[0].members) == former
 

@@ -90,9 +90,9 @@ ENTRY %main_spmd {SIGNATURE} {{{ARGUMENTS}
   ROOT %out = (f32[16,8]{{1,0}}, f32[16,24]{{1,0}}) tuple(%tanh.1, %cosine.1)
 }}
 """  # noqa: E501 - as XLA prints it
-    found = match(read(before), read(after))
+    matching = match(read(before), read(after))
     for name in ("one", "two"):
-        claim = found.pairing_before(Place("main", name))
+        claim = matching.pairing_before(Place("main", name))
         assert claim is not None
         assert claim.relation is Relation.COMBINED
         assert claim.after[0] == Place("main_spmd", "whole")

@@ -42,8 +42,8 @@ def test_a_library_call_that_nothing_reads_may_act(read: Read) -> None:
 
 
 def test_the_work_of_a_dot_that_is_left_over_goes_on_in_the_new_one(read: Read) -> None:
-    found = match(read(module("dot.1", DOT)), read(module("gemm.1", DOT, CALL)))
-    assert found.partner_after(Place("main", "dot.1")) == Place("main", "gemm.1")
+    matching = match(read(module("dot.1", DOT)), read(module("gemm.1", DOT, CALL)))
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main", "gemm.1")
 
 
 UNREAD_COPY = (
@@ -53,9 +53,9 @@ NEW = "%dot.3 = f32[32,16]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contr
 
 
 def test_a_second_copy_that_nothing_reads_is_new_and_no_other_instruction(read: Read) -> None:
-    found = match(read(module("dot.1", DOT)), read(module("dot.3", UNREAD_COPY, NEW)))
-    assert found.partner_after(Place("main", "dot.1")) == Place("main", "dot.3")
-    said = found.pairing_after(Place("main", "dot.2"))
+    matching = match(read(module("dot.1", DOT)), read(module("dot.3", UNREAD_COPY, NEW)))
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main", "dot.3")
+    said = matching.pairing_after(Place("main", "dot.2"))
     assert said is not None
     assert (said.before, said.grade, said.reason) == ((), Grade.EXACT, "it has no users")
 
@@ -63,15 +63,15 @@ def test_a_second_copy_that_nothing_reads_is_new_and_no_other_instruction(read: 
 def test_what_is_dead_code_does_nothings_work(read: Read) -> None:
     old = '%fill.1 = f32[32,16]{1,0} broadcast(%w), dimensions={1}, metadata={op_name="f"}'
     new = old.replace("fill.1", "fill.2").replace("{1}", "{0}")
-    found = match(read(module("fill.1", old)), read(module("w", new)))
-    assert found.partner_after(Place("main", "fill.1")) is None
-    assert found.partner_before(Place("main", "fill.2")) is None
+    matching = match(read(module("fill.1", old)), read(module("w", new)))
+    assert matching.partner_after(Place("main", "fill.1")) is None
+    assert matching.partner_before(Place("main", "fill.2")) is None
 
 
 def test_what_only_dead_code_reads_is_no_other_instruction_either(read: Read) -> None:
     dead = "%abs.2 = f32[32,16]{1,0} abs(%dot.2)"
-    found = match(read(module("dot.1", DOT)), read(module("dot.3", UNREAD_COPY, dead, NEW)))
-    assert found.partner_after(Place("main", "dot.1")) == Place("main", "dot.3")
-    said = found.pairing_after(Place("main", "dot.2"))
+    matching = match(read(module("dot.1", DOT)), read(module("dot.3", UNREAD_COPY, dead, NEW)))
+    assert matching.partner_after(Place("main", "dot.1")) == Place("main", "dot.3")
+    said = matching.pairing_after(Place("main", "dot.2"))
     assert said is not None
     assert (said.before, said.reason) == ((), "only dead instructions use it")

@@ -67,10 +67,10 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
 
 
 def test_a_loop_that_carries_less_is_the_same_loop(read: Read) -> None:
-    found = match(read(CARRIED), read(SHRUNK))
-    assert found.partner_after(Place("main", "while")) == Place("main", "while.7")
+    matching = match(read(CARRIED), read(SHRUNK))
+    assert matching.partner_after(Place("main", "while")) == Place("main", "while.7")
     body = Place("region_0.body", "sine.1")
-    assert found.partner_after(body) == Place("region_0.7", "sine.7")
+    assert matching.partner_after(body) == Place("region_0.7", "sine.7")
 
 
 def test_a_step_says_that_a_loop_carries_less(read: Read) -> None:
@@ -97,9 +97,9 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {{
     regions = CARRIED[: CARRIED.index("ENTRY")]
     before = regions + pair.format(first="while.1", second="while.2", opcode="add")
     after = regions + pair.format(first="while.4", second="while.3", opcode="subtract")
-    found = match(read(before), read(after))
-    assert found.partner_after(Place("main", "while.1")) == Place("main", "while.4")
-    assert found.partner_after(Place("main", "while.2")) == Place("main", "while.3")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "while.1")) == Place("main", "while.4")
+    assert matching.partner_after(Place("main", "while.2")) == Place("main", "while.3")
 
 
 def test_a_loop_whose_body_took_its_place_was_unrolled(read: Read) -> None:

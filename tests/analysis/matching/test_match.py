@@ -41,11 +41,11 @@ def changed(*replacements: tuple[str, str]) -> str:
 
 def test_a_module_and_itself_need_no_pairing(read: Read) -> None:
     module = read(BEFORE)
-    found = match(module, module)
-    assert found.pairings == ()
-    assert found.partner_after(at("sum")) == at("sum")
-    assert found.partner_before(at("sum")) == at("sum")
-    assert found.partner_after(at("no_such")) is None
+    matching = match(module, module)
+    assert matching.pairings == ()
+    assert matching.partner_after(at("sum")) == at("sum")
+    assert matching.partner_before(at("sum")) == at("sum")
+    assert matching.partner_after(at("no_such")) is None
 
 
 CALLING = """
@@ -69,60 +69,62 @@ def test_a_match_leaves_nothing_to_the_garbage_collector(read: Read) -> None:
     gc.collect()
     gc.disable()
     try:
-        found = match(before, after)
+        matching = match(before, after)
         left = gc.collect()
     finally:
         gc.enable()
-    assert found.partner_after(at("neg", "f")) == at("abs", "f")
+    assert matching.partner_after(at("neg", "f")) == at("abs", "f")
     assert left == 0
 
 
 def test_what_is_only_renamed_is_the_same(read: Read) -> None:
     after = changed(("%sum", "%add.7"), ("%twice", "%multiply.1"))
-    found = match(read(BEFORE), read(after))
-    assert found.partner_after(at("sum")) == at("add.7")
-    assert found.partner_before(at("multiply.1")) == at("twice")
-    said = found.pairing_before(at("sum"))
+    matching = match(read(BEFORE), read(after))
+    assert matching.partner_after(at("sum")) == at("add.7")
+    assert matching.partner_before(at("multiply.1")) == at("twice")
+    said = matching.pairing_before(at("sum"))
     assert said is not None
     assert (said.grade, said.relation) == (Grade.EXACT, Relation.SAME)
-    assert found.added == found.removed == ()
+    assert matching.added == matching.removed == ()
 
 
 def test_names_that_changed_hands_do_not_mislead(read: Read) -> None:
     after = changed(("%sum", "%x"), ("%twice", "%sum"), ("%x", "%twice"))
-    found = match(read(BEFORE), read(after))
-    assert found.partner_after(at("sum")) == at("twice")
-    assert found.partner_after(at("twice")) == at("sum")
+    matching = match(read(BEFORE), read(after))
+    assert matching.partner_after(at("sum")) == at("twice")
+    assert matching.partner_after(at("twice")) == at("sum")
 
 
 def test_another_order_is_no_change(read: Read) -> None:
     lines = BEFORE.strip().splitlines()
     lines[1], lines[2] = lines[2], lines[1]
-    found = match(read(BEFORE), read("\n".join(lines)))
-    assert found.pairings == ()
+    matching = match(read(BEFORE), read("\n".join(lines)))
+    assert matching.pairings == ()
 
 
 def test_another_layout_is_the_same_instruction(read: Read) -> None:
     before = BEFORE.replace("f32[8]{0}", "f32[8,2]{1,0}").replace("f32[8]", "f32[8,2]")
-    found = match(
+    matching = match(
         read(before), read(before.replace("%sum = f32[8,2]{1,0}", "%sum = f32[8,2]{0,1}"))
     )
-    said = found.pairing_before(at("sum"))
+    said = matching.pairing_before(at("sum"))
     assert said is not None
     assert (said.grade, said.relation, said.after) == (Grade.EXACT, Relation.SAME, (at("sum"),))
 
 
 def test_another_operation_in_its_place_replaces_it(read: Read) -> None:
-    found = match(read(BEFORE), read(changed(("%twice = f32[8]{0} multiply", "%p = f32[8]{0} add"),
-                                             ("negate(%twice)", "negate(%p)"))))  # fmt: skip
-    said = found.pairing_before(at("twice"))
+    after = changed(
+        ("%twice = f32[8]{0} multiply", "%p = f32[8]{0} add"), ("negate(%twice)", "negate(%p)")
+    )
+    matching = match(read(BEFORE), read(after))
+    said = matching.pairing_before(at("twice"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REPLACED, (at("p"),))
 
 
 def test_a_name_taken_over_by_another_operation_is_a_replacement(read: Read) -> None:
-    found = match(read(BEFORE), read(changed(("multiply(%sum, %sum)", "subtract(%sum, %a)"))))
-    said = found.pairing_before(at("twice"))
+    matching = match(read(BEFORE), read(changed(("multiply(%sum, %sum)", "subtract(%sum, %a)"))))
+    said = matching.pairing_before(at("twice"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REPLACED, (at("twice"),))
 
@@ -131,12 +133,12 @@ def test_common_subexpressions_are_merged(read: Read) -> None:
     before = changed(
         ("  %twice", "  %again = f32[8]{0} add(%a, %b)\n  %twice"), ("%sum, %sum", "%sum, %again")
     )
-    found = match(read(before), read(BEFORE))
-    said = found.pairing_before(at("again"))
+    matching = match(read(before), read(BEFORE))
+    said = matching.pairing_before(at("again"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.MERGED, Grade.EXACT)
     assert said.after == (at("sum"),)
-    assert found.partner_before(at("sum")) == at("sum")
+    assert matching.partner_before(at("sum")) == at("sum")
 
 
 def test_a_further_copy_is_told_from_the_one_that_stays(read: Read) -> None:
@@ -144,39 +146,39 @@ def test_a_further_copy_is_told_from_the_one_that_stays(read: Read) -> None:
         ("  %twice", "  %sum.remat = f32[8]{0} add(%a, %b)\n  %twice"),
         ("%sum, %sum", "%sum, %sum.remat"),
     )
-    found = match(read(BEFORE), read(after))
-    said = found.pairing_after(at("sum.remat"))
+    matching = match(read(BEFORE), read(after))
+    said = matching.pairing_after(at("sum.remat"))
     assert said is not None
     assert said.relation is Relation.CLONED
-    assert found.partner_after(at("sum")) == at("sum")
-    assert found.partner_before(at("sum.remat")) == at("sum")
+    assert matching.partner_after(at("sum")) == at("sum")
+    assert matching.partner_before(at("sum.remat")) == at("sum")
 
 
 def test_what_nothing_reads_is_gone_for_that(read: Read) -> None:
     before = changed(("  ROOT", "  %idle = f32[8]{0} tanh(%sum)\n  ROOT"))
-    found = match(read(before), read(BEFORE))
-    said = found.pairing_before(at("idle"))
+    matching = match(read(before), read(BEFORE))
+    said = matching.pairing_before(at("idle"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.REMOVED, Grade.EXACT)
     assert said.reason == "it had no users"
-    assert found.removed == (at("idle"),)
+    assert matching.removed == (at("idle"),)
 
 
 def test_an_operation_without_effect_is_gone_and_its_reader_named(read: Read) -> None:
     before = changed(
         ("  %twice", "  %c = f32[8]{0} copy(%sum)\n  %twice"), ("%sum, %sum", "%c, %c")
     )
-    found = match(read(before), read(BEFORE))
-    said = found.pairing_before(at("c"))
+    matching = match(read(before), read(BEFORE))
+    said = matching.pairing_before(at("c"))
     assert said is not None
     assert (said.relation, said.reason) == (Relation.REMOVED, "%twice uses %sum instead")
 
 
 def test_what_is_put_in_between_is_new_and_says_so(read: Read) -> None:
     after = changed(("  %twice", "  %c = f32[8]{0} copy(%sum)\n  %twice"), ("%sum, %sum", "%c, %c"))
-    found = match(read(BEFORE), read(after))
-    assert found.added == (at("c"),)
-    said = found.pairing_after(at("c"))
+    matching = match(read(BEFORE), read(after))
+    assert matching.added == (at("c"),)
+    said = matching.pairing_after(at("c"))
     assert said is not None
     assert said.reason.endswith("%twice")
 
@@ -199,24 +201,24 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 
 
 def test_a_fused_group_goes_on_inside_the_fusion(read: Read) -> None:
-    found = match(read(BEFORE), read(FUSED))
+    matching = match(read(BEFORE), read(FUSED))
     for name in ("sum", "twice", "out"):
-        said = found.pairing_before(at(name))
+        said = matching.pairing_before(at(name))
         assert said is not None
         assert (said.after, said.grade) == ((at(f"{name}.1", "fused"),), Grade.EXACT)
-    group = found.pairing_after(at("fusion"))
+    group = matching.pairing_after(at("fusion"))
     assert group is not None
     assert group.relation is Relation.FUSED
     assert set(group.before) == {at("sum"), at("twice"), at("out")}
-    assert found.partner_before(at("fusion")) is None
-    assert set(found.added) == {at("p", "fused"), at("q", "fused")}
+    assert matching.partner_before(at("fusion")) is None
+    assert set(matching.added) == {at("p", "fused"), at("q", "fused")}
 
 
 def test_a_called_computation_is_inlined(read: Read) -> None:
     called = FUSED.replace("fusion(%a, %b), kind=kLoop, calls", "call(%a, %b), to_apply")
-    found = match(read(called), read(BEFORE))
-    assert found.partner_after(at("sum.1", "fused")) == at("sum")
-    said = found.pairing_before(at("fusion"))
+    matching = match(read(called), read(BEFORE))
+    assert matching.partner_after(at("sum.1", "fused")) == at("sum")
+    said = matching.pairing_before(at("fusion"))
     assert said is not None
     assert said.relation is Relation.INLINED
     assert at("out") in said.after
@@ -249,10 +251,10 @@ CLONE = """
 def test_a_computation_cloned_for_each_caller(read: Read) -> None:
     shared = TWO_CALLS.replace("%CLONE%", "").replace("SECOND%", "inner")
     apart = TWO_CALLS.replace("%CLONE%", CLONE).replace("SECOND%", "inner.clone")
-    found = match(read(shared), read(apart))
-    assert found.partner_before(at("t.1", "inner.clone")) == at("t", "inner")
-    assert found.partner_after(at("t", "inner")) == at("t", "inner")
-    assert found.added == ()
+    matching = match(read(shared), read(apart))
+    assert matching.partner_before(at("t.1", "inner.clone")) == at("t", "inner")
+    assert matching.partner_after(at("t", "inner")) == at("t", "inner")
+    assert matching.added == ()
     back = match(read(apart), read(shared))
     assert back.partner_after(at("t.1", "inner.clone")) == at("t", "inner")
     assert back.removed == ()
@@ -271,8 +273,8 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
   ROOT %out = f32[8]{0} add(%n.1, %n.2)
 }
 """
-    found = match(read(shared), read(inlined))
-    said = found.pairing_before(at("t", "inner"))
+    matching = match(read(shared), read(inlined))
+    said = matching.pairing_before(at("t", "inner"))
     assert said is not None
     assert said.after == (at("t.1"), at("t.2"))
     assert said.grade is Grade.EXACT
@@ -282,8 +284,8 @@ def test_a_tuple_packed_and_unpacked_again_is_seen_through(read: Read) -> None:
     pack = "  %t = (f32[8]{0}, f32[8]{0}) tuple(%sum, %a)\n"
     unpack = "  %e = f32[8]{0} get-tuple-element(%t), index=0\n"
     packed = changed(("  %twice", f"{pack}{unpack}  %twice"), ("%sum, %sum", "%e, %e"))
-    found = match(read(packed), read(BEFORE))
-    said = found.pairing_before(at("twice"))
+    matching = match(read(packed), read(BEFORE))
+    said = matching.pairing_before(at("twice"))
     assert said is not None
     assert said.grade is Grade.EXACT
 
@@ -305,8 +307,8 @@ ENTRY %main (a: f32[8]) -> f32[8] {
   ROOT %r = f32[8]{0} call(%a), to_apply=%loop
 }
 """
-    found = match(read(hostile), read(hostile.replace("%r", "%s")))
-    assert found.partner_after(at("r")) == at("s")
+    matching = match(read(hostile), read(hostile.replace("%r", "%s")))
+    assert matching.partner_after(at("r")) == at("s")
 
 
 def test_calls_inside_calls_without_end_do_no_harm(read: Read) -> None:
@@ -320,9 +322,9 @@ def test_calls_inside_calls_without_end_do_no_harm(read: Read) -> None:
         ]
         return "\n".join(lines).replace("%c1499 ", "ENTRY %c1499 ", 1)
 
-    found = match(read(nested("tanh")), read(nested("sine")))
-    assert found.partner_after(at("r", "c1499")) == at("r", "c1499")
-    assert found.partner_after(at("r", "c0")) == at("r", "c0")
+    matching = match(read(nested("tanh")), read(nested("sine")))
+    assert matching.partner_after(at("r", "c1499")) == at("r", "c1499")
+    assert matching.partner_after(at("r", "c0")) == at("r", "c0")
 
 
 def test_a_long_chain_of_constants_does_no_harm(read: Read) -> None:
@@ -333,8 +335,8 @@ def test_a_long_chain_of_constants_does_no_harm(read: Read) -> None:
         first = f"  %{name}0 = f32[] constant(1)"
         return f"ENTRY %main {{\n{first}\n{lines}\n  ROOT %r = f32[] copy(%{name}2999)\n}}"
 
-    found = match(read(chain("x")), read(chain("y")))
-    assert found.partner_after(at("x1500")) == at("y1500")
+    matching = match(read(chain("x")), read(chain("y")))
+    assert matching.partner_after(at("x1500")) == at("y1500")
 
 
 def test_many_equal_constants_with_many_readers_do_no_harm(read: Read) -> None:
@@ -348,22 +350,22 @@ def test_many_equal_constants_with_many_readers_do_no_harm(read: Read) -> None:
         root = f"  ROOT %r = f32[] negate(%a7{mark})"
         return f"ENTRY %main {{\n  %p = f32[] parameter(0)\n{constants}\n{sums}\n{root}\n}}"
 
-    found = match(read(many("")), read(many(".x")))
-    assert found.partner_after(at("a7")) == at("a7.x")
+    matching = match(read(many("")), read(many(".x")))
+    assert matching.partner_after(at("a7")) == at("a7.x")
 
 
 def test_operands_that_do_not_exist_do_no_harm(read: Read) -> None:
     broken = changed(("add(%a, %b)", "add(%nowhere, %twice)"))
-    found = match(read(BEFORE), read(broken))
-    assert found.partner_after(at("sum")) == at("sum")
+    matching = match(read(BEFORE), read(broken))
+    assert matching.partner_after(at("sum")) == at("sum")
 
 
 def test_no_place_has_two_primary_partners(unpacked: Callable[[str], Path]) -> None:
     for before, after in real_steps(unpacked("jax-cpu-train")):
-        found = match(before, after)
+        matching = match(before, after)
         partners = [
             (pairing.before[0], pairing.after[0])
-            for pairing in found.pairings
+            for pairing in matching.pairings
             if pairing.before and pairing.after and pairing.relation not in GROUPS
         ]
         for side in zip(*partners, strict=True):
@@ -420,6 +422,6 @@ ENTRY %main (x: f32[16]) -> f32[8,2] {{
 """
     before = text.format(source="%first")
     after = text.format(source="%x").replace("  %first = f32[8,2]{1,0} reshape(%x)\n", "")
-    found = match(read(before), read(after))
-    assert found.partner_after(at("second")) == at("second")
-    assert found.removed == (at("first"),)
+    matching = match(read(before), read(after))
+    assert matching.partner_after(at("second")) == at("second")
+    assert matching.removed == (at("first"),)

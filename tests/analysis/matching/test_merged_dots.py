@@ -48,14 +48,14 @@ def at(*names: str) -> tuple[Place, ...]:
 
 
 def test_dots_of_one_operand_are_combined_in_the_order_of_the_others(read: Read) -> None:
-    found = match(read(APART), read(TOGETHER))
-    combined = [item for item in found.pairings if item.relation is Relation.COMBINED]
+    matching = match(read(APART), read(TOGETHER))
+    combined = [item for item in matching.pairings if item.relation is Relation.COMBINED]
     assert [(item.before, item.after) for item in combined] == [(at(*SEVERAL), at("dot.27"))]
 
 
 def test_slices_of_the_new_dot_are_added(read: Read) -> None:
-    found = match(read(APART), read(TOGETHER))
-    assert {*at("slice", "slice.1", "slice.2", "slice.3")} <= {*found.added}
+    matching = match(read(APART), read(TOGETHER))
+    assert {*at("slice", "slice.1", "slice.2", "slice.3")} <= {*matching.added}
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_other_work_is_no_combination(read: Read, text: str, changed: str) -> No
     end = changed[0]
     other = TOGETHER.replace(text, text[: text.rindex(end)] + changed)
     assert other != TOGETHER
-    found = match(read(APART), read(other))
-    assert not any(item.relation is Relation.COMBINED for item in found.pairings)
+    matching = match(read(APART), read(other))
+    assert not any(item.relation is Relation.COMBINED for item in matching.pairings)
 
 
 def test_a_concatenation_along_a_contracted_dimension_is_no_combination(read: Read) -> None:
@@ -96,5 +96,5 @@ ENTRY %main (x: f32[4,4], y: f32[4,4]) -> (f32[4,4], f32[4,4]) {
   ROOT %out = (f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(%dot.3, %dot.3)
 }
 """
-    found = match(read(before), read(after))
-    assert not any(item.relation is Relation.COMBINED for item in found.pairings)
+    matching = match(read(before), read(after))
+    assert not any(item.relation is Relation.COMBINED for item in matching.pairings)

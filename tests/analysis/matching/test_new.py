@@ -50,9 +50,9 @@ def test_a_reshape_goes_on_as_the_bitcast_and_not_as_the_copy_of_that(read: Read
         "%reshape.1 = f32[2,4]{1,0} reshape(%a)",
         "%bitcast = f32[2,4]{1,0} bitcast(%a)\n  %copy = f32[2,4]{0,1} copy(%bitcast)",
     ).replace("transpose(%reshape.1)", "transpose(%copy)")
-    found = match(read(RESHAPED), read(after))
-    assert found.partner_after(at("reshape.1")) == at("bitcast")
-    assert [one.instruction for one in found.added] == ["copy"]
+    matching = match(read(RESHAPED), read(after))
+    assert matching.partner_after(at("reshape.1")) == at("bitcast")
+    assert [one.instruction for one in matching.added] == ["copy"]
 
 
 def test_a_new_parameter_of_the_entry_is_one_of_the_module(read: Read) -> None:
@@ -105,8 +105,8 @@ ENTRY %main (a: f32[8]) -> (f32[2,4], f32[8]) {
   %back = f32[8]{0} reshape(%reshape.2)
   %abs.1 = f32[8]{0} abs(%back)"""
     after = before.replace("  %abs.1 = f32[8]{0} abs(%sine.1)", new)
-    found = match(read(before), read(after))
-    said = found.pairing_after(at("reshape.2"))
+    matching = match(read(before), read(after))
+    said = matching.pairing_after(at("reshape.2"))
     assert said is not None
     assert said.relation is Relation.ADDED
 

@@ -62,17 +62,17 @@ def at(name: str) -> Place:
 
 
 def test_dots_with_swapped_operands_are_the_same_products(read: Read) -> None:
-    found = match(read(DOTS), read(SWAPPED))
-    assert found.partner_after(at("dot.1")) == at("dot.7")
-    assert found.partner_after(at("dot.2")) == at("dot.8")
+    matching = match(read(DOTS), read(SWAPPED))
+    assert matching.partner_after(at("dot.1")) == at("dot.7")
+    assert matching.partner_after(at("dot.2")) == at("dot.8")
 
 
 def test_a_dot_was_rewritten_as_a_library_call(read: Read) -> None:
-    found = match(read(DOTS), read(GEMM))
-    said = found.pairing_before(at("dot.1"))
+    matching = match(read(DOTS), read(GEMM))
+    said = matching.pairing_before(at("dot.1"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REWRITTEN, (at("custom-call.1"),))
-    assert found.partner_after(at("tanh.1")) == at("tanh.1")
+    assert matching.partner_after(at("tanh.1")) == at("tanh.1")
 
 
 def test_an_account_names_the_dots_that_became_library_calls(read: Read) -> None:
@@ -81,11 +81,11 @@ def test_an_account_names_the_dots_that_became_library_calls(read: Read) -> None
 
 
 def test_a_dot_was_split_into_a_larger_one_and_its_sum(read: Read) -> None:
-    found = match(read(DOTS), read(SPLIT))
-    said = found.pairing_before(at("dot.1"))
+    matching = match(read(DOTS), read(SPLIT))
+    said = matching.pairing_before(at("dot.1"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.SPLIT, (at("dot.9"), at("reduce.9")))
-    assert found.partner_after(at("dot.2")) == at("dot.2")
+    assert matching.partner_after(at("dot.2")) == at("dot.2")
 
 
 def test_library_calls_in_another_order_are_told_apart_by_what_they_multiply(read: Read) -> None:
@@ -109,9 +109,9 @@ ENTRY %main (a: f32[8,8], b: f32[8,8], c: f32[8,8]) -> (f32[8,8], f32[8,8]) {
   ROOT %out = (f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%gemm.2, %gemm.1)
 }
 """
-    found = match(read(dots), read(calls))
-    assert found.partner_after(at("dot.1")) == at("gemm.2")
-    assert found.partner_after(at("dot.2")) == at("gemm.1")
+    matching = match(read(dots), read(calls))
+    assert matching.partner_after(at("dot.1")) == at("gemm.2")
+    assert matching.partner_after(at("dot.2")) == at("gemm.1")
 
 
 def test_a_reduction_that_became_a_tree_of_two_was_split(read: Read) -> None:
@@ -134,8 +134,8 @@ ENTRY %main (a: f32[64,1024]) -> f32[64] {
     after = before.replace("  %reduce =", f"{inner}  %reduce =").replace(
         "reduce(%a,", "reduce(%reduce.9,"
     )
-    found = match(read(before), read(after))
-    said = found.pairing_before(at("reduce"))
+    matching = match(read(before), read(after))
+    said = matching.pairing_before(at("reduce"))
     assert said is not None
     assert (said.relation, {*said.after}) == (Relation.SPLIT, {at("reduce"), at("reduce.9")})
     assert "split 1 reduce" in step(read(before), read(after)).headline
@@ -173,9 +173,9 @@ ENTRY %main (x: f32[8,8], w: f32[8,8]) -> (f32[8,8], f32[8,8]) {{
         f"  %dot.2 = f32[8,8]{{0,1}} dot(%w, %reverse), {turned}\n"
         "  %a = f32[8,8]{1,0} transpose(%dot.2), dimensions={1,0}",
     )
-    found = match(before, after)
-    assert found.partner_after(Place("main", "a")) == Place("main", "dot.2")
-    assert found.partner_after(Place("main", "b")) == Place("main", "dot.1")
+    matching = match(before, after)
+    assert matching.partner_after(Place("main", "a")) == Place("main", "dot.2")
+    assert matching.partner_after(Place("main", "b")) == Place("main", "dot.1")
 
 
 COMPLEX = """

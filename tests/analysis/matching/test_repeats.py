@@ -97,9 +97,9 @@ ENTRY %main (x: f32[8,8], y: f32[8,8]) -> (f32[8,8], f32[8,8], f32[8,8], f32[8,8
 {calls}  ROOT %out = (f32[8,8]{{1,0}}, f32[8,8]{{1,0}}, f32[8,8]{{1,0}}, f32[8,8]{{1,0}}) tuple(%f.a, %f.b, %f.c, %f.d)
 }}
 """  # noqa: E501 - as XLA prints it
-    found = match(read(BEFORE), read(after))
+    matching = match(read(BEFORE), read(after))
     for name, inner, _ in chains:
-        claim = found.pairing_after(Place(f"fused_{name}", f"{inner}.{name}"))
+        claim = matching.pairing_after(Place(f"fused_{name}", f"{inner}.{name}"))
         assert claim is not None
         assert claim.before == (Place("main", inner),)
         assert claim.grade is not Grade.EXACT

@@ -138,8 +138,8 @@ def test_an_element_of_a_loop_does_not_move_out_of_it(read: Read) -> None:
         "  ROOT %result = f32[8]{0} copy(%element.7)",
     )
     after = after.replace("tuple(%a, %b)\n  %while", "tuple(%a)\n  %while")
-    found = match(read(IN_LOOP), read(after))
-    assert found.partner_after(Place("body", "element.1")) is None
+    matching = match(read(IN_LOOP), read(after))
+    assert matching.partner_after(Place("body", "element.1")) is None
 
 
 TWO_CONVERTS = """
@@ -176,9 +176,9 @@ EARLIER = (
 
 
 def test_a_stem_and_a_shape_alone_say_nothing_in_one_computation(read: Read) -> None:
-    found = match(read(LATER), read(EARLIER))
-    assert found.partner_after(Place("main", "convert.200")) == Place("main", "convert.602")
-    assert found.partner_after(Place("main", "convert.323")) != Place("main", "convert.602")
+    matching = match(read(LATER), read(EARLIER))
+    assert matching.partner_after(Place("main", "convert.200")) == Place("main", "convert.602")
+    assert matching.partner_after(Place("main", "convert.323")) != Place("main", "convert.602")
 
 
 _MOVED_APART = """

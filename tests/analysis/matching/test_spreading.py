@@ -36,9 +36,9 @@ ENTRY %main.1 (param: f32[8,8], param.1: f32[8,8], param.2: f32[8,8]) -> (f32[8,
 
 
 def test_a_dot_that_looks_like_another_is_not_it_where_other_dots_lie_above(read: Read) -> None:
-    found = match(read(BEFORE), read(AFTER))
+    matching = match(read(BEFORE), read(AFTER))
     for name, other in (("first", "dot"), ("second", "dot.1"), ("back", "dot.2")):
-        assert found.partner_after(Place("main.1", name)) == Place("main.1", other)
+        assert matching.partner_after(Place("main.1", name)) == Place("main.1", other)
 
 
 def _module(lines: str) -> str:

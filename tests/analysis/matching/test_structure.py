@@ -131,9 +131,9 @@ def pairing(found: Matching, name: str, computation: str = "main.9") -> Pairing:
 def test_dots_are_found_without_op_names(
     read: Read, after: str, computation: str, names: tuple[str, ...]
 ) -> None:
-    found = match(read(WHOLE), read(after))
+    matching = match(read(WHOLE), read(after))
     for old, new in zip(("hidden", "out", "back", "grad"), names, strict=True):
-        claim = pairing(found, old)
+        claim = pairing(matching, old)
         assert claim.after[:1] == (Place(computation, new),)
         assert claim.grade is not Grade.EXACT
 
@@ -156,9 +156,9 @@ ENTRY %main.9 (x: f32[8,8]) -> f32[8,8] {{
 
 def test_order_alone_is_a_guess(read: Read) -> None:
     after = twins("p", "q", "r").replace("8,8", "4,4").replace("%t", "%i").replace("%u", "%j")
-    found = match(read(twins("a", "b", "c")), read(after))
+    matching = match(read(twins("a", "b", "c")), read(after))
     for old, new in (("a", "p"), ("b", "q")):
-        claim = pairing(found, old)
+        claim = pairing(matching, old)
         assert (claim.after, claim.grade) == ((Place("main.9", new),), Grade.GUESSED)
 
 
@@ -190,13 +190,13 @@ ENTRY %main (x: f32[8,8], y: f32[8,8]) -> (f32[8,8], f32[8,8]) {
 
 
 def test_a_dot_of_a_called_computation_is_found_as_two_library_calls(read: Read) -> None:
-    found = match(read(CALLED), read(INLINED))
-    claim = pairing(found, "dot_general.1", "f")
+    matching = match(read(CALLED), read(INLINED))
+    claim = pairing(matching, "dot_general.1", "f")
     assert set(claim.after) == {Place("main", "gemm.1"), Place("main", "gemm.2")}
 
 
 def test_what_only_guessed_landmarks_tell_apart_is_a_guess_too(read: Read) -> None:
-    found = match(read(SIBLINGS), read(DIVIDED_SIBLINGS))
-    assert pairing(found, "both").grade is Grade.MATCHED
+    matching = match(read(SIBLINGS), read(DIVIDED_SIBLINGS))
+    assert pairing(matching, "both").grade is Grade.MATCHED
     for name in ("left", "right", "further", "last"):
-        assert pairing(found, name).grade is Grade.GUESSED
+        assert pairing(matching, name).grade is Grade.GUESSED

@@ -39,8 +39,8 @@ def test_all_reduces_that_were_added_became_one_of_the_sum(read: Read) -> None:
   ROOT %tanh = f32[8]{{0}} tanh(%all-reduce.4)
 }}
 """
-    found = match(read(APART), read(after))
-    claim = found.pairing_before(Place("main", "one"))
+    matching = match(read(APART), read(after))
+    claim = matching.pairing_before(Place("main", "one"))
     assert claim is not None
     assert claim.relation is Relation.COMBINED
     assert claim.before == tuple(Place("main", name) for name in ("three", "one", "two"))
@@ -49,8 +49,8 @@ def test_all_reduces_that_were_added_became_one_of_the_sum(read: Read) -> None:
 
 
 def test_a_sum_that_is_sent_in_parts_stays_apart(read: Read) -> None:
-    found = match(read(APART), read(APART.replace("tanh", "cosine")))
-    assert not [claim for claim in found.pairings if claim.relation is Relation.COMBINED]
+    matching = match(read(APART), read(APART.replace("tanh", "cosine")))
+    assert not [claim for claim in matching.pairings if claim.relation is Relation.COMBINED]
 
 
 PADDED = """

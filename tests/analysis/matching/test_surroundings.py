@@ -36,9 +36,9 @@ ENTRY %main_spmd (x: f32[16,64], w: f32[32,64], v: f32[32,64]) -> f32[16,64] {
 
 def test_which_of_several_gathered_values_a_dot_reads_is_seen(read: Read) -> None:
     """An operand of a combined start is the element of its number of the done."""
-    found = match(read(BEFORE), read(GATHERED))
-    assert found.partner_after(Place("main", "one")) == Place("main_spmd", "dot.2")
-    assert found.partner_after(Place("main", "two")) == Place("main_spmd", "dot.1")
+    matching = match(read(BEFORE), read(GATHERED))
+    assert matching.partner_after(Place("main", "one")) == Place("main_spmd", "dot.2")
+    assert matching.partner_after(Place("main", "two")) == Place("main_spmd", "dot.1")
 
 
 EXCHANGES = """
@@ -83,8 +83,8 @@ ENTRY %main (x: f32[8,64], y: f32[8,64]) -> (f32[8,64], f32[8,64]) {
 
 def test_a_wrapped_collective_is_told_by_what_its_start_reads(read: Read) -> None:
     """Both are lines of closed computations that hold the same; around them they differ."""
-    found = match(read(EXCHANGES), read(WRAPPED))
-    claim = found.pairing_before(Place("main", "one"))
+    matching = match(read(EXCHANGES), read(WRAPPED))
+    claim = matching.pairing_before(Place("main", "one"))
     assert claim is not None
     assert claim.relation is Relation.ASYNC
     assert claim.after[0] == Place("main", "start.2")

@@ -27,5 +27,5 @@ def test_a_function_that_ran_several_operations_is_named_with_them(compiled: Com
         ),
         called_by(one, "lonely", "<module>", "main", "other"),
     ]
-    (found,) = group_eager_functions(modules, [MAIN, EAGER, EAGER, EAGER, EAGER])
-    assert (found.name, found.modules) == ("init", ("e0", "e1", "e2"))
+    (eager_function,) = group_eager_functions(modules, [MAIN, EAGER, EAGER, EAGER, EAGER])
+    assert (eager_function.name, eager_function.modules) == ("init", ("e0", "e1", "e2"))

@@ -18,9 +18,9 @@ ENTRY %main {
 def test_constants_are_measured_by_their_shape() -> None:
     module = TextReader().read(TEXT, "m.txt")
     assert module is not None
-    found = find_weights(module)
-    assert (found.constants, found.bytes) == (3, 4104)
-    assert [(one.name, one.bytes) for one in found.largest] == [
+    weights = find_weights(module)
+    assert (weights.constants, weights.bytes) == (3, 4104)
+    assert [(one.name, one.bytes) for one in weights.largest] == [
         ("large", 4000),
         ("middle", 100),
         ("small", 4),

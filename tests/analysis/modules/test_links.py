@@ -27,9 +27,9 @@ def test_parameters_in_a_row_lead_from_the_initialiser_to_the_step(compiled: Com
             "module_0006.jit_eval.before_optimizations.txt": texts.evaluate(),
         }
     )
-    found = link_modules(modules, assign_processes(modules))
-    assert {one.grade for one in found} == {"guessed"}
-    assert pairs(found) == [
+    links = link_modules(modules, assign_processes(modules))
+    assert {one.grade for one in links} == {"guessed"}
+    assert pairs(links) == [
         ("jit_seed", "jit_init"),
         ("jit_train", "jit_train"),
         ("jit_init", "jit_train"),
@@ -73,8 +73,8 @@ def test_several_tensors_between_two_modules_are_one_link(compiled: Compile) -> 
             ),
         }
     )
-    found = link_modules(modules, assign_processes(modules))
-    assert pairs(found).count(("jit_init", "jit_train")) == 1
+    links = link_modules(modules, assign_processes(modules))
+    assert pairs(links).count(("jit_init", "jit_train")) == 1
 
 
 def test_two_that_could_have_made_it_give_no_guess(compiled: Compile) -> None:
@@ -124,9 +124,9 @@ def test_a_variable_hands_a_value_to_the_next_call(compiled: Compile) -> None:
         GraphNode("later", "ReadVariableOp", ("handle",), "", has_text=False),
         GraphNode("product", "Mul", ("later", "y"), "cluster_1", has_text=False),
     )
-    found = link_modules(
+    links = link_modules(
         modules, assign_processes(modules), [FrameworkGraph("graph.pbtxt", "", nodes)]
     )
-    assert pairs(found) == [("cluster_0", "cluster_0"), ("cluster_0", "cluster_1")]
-    assert found[0].grade == "exact"
-    assert "variable" in found[1].via
+    assert pairs(links) == [("cluster_0", "cluster_0"), ("cluster_0", "cluster_1")]
+    assert links[0].grade == "exact"
+    assert "variable" in links[1].via

@@ -33,7 +33,7 @@ def test_a_topology_says_what_was_aimed_at() -> None:
 
 
 def test_passes_that_one_compiler_has_tell_the_backend_as_a_guess() -> None:
-    found = find_origin(
+    origin = find_origin(
         module(
             "module_0001.jit_f.0034.hlo_normalization.after_pipeline-start.before_algsimp.txt",
             "module_0001.jit_f.0035.hlo_normalization.after_triton-gemm-rewriter"
@@ -42,8 +42,8 @@ def test_passes_that_one_compiler_has_tell_the_backend_as_a_guess() -> None:
         [],
     )
 
-    assert found.backend == "gpu"
-    assert found.backend_reason == "2 passes that only GPU compilers have, and none of others"
+    assert origin.backend == "gpu"
+    assert origin.backend_reason == "2 passes that only GPU compilers have, and none of others"
 
 
 def test_one_pass_is_too_little() -> None:
@@ -76,12 +76,12 @@ def calling(*targets: str) -> HloModule:
     ],
 )
 def test_a_custom_call_that_one_backend_has_tells_it_as_a_guess(target: str, backend: str) -> None:
-    found = find_origin(
+    origin = find_origin(
         module("module_0001.f.before_optimizations.txt"), [calling("Sharding", target)]
     )
 
-    assert found.backend == backend
-    assert found.backend_reason == f"it calls {target}, which programs for no other backend do"
+    assert origin.backend == backend
+    assert origin.backend_reason == f"it calls {target}, which programs for no other backend do"
 
 
 def test_custom_calls_of_two_backends_tell_nothing() -> None:

@@ -21,7 +21,7 @@ def test_a_block_is_the_longest_run_that_fits() -> None:
     given = [Port(shape, "", "") for shape in ("a", "b", "c")]
     taken = [Port(shape, "", "") for shape in ("x", "b", "c", "y")]
     assert find_common_run(given, taken) == ("b", "c")
-    assert [one.shape for one in remove_shapes(taken, ("b",))] == ["x", "c", "y"]
+    assert [remove_shape.shape for remove_shape in remove_shapes(taken, ("b",))] == ["x", "c", "y"]
     split = [Port("b", SPLIT, ""), Port("c", "", "")]
     other = [Port("b", "{devices=[1,4]<=[4]}", ""), Port("c", "", "")]
     assert find_common_run(split, other) == ()
@@ -29,6 +29,6 @@ def test_a_block_is_the_longest_run_that_fits() -> None:
 
 def test_numbers_are_kept_apart_from_arrays(compiled: Compile) -> None:
     found = compiled({"module_0000.jit_report.before_optimizations.txt": texts.SUMMARY})
-    (one,) = [find_ports(each) for each in found]
-    assert one.arguments == one.results == ()
-    assert one.scalars == (("f32[]", "s32[]"), ("f32[]", "f32[]"))
+    (ports,) = [find_ports(each) for each in found]
+    assert ports.arguments == ports.results == ()
+    assert ports.scalars == (("f32[]", "s32[]"), ("f32[]", "f32[]"))

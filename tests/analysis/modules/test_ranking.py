@@ -65,7 +65,7 @@ def random_numbers(name: str) -> ModuleSummary:
 
 def test_a_training_step_wins_against_random_numbers_that_move_more_bytes() -> None:
     ranked = rank_modules([random_numbers("jit__normal"), trainer("jit_train_step")]).modules
-    assert [one.summary.display_name for one in ranked] == ["jit_train_step", "jit__normal"]
+    assert [module.summary.display_name for module in ranked] == ["jit_train_step", "jit__normal"]
 
 
 def test_it_wins_under_a_meaningless_name_as_well() -> None:

@@ -42,7 +42,7 @@ def test_a_static_value_shows_as_a_constant(compiled: Compile) -> None:
         }
     )
     (group,) = group_recompilations(modules, assign_processes(modules))
-    assert [one.values for one in group.differences] == [("s32[] 4", "s32[] 8")]
+    assert [difference.values for difference in group.differences] == [("s32[] 4", "s32[] 8")]
 
 
 def test_one_name_for_two_functions_is_no_retrace(compiled: Compile) -> None:

@@ -24,9 +24,9 @@ PROGRAM = {
 
 
 def played(summaries: list[ModuleSummary]) -> list[str]:
-    found = assign_roles(summaries, guess_main(rank_modules(summaries)))
-    assert all(one.reason for one in found)
-    return [one.name for one in found]
+    roles = assign_roles(summaries, guess_main(rank_modules(summaries)))
+    assert all(one.reason for one in roles)
+    return [one.name for one in roles]
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -163,6 +163,6 @@ def test_what_could_not_be_read_is_unknown(compiled: Compile) -> None:
 def test_pieces_of_autotuning_in_a_real_dump(unpacked: Callable[[str], Path]) -> None:
     folder = unpacked("gpu-h100x2-train")
     report = read_report(folder, BuildOptions())
-    found = {one.name: one.role for one in report.modules}
+    found = {module.name: module.role for module in report.modules}
     assert found.pop("jit_train_step") == "main"
     assert set(found.values()) == {"module extracted for autotuning"}

@@ -22,21 +22,21 @@ def module(text: str) -> HloModule:
 
 
 def test_arguments_bear_the_frameworks_names_and_sizes() -> None:
-    found = read_signature(module(STEP))
-    weight, batch = found.arguments
+    parsed = read_signature(module(STEP))
+    weight, batch = parsed.arguments
     assert (weight.label, weight.shape, weight.bytes) == ("params['w']", "f32[8,4]", 128)
     assert (weight.donated, weight.sharding) == (True, "{replicated}")
     assert (batch.label, batch.shape, batch.bytes, batch.donated) == ("x", "bf16[2,8]", 32, False)
-    assert (found.argument_bytes, found.partitions) == (160, 4)
+    assert (parsed.argument_bytes, parsed.partitions) == (160, 4)
 
 
 def test_results_that_come_back_in_the_shape_of_an_argument_are_counted_once_each() -> None:
-    found = read_signature(module(STEP))
-    assert [one.shape for one in found.results] == ["f32[8,4]", "f32[]"]
-    assert found.returned_arguments == 1
-    assert found.result_bytes == 132
+    parsed = read_signature(module(STEP))
+    assert [one.shape for one in parsed.results] == ["f32[8,4]", "f32[]"]
+    assert parsed.returned_arguments == 1
+    assert parsed.result_bytes == 132
 
 
 def test_a_module_without_computations_has_an_empty_signature() -> None:
-    found = read_signature(HloModule("m", "", ()))
-    assert (found.arguments, found.results, found.partitions) == ((), (), 1)
+    parsed = read_signature(HloModule("m", "", ()))
+    assert (parsed.arguments, parsed.results, parsed.partitions) == ((), (), 1)

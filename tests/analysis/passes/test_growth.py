@@ -20,5 +20,5 @@ def test_the_ends_are_counted_however_large_they_are(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("xlareport.analysis.passes.growth._BUDGET", 0)
     lines = [f"  %n{number} = f32[8,4]{{1,0}} negate(%x)\n" for number in range(3)]
     grown = modules(*("".join(lines[:count]) + dot() for count in range(4)))
-    found = measure_growth(grown, Costs())
-    assert [one.flops is not None for one in found] == [True, False, False, True]
+    growth = measure_growth(grown, Costs())
+    assert [one.flops is not None for one in growth] == [True, False, False, True]

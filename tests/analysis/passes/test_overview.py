@@ -65,7 +65,7 @@ def test_the_passes_that_changed_what_is_heavy_come_first_and_nobodys_changes_ar
     first, second = rank_busiest(between, steps)
     assert (first.name, first.steps, first.certain, first.changes) == ("b", 1, 1, 3)
     assert (second.name, second.added, second.removed) == ("a", 5, 0)
-    unnamed = [replace(one, ran=None) for one in between]
+    unnamed = [replace(boundary, ran=None) for boundary in between]
     (nobody,) = rank_busiest(unnamed, steps)
     assert (nobody.name, nobody.steps) == (None, 2)
 
@@ -75,10 +75,10 @@ def test_own_times_sum_to_the_span_at_most_and_name_the_idle() -> None:
     times = {one.name: one for one in sum_pass_times(read)}
     assert (times["inner"].self_microseconds, times["b"].self_microseconds) == (9, 10)
     assert (times["quiet"].runs, times["quiet"].changed) == (2, 0)
-    assert sum(one.self_microseconds or 0 for one in times.values()) <= (read.span or 0)
+    assert sum(time.self_microseconds or 0 for time in times.values()) <= (read.span or 0)
     assert find_pipelines(read) == {"inner"}
-    found = find_idle_passes(stages(), boundaries(stages(), [False, False]), read)
-    assert found.passes == (("quiet", 2),)
+    idle_passes = find_idle_passes(stages(), boundaries(stages(), [False, False]), read)
+    assert idle_passes.passes == (("quiet", 2),)
     assert find_idle_passes(stages(), boundaries(stages(), [False, True]), None).passes == ()
 
 

@@ -25,7 +25,7 @@ def told(parts: Sequence[Part]) -> list[object]:
             case StageEntry():
                 found.append((part.first, part.last) if part.last > part.first else part.first)
             case Pipeline():
-                found.append([part.name, *(told(one.parts) for one in part.runs)])
+                found.append([part.name, *(told(run.parts) for run in part.runs)])
     return found
 
 

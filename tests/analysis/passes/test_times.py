@@ -17,9 +17,9 @@ from xlareport.readers.pass_metadata import read_pass_metadata
 
 def test_the_time_of_a_step_is_that_of_its_passes_or_lies_between_its_files() -> None:
     measured = estimate_step_times(stages(), metadata())
-    assert [one and one.measured for one in measured[1:]] == [True, True]
+    assert [step_time and step_time.measured for step_time in measured[1:]] == [True, True]
     own = sum(timed.self_time or 0 for timed in metadata().timed())
-    assert sum(one.seconds for one in measured if one) <= own / 1e6
+    assert sum(step_time.seconds for step_time in measured if step_time) <= own / 1e6
     dated = [
         replace(one, artifacts=(replace(one.artifacts[0], entry=Entry("x", 9, float(at), Path())),))
         for at, one in zip((3, 3, 5), stages(), strict=True)

@@ -17,10 +17,10 @@ FILES = (
 
 def stages() -> tuple[SnapshotFiles, ...]:
     names = classify(FILES)
-    found = group(
+    groups = group(
         [Artifact(Entry(p, 9, None, Path(p)), n) for p, n in zip(FILES, names, strict=True)]
     )
-    return found.modules[0].stages
+    return groups.modules[0].stages
 
 
 def metadata() -> ModuleMetadata:

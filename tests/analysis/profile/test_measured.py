@@ -43,8 +43,8 @@ def test_the_slowest_say_where_they_were_made() -> None:
     events = [OpEvent("m", name, "1", (0,), at, 5) for at, name in ((0, "d"), (10, "s"), (20, "c"))]
     found = join_profile(sum_times(events)["m"], left, {})
     made = {
-        one.instruction: one
-        for one in find_makers(SnapshotSequence([given, given, left]), found.rows)
+        maker.instruction: maker
+        for maker in find_makers(SnapshotSequence([given, given, left]), found.rows)
     }
     assert (made["d"].stage, made["d"].grade) == (0, Grade.EXACT)
     assert made["s"].stage == 2

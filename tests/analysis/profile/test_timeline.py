@@ -35,7 +35,7 @@ def drawn(events: Iterable[Event]) -> Timeline:
 
 
 def test_what_runs_inside_stands_below() -> None:
-    found = drawn(
+    drawing = drawn(
         [
             ("while", 1_000_000, 9_000_000, 0),
             ("call", 2_000_000, 6_000_000, 0),
@@ -44,40 +44,45 @@ def test_what_runs_inside_stands_below() -> None:
             ("copy", 1_500_000, 8_000_000, 1),
         ]
     )
-    assert found.lanes == (Lane(1, 0), Lane(1, 1), Lane(1, 2), Lane(2, 0))
-    assert found.bars == (
+    assert drawing.lanes == (Lane(1, 0), Lane(1, 1), Lane(1, 2), Lane(2, 0))
+    assert drawing.bars == (
         Bar(0, 0, 8_000_000, "while"),
         Bar(1, 1_000_000, 4_000_000, "call"),
         Bar(1, 5_000_000, 1_000_000, "add"),
         Bar(2, 1_500_000, 500_000, "dot"),
         Bar(3, 500_000, 6_500_000, "copy"),
     )
-    assert (found.start, found.length, found.merged, found.left_out) == (1_000_000, 8_000_000, 0, 0)
+    assert (drawing.start, drawing.length, drawing.merged, drawing.left_out) == (
+        1_000_000,
+        8_000_000,
+        0,
+        0,
+    )
 
 
 def test_clocks_that_round_nest_nothing() -> None:
-    found = drawn([("a", 0, 5_000_500, 0), ("b", 5_000_000, 9_000_000, 0)])
-    assert found.lanes == (Lane(1, 0),)
+    drawing = drawn([("a", 0, 5_000_500, 0), ("b", 5_000_000, 9_000_000, 0)])
+    assert drawing.lanes == (Lane(1, 0),)
 
 
 def test_short_events_share_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made, "MOST_BARS", 2)
     monkeypatch.setattr(made, "_SLICES", 4)
     short = [(f"s{n}", n * 1_000_000, n * 1_000_000 + 500_000, 0) for n in range(100)]
-    found = drawn([("long", 100_000_000, 200_000_000, 0), *short, ("b", 0, 90_000_000, 1)])
-    own = {one.instruction for one in found.bars if one.count == 1}
+    drawing = drawn([("long", 100_000_000, 200_000_000, 0), *short, ("b", 0, 90_000_000, 1)])
+    own = {bar.instruction for bar in drawing.bars if bar.count == 1}
     assert {"long", "b"} <= own
-    assert sum(one.count for one in found.bars) == 102
-    assert found.merged == 100
-    assert len(found.bars) < 10
-    assert all(one.instruction == "" for one in found.bars if one.count > 1)
+    assert sum(bar.count for bar in drawing.bars) == 102
+    assert drawing.merged == 100
+    assert len(drawing.bars) < 10
+    assert all(bar.instruction == "" for bar in drawing.bars if bar.count > 1)
 
 
 def test_of_too_many_threads_the_busiest_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made, "MOST_LANES", 2)
-    found = drawn(("x", 0, 1_000_000 * (thread + 1), thread) for thread in range(4))
-    assert found.lanes == (Lane(3, 0), Lane(4, 0))
-    assert (len(found.bars), found.left_out, found.length) == (2, 2, 4_000_000)
+    drawing = drawn(("x", 0, 1_000_000 * (thread + 1), thread) for thread in range(4))
+    assert drawing.lanes == (Lane(3, 0), Lane(4, 0))
+    assert (len(drawing.bars), drawing.left_out, drawing.length) == (2, 2, 4_000_000)
 
 
 def test_the_median_run_and_the_slowest_are_chosen() -> None:
@@ -92,7 +97,7 @@ def test_runs_that_are_too_many_to_keep_have_none(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(times, "MOST_DRAWN", 3)
     events = [OpEvent("m", "a", str(run), (0,), 10 * run, 5 + run) for run in range(4)]
     found = sum_times(events)["m"]
-    assert [(one.number, one.among) for one in found.steps] == [(2, 3), (3, 3)]
+    assert [(step.number, step.among) for step in found.steps] == [(2, 3), (3, 3)]
     assert len(found.runs) == 4
 
 
@@ -102,8 +107,8 @@ def test_the_runs_of_a_module() -> None:
         for run, start, length in (("7", 0, 5), ("8", 10, 9), ("9", 30, 6), ("9", 36, 1))
     ]
     steps = sum_times(events)["m"].steps
-    assert [(one.run, one.number, one.start, one.length) for one in steps] == [
+    assert [(step.run, step.number, step.start, step.length) for step in steps] == [
         ("9", 3, 30, 7),
         ("8", 2, 10, 9),
     ]
-    assert [len(one.bars) for one in steps] == [2, 1]
+    assert [len(step.bars) for step in steps] == [2, 1]

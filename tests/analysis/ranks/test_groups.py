@@ -311,10 +311,10 @@ def other_process(one: ModuleSummary, *, turned: bool) -> ModuleSummary:
 def test_the_order_of_collectives_is_compared_first(compiled: Compile, *, turned: bool) -> None:
     (one,) = compiled({"module_0000.jit_step.before_optimizations.txt": REDUCE})
     both = [one, other_process(one, turned=turned)]
-    (found,) = group_ranks(both, list_ranks(both, group([])))
-    assert len(found.modules) == 2
-    assert found.verdict == "unknown"
-    assert [each.what for each in found.differences] == (
+    (rank,) = group_ranks(both, list_ranks(both, group([])))
+    assert len(rank.modules) == 2
+    assert rank.verdict == "unknown"
+    assert [each.what for each in rank.differences] == (
         ["collective 1 in order", "collective 2 in order"] if turned else []
     )
 

@@ -16,8 +16,11 @@ def test_of_many_twins_the_line_that_differs_is_told(tmp_path: Path) -> None:
     (group,) = read_report(write_ranks(tmp_path, 8, edits), BuildOptions()).rank_groups
     assert group.first is not None
     differences = [group.first, *group.others]
-    assert {one.verdict for one in differences} == {"harmless"}
-    kinds = {(one.kind, one.computation, one.instruction, one.attribute) for one in differences}
+    assert {difference.verdict for difference in differences} == {"harmless"}
+    kinds = {
+        (difference.kind, difference.computation, difference.instruction, difference.attribute)
+        for difference in differences
+    }
     assert kinds == {
         ("metadata", "main", "reduce", "metadata"),
         ("names", "main", "call.7", "line"),

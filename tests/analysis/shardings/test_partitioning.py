@@ -15,10 +15,10 @@ def read(entry: str, header: str = ", num_partitions=2") -> HloModule:
 
 def test_the_step_that_makes_an_entry_for_parts() -> None:
     modules = [read("main"), read("main.1"), read("main.1_spmd"), read("main.1_spmd.clone")]
-    found = find_partitioning(modules)
-    assert found is not None
-    assert (found.before, found.after) == (modules[1], modules[2])
-    assert found.is_fresh
+    partitioning = find_partitioning(modules)
+    assert partitioning is not None
+    assert (partitioning.before, partitioning.after) == (modules[1], modules[2])
+    assert partitioning.is_fresh
 
 
 def test_without_such_a_step_there_is_none() -> None:
@@ -37,16 +37,16 @@ def test_a_schedule_comes_after_partitioning() -> None:
     assert has_local_shapes(scheduled)
     assert not is_partitioned(scheduled)
     assert not has_local_shapes(read("main", ", is_scheduled=true"))
-    found = find_partitioning([read("main"), read("main.1"), scheduled])
-    assert found is not None
-    assert not found.is_propagated  # nothing tells that passes ran between
+    partitioning = find_partitioning([read("main"), read("main.1"), scheduled])
+    assert partitioning is not None
+    assert not partitioning.is_propagated  # nothing tells that passes ran between
 
 
 def test_a_scheduled_module_is_not_what_the_partitioner_left() -> None:
     scheduled = read("main_spmd", ", is_scheduled=true, num_partitions=2")
-    found = find_partitioning([read("main"), scheduled])
-    assert found is not None
-    assert not found.is_fresh
+    partitioning = find_partitioning([read("main"), scheduled])
+    assert partitioning is not None
+    assert not partitioning.is_fresh
 
 
 def test_parameters_keep_their_shardings() -> None:
@@ -59,7 +59,7 @@ ENTRY e {
 """
     module = TextReader().read(text.encode(), "m.txt")
     assert module is not None
-    assert [is_sharded(each) for each in module.instructions] == [False, True]
+    assert [is_sharded(instruction) for instruction in module.instructions] == [False, True]
 
 
 def test_propagation_is_over_where_nothing_waits_for_it() -> None:

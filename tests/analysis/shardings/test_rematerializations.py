@@ -26,7 +26,11 @@ def found_in(folder: Path, *, without_passes: bool = False) -> tuple[Remateriali
     with open_source(folder) as source:
         (module,) = group(name_files(source)).modules
         snapshots = read_snapshots(module)
-        modules = [one.hlo for one in snapshots if not without_passes or one.stage.name != "pass"]
+        modules = [
+            snapshot.hlo
+            for snapshot in snapshots
+            if not without_passes or snapshot.stage.name != "pass"
+        ]
         partitioning = find_partitioning(modules)
         assert partitioning is not None
         return find_rematerializations(partitioning)

@@ -49,7 +49,9 @@ def test_without_the_passes_some_is_not_checked(unpacked: Unpack) -> None:
     modules = modules_of(unpacked("resharded") / "rematerialized")
     report = reported([modules[0], modules[-1]])
     assert report.rematerializations is not None
-    assert [one.grade for one in report.rematerializations] == ["matched"]
+    assert [rematerialization.grade for rematerialization in report.rematerializations] == [
+        "matched"
+    ]
     assert not report.is_read_fresh
     assert report.changes is None
     assert [value.part_bytes for value in report.parameters] == [2048] * 3
@@ -82,5 +84,5 @@ ENTRY {name} {{
 def test_one_partition_has_no_shardings(unpacked: Unpack) -> None:
     with open_source(unpacked("jax-cpu-train")) as source:
         for module in group(name_files(source)).modules:
-            assert report_shardings([one.hlo for one in read_snapshots(module)]) is None
+            assert report_shardings([snapshot.hlo for snapshot in read_snapshots(module)]) is None
     assert report_shardings([]) is None

@@ -16,7 +16,9 @@ def test_each_value_in_words() -> None:
     assert [(mesh.name, mesh.axes) for mesh in step.meshes] == [("mesh", "data=2, model=4")]
     assert step.manual_axes == ("data",)
     assert step.count == len(step.placements) == 9
-    words = {(each.value, each.operation): each.words for each in step.placements}
+    words = {
+        (placement.value, placement.operation): placement.words for placement in step.placements
+    }
     assert words["%arg2", "argument"].startswith("dimension 1 in 4 parts along model")
     assert words["%1", "stablehlo.dot"].startswith("dimension 0 in 2 parts along data")
     assert words["%4", "sdy.reshard"] == (
@@ -27,7 +29,7 @@ def test_each_value_in_words() -> None:
 
 def test_what_names_no_mesh_of_the_text_is_not_read() -> None:
     (step,) = list_shardy_steps([read(TEXT.replace("sdy.mesh @mesh", "sdy.mesh @other"))])
-    assert {each.words for each in step.placements} <= {
+    assert {placement.words for placement in step.placements} <= {
         "not read",
         "replicated: whole on each device; not read",
     }

@@ -69,7 +69,11 @@ def check_nesting(events: list[Event]) -> None:
 def trace_of(folder: Path, content: str = "") -> tuple[dict[str, Any], dict[str, Event]]:
     trace = make_trace(module_skeleton(parsed(folder, content or text())))
     check_format(trace)
-    return trace, {each["name"]: each for each in trace["traceEvents"] if each["ph"] == "X"}
+    return trace, {
+        traceevent["name"]: traceevent
+        for traceevent in trace["traceEvents"]
+        if traceevent["ph"] == "X"
+    }
 
 
 def test_compute_runs_beside_a_collective(tmp_path: Path) -> None:
@@ -128,7 +132,7 @@ def test_traces_of_real_dumps_keep_the_format(unpacked: Any, name: str) -> None:
 def test_a_sparse_core_has_a_lane_of_its_own(unpacked: Callable[[str], Path]) -> None:
     with open_source(unpacked("overlapped-tpu")) as source:
         modules = group(name_files(source)).modules
-        (files,) = (each for each in modules if each.name == "jit_independent")
+        (files,) = (module for module in modules if module.name == "jit_independent")
         skeleton = module_skeleton(read_module(files))
     trace = make_trace(skeleton)
     check_format(trace)
@@ -137,7 +141,9 @@ def test_a_sparse_core_has_a_lane_of_its_own(unpacked: Callable[[str], Path]) ->
         for event in trace["traceEvents"]
         if event["name"] == "thread_name"
     }
-    (sent,) = (each for each in trace["traceEvents"] if each.get("cat") == "collective")
+    (sent,) = (
+        traceevent for traceevent in trace["traceEvents"] if traceevent.get("cat") == "collective"
+    )
     assert sent["tid"] == lanes["execution thread sparsecore"]
     assert "collectives (ICI)" not in lanes
     assert " on sparsecore until all-reduce" in skeleton_text(skeleton)

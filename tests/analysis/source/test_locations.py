@@ -37,9 +37,9 @@ ENTRY %e (x: f32[4]) -> f32[4] {
 
 
 def module() -> HloModule:
-    found = TextReader().read(TEXT.encode(), "m.txt")
-    assert found is not None
-    return found
+    parsed = TextReader().read(TEXT.encode(), "m.txt")
+    assert parsed is not None
+    return parsed
 
 
 def test_the_innermost_frame_that_is_the_users_counts() -> None:
@@ -78,4 +78,4 @@ ENTRY %e (x: f32[4]) -> f32[4] {
     cluster = TextReader().read(text.encode(), "m.txt")
 
     assert cluster is not None
-    assert [place_of(each, cluster) for each in cluster.instructions] == [None, None]
+    assert [place_of(instruction, cluster) for instruction in cluster.instructions] == [None, None]

@@ -68,8 +68,8 @@ def scaled(opcode: str, literal: str) -> str:
 def test_other_arithmetic_is_named_where_it_may_round_otherwise(
     before: str, after: str, *, named: bool
 ) -> None:
-    found = numbers_changed(step(*modules(before, after)))
-    assert [one.what for one in found] == [ARITHMETIC] * named
+    changes = numbers_changed(step(*modules(before, after)))
+    assert [one.what for one in changes] == [ARITHMETIC] * named
 
 
 def test_a_convert_that_keeps_every_digit_is_not_named() -> None:
@@ -125,5 +125,5 @@ def reduced(shape: str, dimensions: str) -> str:
     ],
 )
 def test_a_dimension_of_one_has_no_order(before: str, after: str, *, named: bool) -> None:
-    found = numbers_changed(step(*modules(before, after)))
-    assert bool(found) is named
+    changes = numbers_changed(step(*modules(before, after)))
+    assert bool(changes) is named

@@ -36,30 +36,31 @@ def test_a_pass_that_the_file_before_announced_ran_alone() -> None:
 
 
 def test_a_pass_that_was_not_announced_only_ran_last() -> None:
-    found = boundaries(CHANGED, [False] * (len(CHANGED) - 1))[1]
-    assert (found.ran, found.certain) == ("cse", False)
-    assert found.note.startswith(
+    boundary = boundaries(CHANGED, [False] * (len(CHANGED) - 1))[1]
+    assert (boundary.ran, boundary.certain) == ("cse", False)
+    assert boundary.note.startswith(
         "Attributed to `cse`, the last pass between the files 0001 and 0003; earlier passes are "
     )
-    assert found.actor == "Passes up to and including `cse`"
+    assert boundary.actor == "Passes up to and including `cse`"
 
 
 def test_the_start_of_a_pipeline_is_no_pass() -> None:
-    found = boundaries(
+    boundary = boundaries(
         stages(("p", "pipeline-start", "dce"), ("q", "pipeline-start", "cse")), [True]
     )[0]
-    assert (found.ran, found.pipeline_start, found.identical) == (None, True, True)
+    assert (boundary.ran, boundary.pipeline_start, boundary.identical) == (None, True, True)
     assert (
-        found.note == "The file was written because `q` began; nothing changed since the last file."
+        boundary.note
+        == "The file was written because `q` began; nothing changed since the last file."
     )
-    assert found.actor == "Passes before `q`"
+    assert boundary.actor == "Passes before `q`"
 
 
 def test_a_change_before_a_pipeline_began_is_nobodys_and_the_last_known_pass_is_named() -> None:
     named = stages(("p", "algsimp", "dce"), ("q", "pipeline-start", "cse"))
-    found = boundaries(named, [False])[0]
-    assert (found.ran, found.certain) == (None, False)
-    assert "left no file of their own; the last that did is `algsimp`" in found.note
+    boundary = boundaries(named, [False])[0]
+    assert (boundary.ran, boundary.certain) == (None, False)
+    assert "left no file of their own; the last that did is `algsimp`" in boundary.note
 
 
 def test_snapshots_inside_a_pass_are_its_own_work() -> None:
@@ -78,9 +79,9 @@ def test_snapshots_inside_a_pass_are_its_own_work() -> None:
 
 def test_what_a_pass_wrote_before_it_set_to_work_is_not_its_work() -> None:
     tiling = SnapshotFiles("pass", 1, "tiling-rewriter", None, "tiling_rewriter", ())
-    found = boundaries([*stages(("p", "a", "b")), tiling], [False])[0]
-    assert found.ran is None
-    assert found.actor == "Passes up to tiling rewriter in `tiling-rewriter`"
+    boundary = boundaries([*stages(("p", "a", "b")), tiling], [False])[0]
+    assert boundary.ran is None
+    assert boundary.actor == "Passes up to tiling rewriter in `tiling-rewriter`"
 
 
 def test_every_boundary_was_written_if_nearly_all_files_chain() -> None:

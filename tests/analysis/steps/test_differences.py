@@ -34,9 +34,9 @@ def line(read: Read, text: str) -> Instruction:
     ],
 )  # fmt: skip
 def test_one_difference(read: Read, before: str, after: str, kind: Kind) -> None:
-    found = compare(line(read, before), line(read, after), {})
-    assert list(found) == [kind]
-    assert "→" in found[kind]
+    comparison = compare(line(read, before), line(read, after), {})
+    assert list(comparison) == [kind]
+    assert "→" in comparison[kind]
 
 
 def test_a_called_computation_under_another_name_is_no_difference(read: Read) -> None:

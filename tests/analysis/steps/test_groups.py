@@ -21,7 +21,7 @@ def test_groups_put_like_changes_together() -> None:
 def test_the_surest_examples_come_first() -> None:
     changes = [change(Kind.REPLACED, "a", Grade.GUESSED), change(Kind.REPLACED, "b")]
     [group] = grouped(changes)
-    assert [one.grade for one in group.examples] == [Grade.EXACT, Grade.GUESSED]
+    assert [example.grade for example in group.examples] == [Grade.EXACT, Grade.GUESSED]
 
 
 def test_nothing_renumbered() -> None:

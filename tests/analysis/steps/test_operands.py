@@ -23,7 +23,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
 
 def kinds(read: Read, before: str, after: str, name: str) -> list[Kind]:
     changes = step(read(before), read(after)).changes
-    return [one.kind for one in changes if one.after and one.after.instruction == name]
+    return [change.kind for change in changes if change.after and change.after.instruction == name]
 
 
 @pytest.mark.parametrize("opcode", ["copy", "bitcast", "optimization-barrier"])

@@ -44,7 +44,7 @@ BYTES = {"type": 16, "sizes": [2], "bf16s": b"\x80\x3f\x00\x40"}
 
 def test_arguments_and_result_are_arrays() -> None:
     run = read_recorded_run(record(FLOATS, {"type": 13, "elements": [BYTES]}, result=FLOATS))
-    assert [each.element_type for each in run.arguments] == ["f32", "bf16"]
+    assert [argument.element_type for argument in run.arguments] == ["f32", "bf16"]
     assert run.arguments[0].data == struct.pack("<2f", 1, 2)
     assert run.arguments[1].data == BYTES["bf16s"]
     assert run.results == run.arguments[:1]

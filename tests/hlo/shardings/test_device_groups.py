@@ -57,11 +57,11 @@ def test_none_written_means_all_where_their_number_is_known() -> None:
 
 
 def test_groups_along_a_mesh_name_its_axes() -> None:
-    found = parse_groups("mesh['x'=2,'y'=4] {'y':(1)2}")
-    assert found is not None
-    assert found.mesh is not None
-    assert found.mesh.axes == (("x", 2), ("y", 4))
-    assert [axis.text for axis in found.axes] == ["y:(1)2"]
+    groups = parse_groups("mesh['x'=2,'y'=4] {'y':(1)2}")
+    assert groups is not None
+    assert groups.mesh is not None
+    assert groups.mesh.axes == (("x", 2), ("y", 4))
+    assert [axis.text for axis in groups.axes] == ["y:(1)2"]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_the_device_of_a_maximal_one() -> None:
 
 def test_members_of_a_tuple() -> None:
     sharding = parsed("{{devices=[2]<=[2]}, {replicated}}")
-    assert [each.kind for each in sharding.elements] == ["tiled", "replicated"]
+    assert [element.kind for element in sharding.elements] == ["tiled", "replicated"]
 
 
 @pytest.mark.parametrize(

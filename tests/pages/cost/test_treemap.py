@@ -17,10 +17,10 @@ def areas(drawn: str) -> list[float]:
 
 
 def test_levels_that_all_share_are_left_out_and_the_largest_are_named() -> None:
-    found = [part("jit(f)/jvp/dot", 3.0), part("jit(f)/jvp/add", 1.0), part("jit(f)/sub", 1.0)]
+    parts = [part("jit(f)/jvp/dot", 3.0), part("jit(f)/jvp/add", 1.0), part("jit(f)/sub", 1.0)]
 
-    assert treemap_words(found) == "Roofline time by op_name scope; largest: jvp 80%, sub 20%"
-    assert "<title>jvp/dot: 60%</title>" in treemap(found)
+    assert treemap_words(parts) == "Roofline time by op_name scope; largest: jvp 80%, sub 20%"
+    assert "<title>jvp/dot: 60%</title>" in treemap(parts)
 
 
 def test_areas_are_shares_of_the_time() -> None:

@@ -50,7 +50,7 @@ def test_a_dump_without_passes_proves_nothing_about_them() -> None:
 def summary(*paths: str, flags: tuple[FlagValue, ...] = ()) -> ModuleSummary:
     (files,) = group(artifacts(*paths)).modules
     nothing = unreadable_module(files, "nobody tried").summary
-    choices = tuple(OptionOrigin(one, "somebody", "exact", "") for one in flags)
+    choices = tuple(OptionOrigin(flag, "somebody", "exact", "") for flag in flags)
     return replace(nothing, settings=choices)
 
 
@@ -65,7 +65,7 @@ def test_the_flag_in_the_dump_says_how_passes_were_dumped() -> None:
 def test_small_modules_tell_together_how_passes_were_dumped() -> None:
     names = ["0000.p.after_pipeline-start.before_a", "0001.p.after_b.before_c"]
     names += ["0002.p.after_d.before_e"]
-    modules = [summary(*(f"module_000{i}.jit_f.{one}.txt" for one in names)) for i in range(4)]
+    modules = [summary(*(f"module_000{i}.jit_f.{name}.txt" for name in names)) for i in range(4)]
     assert "too few to tell" in passes_words(modules[:1])
     assert "`--xla_dump_hlo_pass_re=.*`" in passes_words(modules)
 

@@ -35,31 +35,31 @@ def report(out: Path) -> Any:
 
 
 def test_a_function_compiled_again_stands_on_the_home_page_and_on_its_own(retraced: Path) -> None:
-    found = [one for one in report(retraced)["modules"] if one["findings"]]
-    rules = {(one["name"], rule["rule"]) for one in found for rule in one["findings"]}
+    modules = [module for module in report(retraced)["modules"] if module["findings"]]
+    rules = {(module["name"], rule["rule"]) for module in modules for rule in module["findings"]}
     assert ("jit_roll", "recompilations") in rules
     home = unescape((retraced / "site_src/index.md").read_text())
     assert home.count("guide/findings.html#recompilations") == 1
-    slug = next(one["slug"] for one in found if one["name"] == "jit_roll")
+    slug = next(module["slug"] for module in modules if module["name"] == "jit_roll")
     assert "## Findings" in (retraced / f"site_src/m/{slug}.md").read_text()
     assert "#recompilations" in unescape(part(retraced / "site_src", f"m/{slug}.html?cost"))
 
 
 def test_pieces_for_tuning_say_nothing(gpu: Path) -> None:
     modules = report(gpu)["modules"]
-    pieces = [one for one in modules if one["role"] == "module extracted for autotuning"]
+    pieces = [module for module in modules if module["role"] == "module extracted for autotuning"]
     assert pieces
-    assert not any(one["findings"] for one in pieces)
+    assert not any(piece["findings"] for piece in pieces)
 
 
 def test_the_page_of_code_has_its_data(gpu: Path) -> None:
-    (main,) = (one for one in report(gpu)["modules"] if one["name"] == "jit_train_step")
+    (main,) = (module for module in report(gpu)["modules"] if module["name"] == "jit_train_step")
     page = part(gpu / "site_src", f"m/{main['slug']}.html?code")
     (key,) = re.findall('data-xr-code="([^"]+)"', page)
     index = read_stored_value(gpu / "site_src", key)
-    units = {one["name"]: one for one in index["units"]}
+    units = {unit["name"]: unit for unit in index["units"]}
     assert {one["path"] for one in main["code"]} == {
-        file["path"] for one in index["units"] for file in one["files"] if file["path"]
+        file["path"] for unit in index["units"] for file in unit["files"] if file["path"]
     }
     kernel = units["loop_subtract_fusion"]
     labels = [one["label"] for one in kernel["files"]]
@@ -71,11 +71,11 @@ def test_the_page_of_code_has_its_data(gpu: Path) -> None:
     ]
     assert [one["text"] for one in kernel["files"][1:]] == [True] * 3
     texts = read_stored_value(gpu / "site_src", index["texts"])
-    assert {one["path"] for one in kernel["files"][1:]} <= {one[0] for one in texts["texts"]}
+    assert {one["path"] for one in kernel["files"][1:]} <= {text[0] for text in texts["texts"]}
     assert index["thunks"][kernel["thunks"][0]][7] == index["units"].index(kernel)
 
 
 def test_an_empty_ptx_says_so_and_belongs_to_the_module(gpu: Path) -> None:
-    (main,) = (one for one in report(gpu)["modules"] if one["name"] == "jit_train_step")
+    (main,) = (module for module in report(gpu)["modules"] if module["name"] == "jit_train_step")
     (empty,) = (one for one in main["code"] if one["path"].endswith(".14.ptx"))
     assert (empty["instruction"], empty["grade"]) == (None, "matched")

@@ -19,9 +19,12 @@ Unpack = Callable[[str], Path]
 @pytest.fixture(scope="module")
 def payloads(unpacked: Unpack) -> dict[str, Any]:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
-    snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
-    stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
-    return {one.key: decode_payload(one) for one in computation_payloads("x", snapshots, stages)}
+    snapshots = SnapshotSequence([snapshot.hlo for snapshot in module.snapshots])
+    stages = [(snapshot.stage.key, snapshot.stage.label) for snapshot in module.snapshots]
+    return {
+        computation_payload.key: decode_payload(computation_payload)
+        for computation_payload in computation_payloads("x", snapshots, stages)
+    }
 
 
 def test_the_entry_comes_first_then_what_changes_most_often(payloads: dict[str, Any]) -> None:
@@ -66,13 +69,13 @@ def test_every_computation_of_every_snapshot_is_told(
     every = payloads["m/x/versions-all"]
     names = unfold_strings(Folded(*every["names"]), 1_000_000)
     module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
-    for number, one in enumerate(module.snapshots):
+    for number, snapshot in enumerate(module.snapshots):
         alive = [
             place
             for place, (first, end) in enumerate(zip(every["first"], every["end"], strict=True))
             if first <= number < end
         ]
-        assert len(alive) == len(one.hlo.computations)
+        assert len(alive) == len(snapshot.hlo.computations)
     assert {names[place] for place in alive} == set(module.snapshots[-1].hlo.by_name)
     held = [(file, size) for file, size in zip(every["in"], every["sizes"], strict=True) if size]
     for file in {file for file, _ in held}:

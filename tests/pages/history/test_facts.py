@@ -20,7 +20,7 @@ from xlareport.storage.payloads import read_payload, write_payload
 def facts(unpacked: Callable[[str], Path]) -> dict[str, Any]:
     """Of the step of a program on two GPUs."""
     with open_source(unpacked("gpu-h100x2-train")) as source:
-        (files,) = (each for each in group(name_files(source)).modules if "train" in each.key)
+        (files,) = (module for module in group(name_files(source)).modules if "train" in module.key)
         analyzed = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
     (payload,) = facts_payload("x", analyzed)
     value: dict[str, Any] = read_payload(write_payload(payload)[1])[1]

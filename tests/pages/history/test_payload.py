@@ -24,14 +24,14 @@ HEAD = (
 @pytest.fixture(scope="module")
 def payloads(unpacked: Unpack) -> dict[str, Any]:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
-    stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
+    snapshots = SnapshotSequence([snapshot.hlo for snapshot in module.snapshots])
+    stages = [(snapshot.stage.key, snapshot.stage.label) for snapshot in module.snapshots]
     return rows(history_payloads("x", snapshots, stages))
 
 
 def rows(payloads: Iterable[Payload]) -> dict[str, Any]:
     """Return the index and the chunks as rows, as the page script puts them together."""
-    found = {one.key: decode_payload(one) for one in payloads}
+    found = {payload.key: decode_payload(payload) for payload in payloads}
     return {key: _index(one) if "names" in one else _chunk(one) for key, one in found.items()}
 
 
@@ -57,8 +57,8 @@ def _chunk(chunk: dict[str, Any]) -> dict[str, Any]:
     ends = (strings(grades), strings(reasons))
     columns = (stages, strings(kinds), strings(names), *lists, *ends)
     return {
-        "subjects": [dict(zip(keys, one, strict=True)) for one in fields],
-        "standings": [*zip(*(strings(one) for one in chunk["standings"]), strict=True)],
+        "subjects": [dict(zip(keys, field, strict=True)) for field in fields],
+        "standings": [*zip(*(strings(standing) for standing in chunk["standings"]), strict=True)],
         "events": [*zip(*columns, strict=True)],
     }
 
@@ -79,8 +79,8 @@ def parts(lengths: list[int], values: list[Any]) -> list[list[Any]]:
 def events(chunk: dict[str, Any], place: int) -> list[Any]:
     """Return the events of a subject, as the page script reads them."""
     found, next_new = [], 0
-    for number, one in enumerate(chunk["subjects"]):
-        for event in one["events"]:
+    for number, subject in enumerate(chunk["subjects"]):
+        for event in subject["events"]:
             if number == place:
                 new = chunk["events"][next_new : next_new - event]
                 found += new if event < 0 else [chunk["events"][event]]
@@ -90,7 +90,7 @@ def events(chunk: dict[str, Any], place: int) -> list[Any]:
 
 def test_every_event_stands_once_and_all_are_reached(payloads: dict[str, Any]) -> None:
     chunk = payloads["m/x/history-0"]
-    new = sum(-event for one in chunk["subjects"] for event in one["events"] if event < 0)
+    new = sum(-event for subject in chunk["subjects"] for event in subject["events"] if event < 0)
     assert new == len(chunk["events"])
     told = [event for place in range(len(chunk["subjects"])) for event in events(chunk, place)]
     assert len(told) > len(chunk["events"])
@@ -130,7 +130,7 @@ def test_what_stories_name_has_a_history_though_it_came_and_went() -> None:
     kept = "ROOT %r = f32[8]{0} negate(%x)"
     texts = (kept, "%s = f32[8]{0} sine(%x)\n  ROOT %r = f32[8]{0} negate(%s)", kept)
     reader = TextReader()
-    read = [reader.read(HEAD.format(one).encode(), "m") for one in texts]
+    read = [reader.read(HEAD.format(text).encode(), "m") for text in texts]
     snapshots = SnapshotSequence([one for one in read if one is not None])
     stages = [("0", "0"), ("1", "1"), ("2", "2")]
     scripts = history_payloads("x", snapshots, stages, [(1, ("r", "s", "nothing"))])
@@ -159,7 +159,7 @@ def test_a_fusion_has_what_passes_did_to_its_matmul_before() -> None:
         "operand_precision={highest,highest}\n}\n\nENTRY"
     )
     head = HEAD.replace("-> f32[8]", "-> f32[]")
-    read = [TextReader().read(head.format(one).encode(), "m") for one in texts[:2]]
+    read = [TextReader().read(head.format(text).encode(), "m") for text in texts[:2]]
     last = head.format(texts[2]).replace("HloModule m\n\nENTRY", fused)
     modules = [one for one in [*read, TextReader().read(last.encode(), "m")] if one is not None]
     assert len(modules) == 3

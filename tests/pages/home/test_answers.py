@@ -52,8 +52,8 @@ def read(unpacked: Unpack) -> Callable[[str], AnalyzedDump]:
 def told(read: Callable[[str], AnalyzedDump]) -> Teller:
     def tell_of(name: str) -> tuple[HomeSummary, dict[str, str]]:
         analysed = read(name)
-        found = summarize_home(build_report(analysed, relate_modules(analysed)), analysed)
-        return found, {one.label: one.words.striptags() for one in found.answers}
+        home = summarize_home(build_report(analysed, relate_modules(analysed)), analysed)
+        return home, {answer.label: answer.words.striptags() for answer in home.answers}
 
     return tell_of
 
@@ -74,7 +74,7 @@ def test_a_training_step_is_known_by_its_form(told: Teller) -> None:
 
 def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
     found, said = told("gpu-h100x2-train")
-    cost = next(one for one in found.answers if one.label == "Cost")
+    cost = next(answer for answer in found.answers if answer.label == "Cost")
 
     assert "% of roofline time" in said["Cost"]
     assert "Per-device figures (2 partitions)." in said["Cost"]

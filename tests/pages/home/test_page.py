@@ -33,7 +33,7 @@ def test_steps_that_the_dump_does_not_hold_are_not_counted() -> None:
 def test_an_option_stands_once_with_all_its_values() -> None:
     settings = [choice("xla_a", "x"), choice("xla_a", "y"), choice("xla_b", "1", "versions")]
     page = home_page(report(module("main")), settings)
-    assert [(one.name, one.value) for one in page.settings] == [("xla_a", "x, y")]
+    assert [(setting.name, setting.value) for setting in page.settings] == [("xla_a", "x, y")]
     assert [one.name for one in page.differing] == ["xla_b"]
 
 

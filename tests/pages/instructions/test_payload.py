@@ -32,7 +32,7 @@ def pieces_of(module: ParsedModule, *, counted: bool = True) -> list[dict[str, A
     files = instructions_payloads(
         "x", module.final.hlo, cost, estimate_shares(cost, DEVICE) if cost else {}
     )
-    return [decode_payload(one) for one in files]
+    return [decode_payload(file) for file in files]
 
 
 def test_rows_are_those_of_the_graph_in_its_order(module: ParsedModule) -> None:
@@ -50,9 +50,9 @@ def test_rows_are_those_of_the_graph_in_its_order(module: ParsedModule) -> None:
     heaviest = max(parts, key=lambda key: parts[key])
     place = keys.index(heaviest)
     assert piece["share"][place] == pytest.approx(parts[heaviest], rel=1e-3)
-    one = cost.instructions[heaviest]
-    assert one.flops is not None
-    assert piece["flops"][place] == one.flops * one.counted
+    instruction = cost.instructions[heaviest]
+    assert instruction.flops is not None
+    assert piece["flops"][place] == instruction.flops * instruction.counted
 
 
 def test_what_is_not_counted_is_not_known(module: ParsedModule) -> None:
@@ -72,5 +72,5 @@ def test_large_modules_come_in_pieces(
     (whole,) = pieces_of(module)
     monkeypatch.setattr(instructions_payload, "PIECE", 7)
     pieces = pieces_of(module)
-    assert {one["pieces"] for one in pieces} == {len(pieces)}
-    assert [share for one in pieces for share in one["share"]] == whole["share"]
+    assert {piece["pieces"] for piece in pieces} == {len(pieces)}
+    assert [share for piece in pieces for share in piece["share"]] == whole["share"]

@@ -36,7 +36,7 @@ def recorded(folder: Path, name: str) -> ModuleRecord:
         options = ReadingOptions(pictures="none")
         analyzed = analyze(begin_reading(source, options, workers, silent, pages=True))
         report = build_report(analyzed, relate_modules(analyzed))
-    return next(each for each in report.modules if name in each.name)
+    return next(module for module in report.modules if name in module.name)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_an_amd_gpu(data: Path) -> None:
     assert "LLVM" in page.card
     assert page.compiler == ""
     assert [figure.value for figure in page.figures if figure.label == "Spilling"] == ["1"]
-    assert "AMD Instinct MI300X" in {each.title for each in page.tables["kernel-cards"].columns}
+    assert "AMD Instinct MI300X" in {column.title for column in page.tables["kernel-cards"].columns}
     assert [kernel.summary for kernel in page.kernels][:2] == [
         *("100%", "50% by registers and scalar registers"),
     ]
@@ -114,7 +114,7 @@ def test_the_report_has_them(unpacked: Callable[[str], Path]) -> None:
         assert kernel.share is not None
     assert record.gemms is not None
     assert len(record.gemms.gemms) > 2
-    assert all(each.loaded_bytes for each in record.gemms.gemms)
+    assert all(gemm.loaded_bytes for gemm in record.gemms.gemms)
     assert record.tuning is not None
     assert record.tuning.results == ()
     assert record.command_buffers

@@ -18,8 +18,8 @@ def artifacts(*paths: str) -> list[Artifact]:
 
 
 def test_a_pass_snapshot_is_described_in_a_sentence() -> None:
-    (one,) = artifacts("module_0008.jit_f.0017.simplification.after_algsimp.before_dce.txt")
-    assert describe(one.name) == (
+    (artifact,) = artifacts("module_0008.jit_f.0017.simplification.after_algsimp.before_dce.txt")
+    assert describe(artifact.name) == (
         "Snapshot 17 in the pipeline simplification, after algsimp, before dce."
     )
     (start,) = artifacts("module_0008.jit_f.0000.p.after_pipeline-start.before_pipeline-end.txt")
@@ -37,7 +37,7 @@ def test_each_form_of_a_name_is_shown_once_hlo_first() -> None:
     assert [form.files for form in page.forms] == ["2 files", "1 file", "1 file"]
     assert page.forms[0].title == "HLO between two passes"
     assert "".join(token.text for token in page.forms[0].tokens).endswith(".txt")
-    assert [one.modules for one in page.module_names] == ["1 module"]
+    assert [module_name.modules for module_name in page.module_names] == ["1 module"]
 
 
 def test_the_formats_of_a_snapshot_are_one_form_and_parts_are_explained_once() -> None:
@@ -49,7 +49,7 @@ def test_the_formats_of_a_snapshot_are_one_form_and_parts_are_explained_once() -
     assert "HLO text" in first.formats[0].holds
     explained = [one.text for form in (first, second) for one in form.new]
     assert len(explained) == len(set(explained))
-    assert "0001" in [one.text for one in second.tokens]
+    assert "0001" in [token.text for token in second.tokens]
     assert "0001" not in [one.text for one in second.new]
 
 
@@ -81,8 +81,8 @@ def test_a_title_says_nothing_twice() -> None:
 
 
 def test_a_file_that_is_no_snapshot_says_what_it_holds() -> None:
-    (one,) = artifacts("module_0001.jit_f.debug_options")
-    assert describe(one.name) == (
+    (artifact,) = artifacts("module_0001.jit_f.debug_options")
+    assert describe(artifact.name) == (
         "Flags: XLA's options for this module that differ from their defaults."
     )
     (page,) = artifacts("module_0001.jit_f.before_optimizations.html")

@@ -46,7 +46,7 @@ def payloads_of(text: str, folder: Path) -> Payloads:
 
 def values_of(payloads: Iterable[Payload]) -> Payloads:
     """Return the values of payloads by their keys."""
-    return {one.key: decode_payload(one) for one in payloads}
+    return {payload.key: decode_payload(payload) for payload in payloads}
 
 
 def strings(listed: Any) -> list[str]:
@@ -81,7 +81,9 @@ def test_what_was_measured_stands_beside_the_cost(tmp_path: Path) -> None:
     found = graph_payloads("g", module.final, None, Known(time=times.shares), times.instructions)
     made = values_of(found)
     values, numbers = made["g-0"]["times"]
-    told = dict(zip(strings(made["g"]["names"]), (values[one] for one in numbers), strict=True))
+    told = dict(
+        zip(strings(made["g"]["names"]), (values[number] for number in numbers), strict=True)
+    )
     assert told["w"] == [1, 4e-6, 3e-6, 4e-6, 1.0, 0.0]
     assert (told["i"], told["x"]) == ([1, 1e-6, 1e-6, 1e-6, 0.25, 1.0], None)
     shades, shade = made["g"]["shades"], made["g"]["shade"]
@@ -116,7 +118,7 @@ def test_operands_are_distances_and_names_that_nobody_bears_are_left_out(made: P
     assert rows(index["operands"]) == [[], [], [], [3, 2], [], ["1#0", "1#1"]]
     assert index["controls"] == {"5": [4]}
     words, numbers = index["arguments"]
-    assert [strings(words)[one] for one in numbers] == ["0", "3", "", "", "0", ""]
+    assert [strings(words)[number] for number in numbers] == ["0", "3", "", "", "0", ""]
 
 
 def test_colours_are_those_of_the_pictures(made: Payloads) -> None:

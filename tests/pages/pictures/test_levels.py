@@ -63,23 +63,23 @@ def strings(listed: Any) -> list[str]:
 @pytest.fixture
 def framed() -> HloModule:
     """Return a module whose entry has no room to open its loop in place."""
-    lines = "\n".join(f"  e.{one} = f32[8] exponential(i)" for one in range(80))
-    found = TextReader().read(FRAMED.replace("LINES", lines).encode(), "m.txt")
-    assert found is not None
-    return found
+    lines = "\n".join(f"  e.{number} = f32[8] exponential(i)" for number in range(80))
+    parsed = TextReader().read(FRAMED.replace("LINES", lines).encode(), "m.txt")
+    assert parsed is not None
+    return parsed
 
 
 @pytest.fixture
 def module() -> HloModule:
-    found = TextReader().read(TEXT.encode(), "m.txt")
-    assert found is not None
-    return found
+    parsed = TextReader().read(TEXT.encode(), "m.txt")
+    assert parsed is not None
+    return parsed
 
 
 def test_the_index_tells_what_leads_where(module: HloModule) -> None:
     found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
-    values = {one.key: decode_payload(one) for one in found.payloads}
+    values = {payload.key: decode_payload(payload) for payload in found.payloads}
     index = values["m/x/pictures-last"]
     assert strings(index["targets"]) == ["c=main", "c=fused"]
     assert strings(index["titles"]) == ["entry main", "fused"]
@@ -96,7 +96,9 @@ def test_the_index_tells_what_leads_where(module: HloModule) -> None:
 def test_what_has_frames_is_laid_out_beforehand(framed: HloModule) -> None:
     found = snapshot_levels("m/x/pictures-last", "m/x/graph", framed, NOTHING, every=False)
     assert found is not None
-    assert [(one.key, one.bundle) for one in found.requests] == [("c=body", "m/x/pictures-last-0")]
+    assert [(request.key, request.bundle) for request in found.requests] == [
+        ("c=body", "m/x/pictures-last-0")
+    ]
 
 
 def test_beyond_the_limit_the_page_says_how_to_get_more(

@@ -25,9 +25,9 @@ ENTRY main {
 
 @pytest.fixture
 def module() -> HloModule:
-    found = TextReader().read(HLO.encode(), "m")
-    assert found is not None
-    return found
+    parsed = TextReader().read(HLO.encode(), "m")
+    assert parsed is not None
+    return parsed
 
 
 def made(module: HloModule, *events: OpEvent) -> Any:
@@ -57,8 +57,8 @@ def test_a_run_with_what_it_names(module: HloModule) -> None:
 
 def test_the_median_and_the_slowest(module: HloModule) -> None:
     lengths = (9, 1, 5)
-    events = [ran("d", 20 * at, one, str(at)) for at, one in enumerate(lengths)]
-    titles = [one["title"] for one in made(module, *events)["steps"]]
+    events = [ran("d", 20 * at, length, str(at)) for at, length in enumerate(lengths)]
+    titles = [step["title"] for step in made(module, *events)["steps"]]
     assert titles == ["median: run 3 of 3, 5 µs", "slowest: run 1 of 3, 9 µs"]
 
 

@@ -41,7 +41,7 @@ def test_a_link_that_the_graph_proves_is_exact_and_drawn(
     picture = program_picture(report)
     assert picture is not None
     (drawing,) = picture.drawings
-    assert [(one.source, one.target) for one in drawing.edges] == [(link.source, link.target)]
+    assert [(edge.source, edge.target) for edge in drawing.edges] == [(link.source, link.target)]
     assert len(links_table(report).rows) == 1
 
 
@@ -49,8 +49,8 @@ def test_the_page_says_what_is_inside_a_cluster_and_what_is_not(
     clusters: tuple[AnalyzedDump, ReportRecord],
 ) -> None:
     (graph,) = page_of(clusters).graphs
-    assert [one.name for one in graph.clusters] == ["cluster_0", "cluster_1"]
-    assert all(len(one.modules) == 1 for one in graph.clusters)
+    assert [cluster.name for cluster in graph.clusters] == ["cluster_0", "cluster_1"]
+    assert all(len(cluster.modules) == 1 for cluster in graph.clusters)
     assert {one.op for one in graph.outside} == {"AsString", "StringToNumber"}
     assert all(one.reason.startswith("guessed") for one in graph.outside)
 
@@ -78,11 +78,11 @@ def test_the_log_of_the_framework_says_why_an_operation_was_left_out(unpacked: U
 def test_ranks_that_order_their_collectives_differently_are_told(unpacked: Unpack) -> None:
     made_of_it = made(unpacked, "two-ranks")
     page = page_of(made_of_it)
-    (one,) = page.ranks
-    assert "running them together hangs" in one.note
-    assert [module.name.partition("/")[0] for module in one.modules] == ["rank0", "rank1"]
-    assert [row.what for row in one.rows][:2] == ["collective 1 in order", "collective 2 in order"]
-    assert one.rows[0].values[0].startswith("all-reduce f32[]")
+    (rank,) = page.ranks
+    assert "running them together hangs" in rank.note
+    assert [module.name.partition("/")[0] for module in rank.modules] == ["rank0", "rank1"]
+    assert [row.what for row in rank.rows][:2] == ["collective 1 in order", "collective 2 in order"]
+    assert rank.rows[0].values[0].startswith("all-reduce f32[]")
     assert page.lead.unescape().startswith("3 modules: 1 program (compiled 2 times)")
     picture = program_picture(made_of_it[1])
     assert picture is not None
@@ -128,5 +128,5 @@ def test_a_trace_beside_the_dump_decides_and_is_told(unpacked: Unpack) -> None:
     _, report = made(unpacked, "traced")
     assert report.main is not None
     assert (report.main.name, report.main.sureness) == ("jit_advance", "clear")
-    runs = {one.name: one.runs for one in report.modules}
+    runs = {module.name: module.runs for module in report.modules}
     assert runs == {"jit_advance": 400, "jit_overview": 1}

@@ -192,7 +192,7 @@ def run(dump: Path, out: Path, *options: str) -> Result:
 
 def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
     """Return the names of all pages and parts, and of those that could not be made."""
-    found = {one.relative_to(out / "site_src").as_posix(): one for one in out.rglob("*.md")}
+    found = {path.relative_to(out / "site_src").as_posix(): path for path in out.rglob("*.md")}
     texts = {name: one.read_text() for name, one in found.items()} | dict(parts(out / "site_src"))
     return set(texts), {name for name, text in texts.items() if PLAIN in text}
 
@@ -233,7 +233,7 @@ def test_a_fault_costs_a_page(
     assert all(expected and re.fullmatch(expected, one) for one in plain)
     assert bool(plain) == bool(expected)
     report = json.loads((tmp_path / "out/site_src/report.json").read_text())
-    assert all("could not be made" in one["message"] for one in report["problems"])
+    assert all("could not be made" in problem["message"] for problem in report["problems"])
     assert len(report["problems"]) >= max(1, len(plain))
 
 
@@ -266,9 +266,9 @@ def test_a_fault_in_what_joins_the_modules_costs_itself(
     assert pages_and_plain(tmp_path)[1] == set()
     report = json.loads((tmp_path / "site_src/report.json").read_text())
     assert len(report["modules"]) == 2
-    faults = [one["message"] for one in report["problems"]]
+    faults = [problem["message"] for problem in report["problems"]]
     assert faults
-    assert all("could not be made: a fault of xlareport (Zero" in one for one in faults)
+    assert all("could not be made: a fault of xlareport (Zero" in fault for fault in faults)
 
 
 def test_a_whole_site_with_a_page_that_failed(
@@ -290,7 +290,7 @@ def test_the_plain_page_is_told_and_escaped() -> None:
     assert "&#60;purpose&#62;" in files[0][1]
     assert "<b>" not in files[0][1]
     assert 'href="../coverage.html#problems"' in html.unescape(files[0][1])
-    assert [one.path for one in faults.problems] == ["dump"]
+    assert [problem.path for problem in faults.problems] == ["dump"]
 
 
 def test_a_part_that_failed_says_so_in_its_place() -> None:

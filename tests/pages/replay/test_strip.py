@@ -11,7 +11,7 @@ def bar(error: float | None, *, is_marked: bool = False) -> ReplayBar:
 
 def test_bars_are_in_powers_of_ten() -> None:
     strip = replay_strip([bar(0.0), bar(1e-6), bar(1e-3), bar(None)], 1e-5, "words")
-    heights = [float(each) for each in re.findall(r'height="([\d.]+)"/>', strip)]
+    heights = [float(match) for match in re.findall(r'height="([\d.]+)"/>', strip)]
     assert heights == sorted(heights)
     assert heights[0] == 2.0
     assert heights[2] - heights[1] == heights[1]

@@ -51,12 +51,15 @@ def unpacked_names(packed: dict[str, Any]) -> list[str]:
 
 
 def payload_of(module: ParsedModule) -> dict[str, Any]:
-    modules = [one.hlo for one in module.snapshots]
+    modules = [snapshot.hlo for snapshot in module.snapshots]
     stages = [
         SearchedSnapshot(
-            one.stage.key, one.stage.label, one.stage.number_and_pipeline, has_text=True
+            snapshot.stage.key,
+            snapshot.stage.label,
+            snapshot.stage.number_and_pipeline,
+            has_text=True,
         )
-        for one in module.snapshots
+        for snapshot in module.snapshots
     ]
     told = [(1, touched(step(*modules)))]
     ((_, script),) = searched("x", modules, stages, told).payloads
@@ -65,7 +68,7 @@ def payload_of(module: ParsedModule) -> dict[str, Any]:
 
 
 def test_everything_knows_its_first_and_last_snapshot(module: ParsedModule) -> None:
-    found = search_index([one.hlo for one in module.snapshots])
+    found = search_index([snapshot.hlo for snapshot in module.snapshots])
 
     assert found.instructions == {"x.1": (0, 1), "a.7": (0, 0), "r.10": (0, 0), "m.01": (1, 1)}
     assert found.opcodes["parameter"] == (0, 1)
@@ -79,11 +82,11 @@ def test_what_is_too_long_is_left_out(tmp_path: Path) -> None:
     text = FIRST.replace("jit(f)", "x" * 2_000)
     (tmp_path / "module_0000.m.after_optimizations.txt").write_text(text)
     module = read_one_module(tmp_path, "module_0000.m", BuildOptions())
-    assert search_index([one.hlo for one in module.snapshots]).op_names == {}
+    assert search_index([snapshot.hlo for snapshot in module.snapshots]).op_names == {}
 
 
 def test_steps_say_what_they_added_removed_and_changed(module: ParsedModule) -> None:
-    found = touched(step(*(one.hlo for one in module.snapshots)))
+    found = touched(step(*(snapshot.hlo for snapshot in module.snapshots)))
 
     total = [sum(figures) for figures in zip(*found.opcodes.values(), strict=True)]
     assert total[0] > 0
@@ -97,7 +100,7 @@ def test_names_read_back_as_they_were(module: ParsedModule) -> None:
     packed = value["kinds"]["instruction"]
 
     assert sorted(unpacked_names(packed)) == ["a.7", "m.01", "r.10", "x.1"]
-    codes = [value["codes"][one] for one in packed["codes"]]
+    codes = [value["codes"][code] for code in packed["codes"]]
     told = dict(zip(unpacked_names(packed), codes, strict=True))
     assert told["m.01"] == "multiply"
     assert value["spans"][packed["spans"][0]] == [0, 0]
@@ -126,10 +129,10 @@ def test_each_module_of_a_report_has_one(unpacked: Unpack) -> None:
     index = values[f"m/{module.files.slug}/search"]
 
     everything = {
-        one.name
+        instruction.name
         for shot in module.snapshots
         for c in shot.hlo.computations
-        for one in c.instructions
+        for instruction in c.instructions
     }
     assert set(unpacked_names(index["kinds"]["instruction"])) == everything
     assert len(index["stages"]) == len(module.snapshots)

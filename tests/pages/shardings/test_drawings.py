@@ -38,7 +38,7 @@ def test_a_large_mesh_is_not_drawn() -> None:
 def sharding(
     tiles: tuple[int, ...], *holders: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> ShardingRecord:
-    return ShardingRecord("", "", 1, tiles, tuple(HolderRecord(*each) for each in holders))
+    return ShardingRecord("", "", 1, tiles, tuple(HolderRecord(*holder) for holder in holders))
 
 
 def test_who_holds_which_part() -> None:
