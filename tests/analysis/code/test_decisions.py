@@ -54,6 +54,16 @@ def test_a_fusion_of_a_fusion_is_followed_to_the_instruction_of_the_end() -> Non
     assert set(found) == {("main", "dot.1"), ("main", "loop_add_fusion")}
 
 
+def test_a_copy_that_a_later_pass_made_is_not_what_the_pass_refused() -> None:
+    text = TEXT.replace(
+        b"  dot.1 =", b"  copy.8 = f32[4] copy(a)\n  copy.9 = f32[4] copy(a)\n  dot.1 ="
+    )
+    parsed = TextReader().read(text, "m.txt")
+    assert parsed is not None
+    step = refused("copy.3", "the consumer is not fusible")
+    assert group_decisions([step], parsed) == ({}, (step,))
+
+
 def test_names_that_nothing_has_are_told_apart() -> None:
     step = refused("mystery.1", "no")
     assert group_decisions([step], module()) == ({}, (step,))

@@ -102,7 +102,12 @@ class _Owners:
 
     def of(self, name: str) -> Iterable[Where]:
         """Return those with this name, else those with it up to the last number."""
-        return self._by_name.get(name) or self._by_stem.get(_stem(name)) or ()
+        if name in self._by_name:
+            return self._by_name[name]
+        stem = _stem(name)
+        places = self._by_stem.get(stem, {})
+        is_telling = stem[-1:].isdigit()  # `mul.19.0`; `copy.3` has a stem that all copies have
+        return places if is_telling or len(places) == 1 else ()
 
     def _add(self, instruction: Instruction, place: Where, module: HloModule) -> None:
         inside = [
