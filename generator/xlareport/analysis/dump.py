@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import TypeVar
 
 from xlareport.analysis.module import ModuleAnalysis, outline_of
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
@@ -37,6 +37,7 @@ from xlareport.dump.stored_groups import NamedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
+from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.packed_keys import KeyedValues, index_keys
 from xlareport.storage.shared_values import SharedValues
 from xlareport.storage.spooled_values import RESIDENT, SpooledValues
@@ -99,7 +100,7 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         return value if self.is_resident(place) else outline_of(value, self._shared)
 
 
-class OutlineSummaries(Sequence[ModuleSummary]):
+class OutlineSummaries(LazySequence[ModuleSummary]):
     """The summaries of outlines, and the places of their keys."""
 
     def __init__(self, outlines: Sequence[ModuleAnalysis]) -> None:
@@ -113,13 +114,8 @@ class OutlineSummaries(Sequence[ModuleSummary]):
     def __len__(self) -> int:
         return len(self.outlines)
 
-    @overload
-    def __getitem__(self, place: int) -> ModuleSummary: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[ModuleSummary]: ...
-    def __getitem__(self, place: int | slice) -> ModuleSummary | Sequence[ModuleSummary]:
-        if isinstance(place, slice):
-            return [self[number] for number in range(*place.indices(len(self)))]
+    def value_at(self, place: int) -> ModuleSummary:
+        """Return the summary of a module by its place."""
         return self.outlines[place].summary
 
     def __iter__(self) -> Iterator[ModuleSummary]:

@@ -6,9 +6,9 @@ Up to `PAGE` rows a table is one payload. Of a longer one `KEY` has the first ro
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import overload
 
 from xlareport.pages.tables import Cell, Table, table_file
+from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.payloads import make_payload_file
 
 PAGE = 1_000
@@ -18,7 +18,7 @@ File = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class MadeRows(Sequence[Row]):
+class MadeRows(LazySequence[Row]):
     """Rows that are made when they are asked for, in the order in which the table stands."""
 
     number: int
@@ -28,14 +28,9 @@ class MadeRows(Sequence[Row]):
     def __len__(self) -> int:
         return self.number
 
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Row]: ...
-    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
-        if isinstance(place, slice):
-            return [self.make(row) for row in range(*place.indices(self.number))]
-        return self.make(range(self.number)[place])
+    def value_at(self, place: int) -> Row:
+        """Return a row by its place."""
+        return self.make(place)
 
 
 def table_files(key: str, table: Table) -> Iterator[File]:

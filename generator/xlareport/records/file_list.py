@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
 
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import MANY_FILES
 from xlareport.dump.stored_groups import NO_OWNER, NamedDump
+from xlareport.storage.lazy_sequence import LazySequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class FileRecord:
     module: str | None
 
 
-class FileList(Sequence[FileRecord]):
+class FileList(LazySequence[FileRecord]):
     """The records of all files, by their paths."""
 
     def __init__(self, named: NamedDump, keys: Sequence[str]) -> None:
@@ -29,13 +29,8 @@ class FileList(Sequence[FileRecord]):
     def __len__(self) -> int:
         return len(self._named.artifacts)
 
-    @overload
-    def __getitem__(self, place: int) -> FileRecord: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[FileRecord]: ...
-    def __getitem__(self, place: int | slice) -> FileRecord | Sequence[FileRecord]:
-        if isinstance(place, slice):
-            return [self[number] for number in range(*place.indices(len(self)))]
+    def value_at(self, place: int) -> FileRecord:
+        """Return the record of a file by its place."""
         return self._record(self._named.artifacts[place], self._named.owners[place])
 
     def __iter__(self) -> Iterator[FileRecord]:

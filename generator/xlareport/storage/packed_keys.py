@@ -11,12 +11,13 @@ from hashlib import blake2b
 from itertools import groupby
 from typing import Generic, TypeVar, overload
 
+from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.spooled_values import RESIDENT
 
 T = TypeVar("T")
 
 
-class PackedStrings(Sequence[str]):
+class PackedStrings(LazySequence[str]):
     """Strings one behind the other."""
 
     def __init__(self, strings: Iterable[str] = ()) -> None:
@@ -33,15 +34,9 @@ class PackedStrings(Sequence[str]):
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[str]: ...
-    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
-        if isinstance(place, slice):
-            return [self[number] for number in range(*place.indices(len(self)))]
-        number = range(len(self))[place]
-        start, end = self._ends[number], self._ends[number + 1]
+    def value_at(self, place: int) -> str:
+        """Return a string by its place."""
+        start, end = self._ends[place], self._ends[place + 1]
         return self._written[start:end].decode("utf-8", "surrogatepass")
 
 

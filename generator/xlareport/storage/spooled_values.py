@@ -8,11 +8,13 @@ import pickle
 import tempfile
 import weakref
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Generic, Self, TypeVar, overload
+from typing import IO, Any, Generic, Self, TypeVar
 
 import zstandard
+
+from xlareport.storage.lazy_sequence import LazySequence
 
 T = TypeVar("T")
 
@@ -21,7 +23,7 @@ RESIDENT = 256
 _LEVEL = 1
 
 
-class SpooledValues(Sequence[T], Generic[T]):
+class SpooledValues(LazySequence[T], Generic[T]):
     """A sequence that grows at its end; a value may be replaced.
 
     Appending raises OSError where the disk is full. A value that is read twice may be two objects.
@@ -71,17 +73,8 @@ class SpooledValues(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return len(self._offsets)
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return [self._get(number) for number in range(*place.indices(len(self)))]
-        return self._get(place)
-
     def __iter__(self) -> Iterator[T]:
-        return map(self._get, range(len(self)))
+        return map(self.value_at, range(len(self)))
 
     def _put(self, value: T) -> tuple[int, int]:
         if len(self._held) < self._resident:
@@ -96,7 +89,8 @@ class SpooledValues(Sequence[T], Generic[T]):
         self._end += len(written)
         return place
 
-    def _get(self, place: int) -> T:
+    def value_at(self, place: int) -> T:
+        """Return the value at a place, from the file where it is not in memory."""
         offset = self._offsets[place]
         if offset < 0:
             return self._held[offset]

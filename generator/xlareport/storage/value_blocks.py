@@ -5,8 +5,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import Generic, TypeVar
 
+from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.spooled_values import FilledValues, SpooledValues
 
 T = TypeVar("T")
@@ -15,7 +16,7 @@ _OPEN = 4
 """Blocks that are in memory at a time."""
 
 
-class ValueBlocks(Sequence[T], Generic[T]):
+class ValueBlocks(LazySequence[T], Generic[T]):
     """A sequence of which few blocks are in memory at a time."""
 
     def __init__(self, blocks: SpooledValues[tuple[T, ...]], values: Iterable[T]) -> None:
@@ -30,14 +31,9 @@ class ValueBlocks(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return self._length
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return [self[number] for number in range(*place.indices(self._length))]
-        block, inside = divmod(range(self._length)[place], _TOGETHER)
+    def value_at(self, place: int) -> T:
+        """Return a value by its place; its block stays in memory for a while."""
+        block, inside = divmod(place, _TOGETHER)
         if block not in self._open:
             if len(self._open) >= _OPEN:
                 del self._open[next(iter(self._open))]

@@ -4,7 +4,6 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import overload
 
 from xlareport.analysis.modules.evidence import PIECES, Evidence, Piece
 from xlareport.analysis.modules.helper_modules import classify_helper
@@ -21,6 +20,7 @@ from xlareport.analysis.modules.recompilations import find_repeated, function_na
 from xlareport.analysis.modules.state import updates_state
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge.main_record import main_record
+from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.packed_keys import ChosenValues
 
 _OFTEN = Assumptions(trip_count=10_000)
@@ -59,7 +59,7 @@ class Ranked:
         return list_evidence(self.summary, most, self.others) if most is not None else ()
 
 
-class RankedModules(Sequence[Ranked]):
+class RankedModules(LazySequence[Ranked]):
     """Modules in the order of their scores, each made when it is asked for."""
 
     def __init__(
@@ -83,13 +83,8 @@ class RankedModules(Sequence[Ranked]):
     def __len__(self) -> int:
         return len(self.order)
 
-    @overload
-    def __getitem__(self, place: int) -> Ranked: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Ranked]: ...
-    def __getitem__(self, place: int | slice) -> Ranked | Sequence[Ranked]:
-        if isinstance(place, slice):
-            return [self._ranked(number) for number in self.order[place]]
+    def value_at(self, place: int) -> Ranked:
+        """Return a module by its rank, from 0."""
         return self._ranked(self.order[place])
 
     def __iter__(self) -> Iterator[Ranked]:
