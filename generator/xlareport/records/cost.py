@@ -193,7 +193,12 @@ class CostRecord:
     """Whether something could not be counted, so that the figures are at least so much."""
     unknown_loops: int
     recomputed_flops: int
-    """Flops of one device that repeat others to save memory; without them remain the model's."""
+    """Flops of one device that repeat others to save memory; without them remain the model's.
+
+    About: fusions repeat cheap operations, with a checkpoint or without one.
+    """
+    recomputed_product_flops: int
+    """Those of them in dots, convolutions and library calls, which no fusion repeats."""
     precisions: tuple[PrecisionSum, ...]
     """The products by precision."""
     products: tuple[ProductRecord, ...]
@@ -217,7 +222,8 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         bytes_of_all_devices=_times(totals.bytes_accessed, totals.devices),
         at_least=totals.is_partial,
         unknown_loops=sum(loop.trip_count.count is None for loop in cost_report.loops),
-        recomputed_flops=cost_report.recomputed_flops,
+        recomputed_flops=cost_report.recomputed.total,
+        recomputed_product_flops=cost_report.recomputed.products,
         precisions=sum_by_precision(cost_report.products),
         products=tuple(_product(row) for row in cost_report.products[:_MOST_PRODUCTS]),
         heaviest=tuple(_heavy(heavy_row) for heavy_row in cost_report.heaviest[:_MOST]),

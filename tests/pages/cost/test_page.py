@@ -1,7 +1,10 @@
 """The parts of a module's page on what it costs."""
 
+from dataclasses import replace
+
 from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
+from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.pages.cost.page import cost_page, cost_parts, per_device
 from xlareport.pages.module.parts import module_parts
 
@@ -28,3 +31,22 @@ def test_figures_of_one_device_stand_beside_the_whole_and_are_never_a_saving(
     flops = page.counts[0]
     assert int(flops.together.replace(",", "")) == 2 * int(flops.counted.replace(",", ""))
     assert per_device(1) == ""
+
+
+def test_what_is_recomputed_beside_matmuls_is_about(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+
+    def told(total: int, products: int) -> list[tuple[str, str]]:
+        of = replace(cost, recomputed=RecomputedFlops(total, products))
+        figures = cost_page(view, analysis_of(view, of), of).figures
+        return [(one.value, one.note) for one in figures if one.label == "Recomputed"]
+
+    assert told(0, 0) == []
+    [(size, note)] = told(2000, 2000)
+    assert "about" not in size + note
+    [(size, note)] = told(2000, 1500)
+    assert size.startswith("about 2")
+    assert note.startswith("about ")
+    assert "1.50 kFLOP in matmuls and convolutions; the rest" in note
+    [(_, note)] = told(2000, 0)
+    assert "none in matmuls and convolutions" in note

@@ -14,6 +14,8 @@ FRAMEWORK = "the framework"
 _BY_XLA = re.compile(r"\.remat(?:\d{0,9}|_(?:un)?compressed)(?=\.|\Z)")
 _BY_FRAMEWORK = "rematted_computation"
 """What jax.checkpoint writes into the scope of what it computes again."""
+_PRODUCTS = frozenset({"dot", "convolution", "custom-call"})
+"""Opcodes that fusions do not repeat."""
 _ASKING = "checkpoint"
 """The scope of what jax.checkpoint encloses."""
 
@@ -53,8 +55,20 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
     return tuple(found_rematerialized)
 
 
-def count_recomputed(module: HloModule, cost: ModuleCost, before: HloModule | None = None) -> int:
-    """Return the flops of one run that repeat others, about; what is inside of fusions included.
+@dataclass(frozen=True, slots=True)
+class RecomputedFlops:
+    """The flops of one run that repeat others; zero where nothing does."""
+
+    total: int
+    """All: about, since fusions repeat cheap operations without a checkpoint too."""
+    products: int
+    """Those of dots, convolutions and library calls, which no fusion repeats."""
+
+
+def count_recomputed(
+    module: HloModule, cost: ModuleCost, before: HloModule | None = None
+) -> RecomputedFlops:
+    """Return the flops of one run that repeat others; what is inside of fusions included.
 
     In a fusion that XLA repeats, as its name says, all of it counts. Of what the framework asked
     for, as much counts as there is to repeat: XLA merges a value with its own repetition, and the
@@ -68,13 +82,13 @@ def count_recomputed(module: HloModule, cost: ModuleCost, before: HloModule | No
     done = _split_by_origin(module, cost)
     if not done.first:
         is_whole = any(is_gradient(instruction, module) for instruction in module.instructions)
-        return done.by_xla + (0 if is_whole else done.asked.total())
+        return _sum(done.by_xla + (Counter[_Work]() if is_whole else done.asked))
     repeated = Counter[_Work]()
     for asked in done.levels.values():
         repeated += asked & done.first
     if before is not None and repeated:
         repeated &= _beyond_first(done, _split_by_origin(before, count_cost(before)).first)
-    return done.by_xla + repeated.total()
+    return _sum(done.by_xla + repeated)
 
 
 _Work = tuple[str, int | None, int | None]
@@ -85,7 +99,7 @@ _Work = tuple[str, int | None, int | None]
 class _Origins:
     """The flops of one run of a module: repeated by XLA or the framework, and the first time."""
 
-    by_xla: int
+    by_xla: Counter[_Work]
     levels: Mapping[int, Counter[_Work]]
     """What the framework repeats, by how many checkpoints enclose it."""
     first: Counter[_Work]
@@ -104,7 +118,7 @@ def _split_by_origin(module: HloModule, cost: ModuleCost) -> _Origins:
         if instruction.opcode == "fusion" and _by(instruction) == "XLA"
         for _, name in instruction.called
     }
-    flops, first = 0, Counter[_Work]()
+    by_xla, first = Counter[_Work](), Counter[_Work]()
     levels = defaultdict[int, Counter[_Work]](Counter)
     for computation in module.computations:
         for instruction in computation.instructions:
@@ -114,12 +128,17 @@ def _split_by_origin(module: HloModule, cost: ModuleCost) -> _Origins:
             work = instruction.opcode, known.flops, instruction.shape.element_count
             done, by = known.of_all_runs(known.flops) or 0, _by(instruction)
             if computation.name in repeated or by == "XLA":
-                flops += done
+                by_xla[work] += done
             elif by:
                 levels[_level(instruction)][work] += done
             elif is_forward(instruction, module):
                 first[work] += done
-    return _Origins(flops, levels, first)
+    return _Origins(by_xla, levels, first)
+
+
+def _sum(repeated: Counter[_Work]) -> RecomputedFlops:
+    products = sum(flops for (opcode, *_), flops in repeated.items() if opcode in _PRODUCTS)
+    return RecomputedFlops(repeated.total(), products)
 
 
 def _level(instruction: Instruction) -> int:

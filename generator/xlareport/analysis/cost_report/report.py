@@ -12,7 +12,7 @@ from xlareport.analysis.cost.breakdown import (
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
-from xlareport.analysis.cost.rematerialization import count_recomputed
+from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
 from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
@@ -70,7 +70,7 @@ class CostReport:
     findings: tuple[Finding, ...]
     products: tuple[ProductRow, ...]
     """Dots, convolutions and library products, the most flops first."""
-    recomputed_flops: int
+    recomputed: RecomputedFlops
     """Those of the flops of one run that repeat others to save memory, as names and scopes say."""
     memory: MemoryReport
     source: SourceReport
@@ -115,7 +115,7 @@ def report_cost(
         layers=break_down(hlo, cost, key_by_layer(hlo), shares),
         findings=find_findings(case) if case else (),
         products=list_products(hlo, cost, device),
-        recomputed_flops=count_recomputed(hlo, cost, first),
+        recomputed=count_recomputed(hlo, cost, first),
         memory=memory,
         source=report_source_lines(evidence, cost, shares, read),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.cost.interconnect_time import links_of
+from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
@@ -189,9 +190,8 @@ def _figures(cost: CostReport) -> list[Figure]:
     if totals.flops is not None:
         note = f"{least}loops multiplied by trip count"
         figures.append(Figure("FLOPs", units.quantity(totals.flops, "FLOP"), note))
-    if totals.flops and cost.recomputed_flops:
-        again = f"{units.share(cost.recomputed_flops / totals.flops)} of FLOPs, to save memory"
-        figures.append(Figure("Recomputed", units.quantity(cost.recomputed_flops, "FLOP"), again))
+    if totals.flops and cost.recomputed.total:
+        figures.append(_recomputed(cost.recomputed, totals.flops))
     if totals.bytes_read is not None and totals.bytes_written is not None:
         moved = units.byte_size(totals.bytes_read + totals.bytes_written)
         note = f"{least}estimate; {units.byte_size(totals.bytes_read)} read, "
@@ -201,6 +201,18 @@ def _figures(cost: CostReport) -> list[Figure]:
         note = "FLOPs per byte accessed"
         figures.append(Figure("Operational intensity", f"{totals.intensity:.3g} FLOP/byte", note))
     return figures
+
+
+def _recomputed(recomputed: RecomputedFlops, flops: int) -> Figure:
+    """Return the figure: about, where more than matmuls is repeated, as fusions do anyway."""
+    size = units.quantity(recomputed.total, "FLOP")
+    note = f"{units.share(recomputed.total / flops)} of FLOPs, to save memory"
+    if recomputed.products == recomputed.total:
+        return Figure("Recomputed", size, note)
+    products = units.quantity(recomputed.products, "FLOP") if recomputed.products else "none"
+    note = f"about {note}: {products} in matmuls and convolutions; the rest is elementwise work "
+    note += "and reductions, which fusions may repeat without a checkpoint too"
+    return Figure("Recomputed", f"about {size}", note)
 
 
 def _counts(totals: Totals) -> list[Count]:
