@@ -4,17 +4,16 @@ import os
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from xlareport.cli.options import OUT_FOLDER, limited, size
 from xlareport.cli.terminal import print_problems, printable, say, short_name
-from xlareport.runtime.limits import CACHE_BYTES, Limits
+from xlareport.runtime.limits import CACHE_BYTES
 
 if TYPE_CHECKING:
     from xlareport.analysis.cost.options import CostOptions
-    from xlareport.pages.pictures.requests import PictureChoice
     from xlareport.readers.replay_result import ReplayResult
     from xlareport.records.outcome import BuildOutcome
     from xlareport.site.former_build import FormerBuild
@@ -142,27 +141,19 @@ class _BuildCommand(click.Command):
 @limited
 def command(
     dump: str,
-    out: Path,
-    jobs: int,
-    marker: str | None,
-    pictures: "PictureChoice",
     *,
-    history: Path | None,
-    keep: int | None,
     devices: Path | None,
     device: str | None,
     ptxas: str | None,
-    profiles: tuple[str, ...],
     replays: tuple[Path, ...],
     with_source: bool,
     strict: bool,
     cache_size: int,
     watch: bool,
     port: int,
-    scheduler: str | None,
     no_html: bool,
     quiet: bool,
-    limits: Limits,
+    **settings: Any,
 ) -> None:
     """Read DUMP and write a static site.
 
@@ -172,33 +163,27 @@ def command(
 
     Afterwards open OUT/site/index.html, or run `mkdocs serve` in OUT.
     """
-    if watch and no_html:
-        raise click.UsageError("--watch serves pages, which --no-html leaves out.")
-    cost_options = _cost_options(devices, device, with_source=with_source)
-    settings = {
-        "out": out,
-        "jobs": jobs,
-        "marker": marker,
-        "pictures": pictures,
-        "cost_options": cost_options,
-        "history": history,
-        "keep": keep,
-        "limits": limits,
-        "profiles": profiles,
+    settings |= {
+        "cost_options": _cost_options(devices, device, with_source=with_source),
         "replays": tuple(map(_replay_result, replays)),
         "cache_bytes": cache_size,
         "html": not no_html,
-        "scheduler": scheduler,
     }
     asked = _Build(settings, ptxas, quiet=quiet)
     if watch:
-        from xlareport.cli.watching import watch_dump
-
-        watch_dump(dump, out, port, lambda place: _summarize(asked.run(place, dump), asked))
+        _watch(asked, dump, port)
     outcome = asked.run(dump)
     _summarize(outcome, asked)
     incomplete = outcome.problems or outcome.missing
     click.get_current_context().exit(_BREACH if strict and incomplete else 0)
+
+
+def _watch(asked: "_Build", dump: str, port: int) -> NoReturn:
+    if not asked.html:
+        raise click.UsageError("--watch serves pages, which --no-html leaves out.")
+    from xlareport.cli.watching import watch_dump
+
+    watch_dump(dump, asked.out, port, lambda place: _summarize(asked.run(place, dump), asked))
 
 
 class _Build:

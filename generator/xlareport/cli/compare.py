@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
 
 if TYPE_CHECKING:
+    from xlareport.records.budgets import Budget
     from xlareport.records.compare import ComparisonRecord
     from xlareport.report import BuildOptions
 
@@ -56,9 +57,7 @@ _CAUSES = 6
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @limited
-@click.pass_context
 def command(
-    ctx: click.Context,
     base: str,
     head: str,
     *,
@@ -89,31 +88,42 @@ def command(
     """
     from xlareport.compare import compare
     from xlareport.pages.compare.results import junit, markdown
-    from xlareport.records.budgets import check, parse_budget
+    from xlareport.records.budgets import parse_budget
     from xlareport.report import BuildOptions
 
+    options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
     if more:
-        options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
         _compare_many((base, head, *more), out, options, markdown_file, quiet=quiet, json=as_json)
         return
     budgets = tuple(parse_budget(text) for text in (*fail_on, *configured_budgets(config)))
-    options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
     with progress_bar(quiet=quiet) as progress:
         profiles = profile_base, profile_head
         done = compare(base, head, options, progress, site=out is not None, profiles=profiles)
-    checked = check(done.view, budgets)
-    view = replace(done.view, breaches=checked.breaches, unchecked=checked.unchecked)
+    view = _checked(done.view, budgets)
     if junit_file:
         _write(junit_file, junit(view, budgets))
     if markdown_file:
         _write(markdown_file, markdown(view).encode())
+    _print_comparison(view, out, json=as_json)
+    broken = view.breaches or (strict and view.unchecked)
+    click.get_current_context().exit(_BREACH if broken else 0)
+
+
+def _checked(view: "ComparisonRecord", budgets: "Iterable[Budget]") -> "ComparisonRecord":
+    """Return the comparison with what its budgets say of it."""
+    from xlareport.records.budgets import check
+
+    checked = check(view, budgets)
+    return replace(view, breaches=checked.breaches, unchecked=checked.unchecked)
+
+
+def _print_comparison(view: "ComparisonRecord", out: Path | None, *, json: bool) -> None:
     for gap in view.unchecked:
         say(printable(f"Not checked: {gap.budget}. {gap.reason}"), err=True)
-    if as_json:
+    if json:
         say_json(asdict(view))
     else:
         say("\n".join(map(printable, _answer(view, out))))
-    ctx.exit(_BREACH if view.breaches or (strict and view.unchecked) else 0)
 
 
 def _compare_many(

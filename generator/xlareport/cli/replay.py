@@ -104,10 +104,7 @@ def command(
     from xlareport.replay.recorded import find_record, write_record
     from xlareport.report import BuildOptions, read_one_module
 
-    if as_bisection and (stage or outputs):
-        raise click.UsageError("--bisect runs all snapshots: it takes no --stage and no --outputs.")
-    if as_json and not as_bisection:
-        raise click.UsageError("--json goes with --bisect.")
+    _check_usage(bisects=as_bisection, runs_one=bool(stage or outputs), as_json=as_json)
     if recorded and inputs is not None:
         raise click.UsageError("--recorded and --inputs are two ways to give inputs: take one.")
     with child_process(python, Bounds(seconds, memory)) as child:
@@ -115,8 +112,7 @@ def command(
             options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
             read = read_one_module(dump, module, options, progress)
             record = write_record(*find_record(read.files), child.folder) if recorded else None
-            given = record.inputs if record is not None else inputs
-            results = record.results if record is not None else None
+            given, results = (record.inputs, record.results) if record else (inputs, None)
             result = None
             if as_bisection:
                 result = bisect(read, child, seed, given, progress, results=results)
@@ -131,6 +127,13 @@ def command(
         for line in _lines(result, read):
             say(line)
     click.get_current_context().exit(_BREACH if result.first else 0)
+
+
+def _check_usage(*, bisects: bool, runs_one: bool, as_json: bool) -> None:
+    if bisects and runs_one:
+        raise click.UsageError("--bisect runs all snapshots: it takes no --stage and no --outputs.")
+    if as_json and not bisects:
+        raise click.UsageError("--json goes with --bisect.")
 
 
 def _run_one(

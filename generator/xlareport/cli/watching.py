@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -15,7 +16,7 @@ _PATIENCE = 20.0
 """Seconds after which the files at rest are built while others still change."""
 
 
-def watch_dump(dump: str, out: Path, port: int, build: Callable[[str], None]) -> None:
+def watch_dump(dump: str, out: Path, port: int, build: Callable[[str], None]) -> NoReturn:
     """Serve OUT/site, and call `build` with a folder of the files at rest whenever they change.
 
     It ends with the process: by Ctrl-C.

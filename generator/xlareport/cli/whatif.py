@@ -13,10 +13,12 @@ from xlareport.cli.options import OUT_FOLDER, limited, size
 from xlareport.cli.terminal import progress_bar, say
 from xlareport.replay.process import default_python
 from xlareport.runtime.limits import Limits
+from xlareport.runtime.progress import ProgressCallback
 
 if TYPE_CHECKING:
     from xlareport.replay.targets import CompileTarget
     from xlareport.replay.whatif import Recompiled
+    from xlareport.report import BuildOptions
 
 _CAUSES = 6
 
@@ -78,7 +80,6 @@ def command(
     control shows how far the compilation without the change equals that of the dump; if no change
     is given, only the control runs. With --target alone the first side is the module of the dump.
     """
-    from xlareport.compare import compare
     from xlareport.replay.environments import python_with
     from xlareport.replay.process import Bounds, child_process
     from xlareport.replay.targets import parse_target
@@ -102,23 +103,30 @@ def command(
         lines = list(_control_lines(result, aim, is_dump=bool(aim and not changes)))
         is_change = bool(changes or target or release)
         if is_change or out is not None:
-            if out is not None:
-                options = replace(options, out=out)
-            compared = compare(
-                *(result.base, result.head, options, progress),
-                site=out is not None,
-                remarks=tuple(lines),
-            )
-            lines += [
-                f"{place}. {cause.sentence}"
-                for place, cause in enumerate(compared.view.causes[:_CAUSES], 1)
-            ]
-            if is_change and not compared.view.causes:
-                lines.append("No cause of a difference was found.")
+            sides = result.base, result.head
+            causes = _causes(sides, options, progress, tuple(lines), out)
+            lines += causes or (["No cause of a difference was found."] if is_change else [])
     for line in lines:
         say(line)
     if out is not None:
         say(f"Open {(out / 'site/index.html').resolve()}.")
+
+
+def _causes(
+    sides: tuple[Path, Path],
+    options: "BuildOptions",
+    progress: ProgressCallback,
+    remarks: tuple[str, ...],
+    out: Path | None,
+) -> list[str]:
+    """Compare the two compilations, write the site if asked for, and return the causes."""
+    from xlareport.compare import compare
+
+    if out is not None:
+        options = replace(options, out=out)
+    compared = compare(*sides, options, progress, site=out is not None, remarks=remarks)
+    causes = compared.view.causes[:_CAUSES]
+    return [f"{place}. {cause.sentence}" for place, cause in enumerate(causes, 1)]
 
 
 def _changes(settings: tuple[str, ...], disabled: tuple[str, ...]) -> dict[str, str]:

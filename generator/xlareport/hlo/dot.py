@@ -1,6 +1,6 @@
 """Reads XLA's `.dot` drawings: less than a text, but sometimes all there is.
 
-What a drawing does not show, and what stands in its place:
+What a drawing does not show, and what is shown in its place:
 
 - constants and broadcasts of them inside fusions: no instruction, no operand of their users
 - the root of a computation that is one of these: what it is made from is marked instead, or none

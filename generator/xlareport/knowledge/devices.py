@@ -21,11 +21,11 @@ class Device:
     vector_flops: Mapping[str, float]
     """Flops per second of everything else; empty where the maker gives none."""
     bandwidth: float
-    """Bytes per second of the main memory."""
+    """Bytes per second of the device memory."""
     source: str
     """Where the figures come from."""
     memory: int | None = None
-    """Bytes of main memory."""
+    """Bytes of device memory."""
     aliases: tuple[str, ...] = ()
     """Parts of names by which a dump may call it, in lower case."""
     interconnect: float | None = None

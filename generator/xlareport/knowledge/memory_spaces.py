@@ -15,7 +15,7 @@ class MemorySpace:
     """Backend or device, and number."""
     words: str
     where: str
-    """`main` for the device's main memory, `chip` for memory on the chip, `host`."""
+    """`main` for the device's memory, `chip` for memory on the chip, `host`."""
     evidence: str
     """What shows it."""
 

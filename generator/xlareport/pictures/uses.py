@@ -183,7 +183,7 @@ def _add_outputs(uses: Uses, instance: Instance) -> None:
     leads_on = instance.opened.keys() | instance.folding.elements.keys() | instance.places.keys()
     for operand, numbers in instance.folding.outputs.items():
         if operand.partition("#")[0] not in leads_on:
-            continue  # most of a large entry stands in other pictures
+            continue  # most of a large entry is in other pictures
         box = resolve(instance, operand).box
         if box is not None:
             uses.outputs.setdefault(box, []).extend(numbers)

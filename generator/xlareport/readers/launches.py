@@ -19,7 +19,7 @@ class Launch:
     """One way in which a kernel is launched."""
 
     blocks: int
-    """In all dimensions together."""
+    """Over all dimensions."""
     threads: int
     """Of a block, in all dimensions together."""
     dynamic_shared: int | None

@@ -145,12 +145,12 @@ class MemoryRecord:
     peak_position: int | None
     peak_instruction: str
     at_peak: tuple[LiveValueRecord, ...]
-    """The largest buffers of the main memory in use at the peak, each named by a value in it."""
+    """The largest buffers of the device memory in use at the peak, each named by a value in it."""
     peak_by_scope: tuple[PeakPartRecord, ...]
     peak_by_line: tuple[PeakPartRecord, ...]
     saving: SavingRecord | None
     lost_bytes: int | None
-    """In shared allocations of the main memory at their fullest, at most; None if not known."""
+    """In shared allocations of the device memory at their fullest, at most; None if not known."""
     donated: tuple[int, ...]
     """Numbers of arguments that may be written over."""
     could_be_donated: tuple[int, ...]

@@ -118,7 +118,7 @@ def _arrays(shape: Shape) -> Iterator[Shape]:
 
 
 def measure_on_chip_share(cost: ModuleCost) -> float:
-    """Return the part, 0 to 1, of the bytes accessed that does not go through the main memory."""
+    """Return the part, 0 to 1, of the bytes accessed that does not go through the device memory."""
     kernels = [instruction for instruction in cost.instructions.values() if not instruction.fused]
     whole = sum((kernel.bytes_accessed or 0) * kernel.counted for kernel in kernels)
     beside = sum(

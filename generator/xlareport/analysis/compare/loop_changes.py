@@ -24,7 +24,7 @@ class ComparedLoop:
     trip_count: int | None
     """None where it cannot be told."""
     outer: tuple[str, ...] = ()
-    """Names of the loops that it stands in."""
+    """Names of the loops that contain it."""
     seconds: float = 0.0
     """The roofline time in one run of the module; 0 where nothing was counted."""
     bytes: int = 0
@@ -133,7 +133,7 @@ def find_time_in_trips(
     """Return by how much the runs added or removed change the seconds and the bytes of a module.
 
     `base` and `head` are the loops of the final modules. None where these do not have the loops
-    with these trip counts, as where one was unrolled, or where one of them stands in another.
+    with these trip counts, as where one was unrolled, or where one of them contains another.
     """
     final = [
         pair

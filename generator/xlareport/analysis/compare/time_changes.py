@@ -1,7 +1,7 @@
 """Two profiles of one module: what became slower, instruction by instruction.
 
 Times are own times in one run of the module. Instructions are joined as the matching of
-both optimised modules says. What stands in a fusion counts for the fusion that ran.
+both optimised modules says. What a fusion contains counts for the fusion that ran.
 """
 
 from collections import Counter

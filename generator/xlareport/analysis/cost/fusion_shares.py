@@ -25,7 +25,7 @@ _UPDATE = {"dynamic-update-slice": 1, "scatter": 2}
 """The operand that says how much of their result is written."""
 _OTHER_SPACE = "S("
 _TILES = "T("
-"""Layouts of TPUs have tiles: what they place elsewhere is not in the main memory."""
+"""Layouts of TPUs have tiles: what they place elsewhere is not in the device memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Weight:
     moved: int = 0
     """Bytes read of parameters and written as results."""
     in_main_memory: int = 0
-    """Those of them in the main memory."""
+    """Those of them in the device memory."""
 
     def __add__(self, other: "_Weight") -> "_Weight":
         return _Weight(
@@ -244,7 +244,7 @@ def _moved(
 ) -> Iterator[tuple[int, bool]]:
     """Yield the bytes that an instruction reads of parameters, and writes of results.
 
-    With whether they are in the main memory.
+    With whether they are in the device memory.
     """
     read, written = outside
     touched = _touched(instruction, computation)

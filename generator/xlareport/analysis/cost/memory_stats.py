@@ -38,7 +38,7 @@ class MemoryStats:
     """The number of the one memory space whose shared allocations the peak counts; None for none.
 
     It is the space with the most in use, on TPUs often one on the chip: the peak is then no figure
-    of the main memory. What is held throughout is added to it, in whichever space that lies.
+    of the device memory. What is held throughout is added to it, in whichever space that lies.
     """
     peak_space_bytes: int = 0
     """How much of the peak is in the shared allocations of that space, as XLA counts it.
@@ -100,7 +100,7 @@ def _most_in(
 ) -> int | None:
     """Return the most bytes of a space in use at once; `tpu` is the module where it is for a TPU.
 
-    Elsewhere values that share a place beside the main memory are not known to count once or twice.
+    Elsewhere values that share a place beside the device memory are not known to count once or twice.
     """
     arrays = [_arrays_alone(item) for item in allocations if item.color == color]
     least = sum(measure_most(item, live) for item in arrays)
@@ -141,7 +141,7 @@ def _tpu_temp(
 
 
 def _is_in_memory(value: BufferValue, opcodes: Mapping[str, str]) -> bool:
-    """Return whether a value is in a TPU's main memory: neither a table nor a scalar register."""
+    """Return whether a value is in a TPU's device memory: neither a table nor a scalar register."""
     if is_table(value):
         return False
     opcode = opcodes.get(value.instruction, "")

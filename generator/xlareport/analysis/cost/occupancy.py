@@ -15,7 +15,7 @@ from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, Bu
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
 MAIN_MEMORY = 0
-"""The number of the device's main memory, on every backend."""
+"""The number of the device's memory, on every backend."""
 HELD = frozenset({"parameter", "output", "constant"})
 """Allocations that the caller or the program holds from the start of a run to its end."""
 BufferKey = tuple[str, tuple[int, ...]]
@@ -63,12 +63,12 @@ class Fill:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """The bytes in use of each memory space, and what uses those of the main memory."""
+    """The bytes in use of each memory space, and what uses those of the device memory."""
 
     curves: Mapping[int, tuple[int, ...]]
     """By the number of the space, at each position; the last is the end of the run."""
     slots: tuple[Slot, ...]
-    """Of the main memory."""
+    """Of the device memory."""
     fills: tuple[Fill, ...]
     """Of all shared allocations, the most lost first."""
     held: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
@@ -78,12 +78,12 @@ class Occupancy:
 
     @property
     def curve(self) -> tuple[int, ...]:
-        """Return the curve of the main memory."""
+        """Return the curve of the device memory."""
         return self.curves.get(MAIN_MEMORY, ())
 
     @property
     def peak(self) -> int:
-        """Return the most bytes of main memory in use at once."""
+        """Return the most bytes of device memory in use at once."""
         return max(self.curve, default=0)
 
     @property
@@ -92,7 +92,7 @@ class Occupancy:
         return self.curve.index(self.peak) if self.curve else 0
 
     def living(self, position: int) -> tuple[Slot, ...]:
-        """Return what is in use of the main memory at a position, largest first.
+        """Return what is in use of the device memory at a position, largest first.
 
         Each slot names a value that lives then, if there is one: none may live in what is held
         throughout.
@@ -102,7 +102,7 @@ class Occupancy:
         return tuple(sorted(living, key=lambda slot: (-slot.size, slot.key)))
 
     def is_temporary_at(self, key: BufferKey, position: int) -> bool:
-        """Return whether the place of a value, shared main memory, is in use at a position by it.
+        """Return whether the place of a value, shared device memory, is in use at a position by it.
 
         That includes what takes the value over in place, as a loop's next iteration does.
         """
@@ -116,7 +116,7 @@ class Occupancy:
 
     @cached_property
     def _temporaries(self) -> Mapping[BufferKey, Sequence[Slot]]:
-        """Return the slots of shared main memory at whose places values lie, by value."""
+        """Return the slots of shared device memory at whose places values lie, by value."""
         places: dict[tuple[int, int, int], list[Slot]] = defaultdict(list)
         allocations: dict[int, Allocation] = {}
         for slot in self.slots:

@@ -1,7 +1,7 @@
 """In which precision products are computed, as the HLO asks for it.
 
 `operand_precision` is DEFAULT, HIGH or HIGHEST, an `algorithm` names types and passes: see
-PrecisionConfig in openxla/xla, xla/xla_data.proto. What a chip makes of it stands in `devices`.
+PrecisionConfig in openxla/xla, xla/xla_data.proto. What a chip makes of it is in `devices`.
 """
 
 import re

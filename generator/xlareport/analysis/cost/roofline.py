@@ -27,7 +27,7 @@ def estimate_weight(cost: InstructionCost) -> float:
 def estimate_shares(cost: ModuleCost, device: Device) -> InstructionShares:
     """Return the part, 0 to 1, that each instruction has in the roofline time of the module.
 
-    What stands in a fusion moves nothing: its part is that of its operations, within the fusion's.
+    What a fusion contains moves nothing: its part is that of its operations, within the fusion's.
     """
     whole = estimate_total_time(cost, device)
     if not whole:

@@ -154,7 +154,7 @@ def tally_computation(work: Work | None, traffic: Traffic | None) -> Total:
 
 
 def main_memory_traffic(local: Local) -> Traffic | None:
-    """Return what of an instruction's traffic goes through the main memory; None if unknown."""
+    """Return what of an instruction's traffic goes through the device memory; None if unknown."""
     is_plain = local.traffic is not None and local.instruction.opcode not in _OF_THEIR_OWN
     try:
         return count_data_traffic(local.site, MAIN_MEMORY) if is_plain else local.traffic

@@ -31,7 +31,7 @@ def padded_size(array: Shape) -> int:
 
 
 def main_memory_size(shape: Shape) -> int:
-    """Return the bytes of those arrays of a TPU's shape that are in the main memory.
+    """Return the bytes of those arrays of a TPU's shape that are in the device memory.
 
     What lies in a memory space of its own, as in `{1,0:T(8,128)S(1)}`, is on the chip or
     the host's; of the rest whole tiles are moved.
@@ -40,7 +40,7 @@ def main_memory_size(shape: Shape) -> int:
 
 
 def main_memory_part(part: Shape, whole: Shape) -> int:
-    """Return the bytes of a part of an array where the whole is in the main memory, else 0.
+    """Return the bytes of a part of an array where the whole is in the device memory, else 0.
 
     Inside a fusion the part has no memory space of its own, and on its way into another it has
     that one's.

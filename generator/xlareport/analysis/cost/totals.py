@@ -105,7 +105,7 @@ class Composition:
         return self._fused_traffic(local, DATA)
 
     def main_memory_bytes(self, local: Local) -> int | None:
-        """Return the bytes that go through the main memory; None where they cannot be told."""
+        """Return the bytes that go through the device memory; None where they cannot be told."""
         if not self._has_tiles:
             traffic = self.traffic(local)
         elif local.instruction.opcode == "fusion":

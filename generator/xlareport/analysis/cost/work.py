@@ -1,6 +1,6 @@
 """What a module costs: flops, transcendentals, bytes, per instruction and in all.
 
-Two counts stand side by side and are never mixed: XLA's own, which exists to be checked, and ours,
+There are two counts, never mixed: XLA's own, which exists to be checked, and ours,
 which multiplies loops by their trip counts and reads known custom calls from their shapes.
 Flops are sorted by what computes them: matrix products by precision, everything else by type.
 """
@@ -88,7 +88,7 @@ class WorkFigures:
     bytes_read: int | None
     bytes_written: int | None
     main_memory_bytes: int | None
-    """Those of the bytes that go through the main memory: less where a TPU's VMEM holds some."""
+    """Those of the bytes that go through the device memory: less where a TPU's VMEM holds some."""
 
     @property
     def bytes_accessed(self) -> int | None:
@@ -99,7 +99,7 @@ class WorkFigures:
 
     @property
     def intensity(self) -> float | None:
-        """Flops for each byte of main memory; None where either is not known or nothing moves."""
+        """Flops for each byte of device memory; None where either is not known or nothing moves."""
         if self.flops is None or not self.main_memory_bytes:
             return None
         return self.flops / self.main_memory_bytes

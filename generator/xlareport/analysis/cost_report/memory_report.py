@@ -104,7 +104,7 @@ class SpaceCurve:
 
 @dataclass(frozen=True, slots=True)
 class LivingValue:
-    """A place of the main memory that is in use for a while."""
+    """A place of the device memory that is in use for a while."""
 
     name: str
     size: int
@@ -133,11 +133,11 @@ class MemoryReport:
     breakdown: tuple[ScopeShare, ...] = ()
     """The peak as the live-range file breaks it down."""
     curve: tuple[int, ...] = ()
-    """Bytes of main memory in use over the schedule, evenly thinned out; empty where not known."""
+    """Bytes of device memory in use over the schedule, thinned out evenly; empty if not known."""
     curves: tuple[SpaceCurve, ...] = ()
     """Of every memory space, by number; empty where the dump does not tell when values live."""
     living: tuple[LivingValue, ...] = ()
-    """What is in use of the main memory when, the largest."""
+    """What is in use of the device memory when, the largest."""
     occupied_peak_bytes: int | None = None
     """The most of it; None where the dump does not tell when values live."""
     space_peaks: Mapping[int, int] = field(default_factory=dict)
@@ -158,9 +158,9 @@ class MemoryReport:
     stacked: tuple[StackedBuffer, ...] = ()
     """The largest buffers into which loops write slice by slice, in any memory space."""
     stacked_at_peak: tuple[StackedBuffer, ...] = ()
-    """Those that are temporaries of the main memory and in use at its peak.
+    """Those that are temporaries of the device memory and in use at its peak.
 
-    Where the dump does not tell when values live: those that the layouts leave in main memory.
+    Where the dump does not tell when values live: those that the layouts leave in device memory.
     """
     activations: tuple[Activation, ...] = ()
     """Temporaries of the forward pass in use at the peak that the backward pass uses last."""
@@ -177,7 +177,7 @@ class MemoryReport:
 
     @property
     def lost_bytes(self) -> int:
-        """Return what holds nothing in shared allocations of main memory, each at its fullest."""
+        """Return what holds nothing in shared allocations of device memory, each at its fullest."""
         return sum(fill.lost for fill in self.fills if fill.allocation.color == MAIN_MEMORY)
 
 
@@ -308,7 +308,7 @@ class _ReportBuilder:
         return life.start <= self._occupancy.position <= life.end if life else None
 
     def _is_stacked_at_peak(self, buffer: StackedBuffer) -> bool:
-        """Return whether a loop's buffer adds to the peak of main memory, as far as is known."""
+        """Return whether a loop's buffer adds to the peak of device memory, as far as is known."""
         if self._occupancy is None:
             return not space_of(buffer.shape)
         key = (buffer.loop, (buffer.index,))

@@ -132,7 +132,7 @@ class Case:
         return seconds / self.seconds if self.seconds else 0.0
 
     def time_of_bytes(self, size: float) -> float:
-        """Return the roofline time to move so many bytes through the main memory."""
+        """Return the roofline time to move so many bytes through the device memory."""
         return size / self.device.bandwidth
 
 

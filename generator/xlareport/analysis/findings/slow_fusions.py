@@ -65,7 +65,7 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
 def _least(
     case: Case, computation: Computation, instruction: Instruction, cost: InstructionCost
 ) -> float:
-    """Return the roofline time as if all that it reads and writes came through the main memory.
+    """Return the roofline time as if all that it reads and writes came through the device memory.
 
     What lies on the chip costs no such traffic, but it is not read for nothing either.
     """

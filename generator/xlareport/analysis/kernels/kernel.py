@@ -37,15 +37,8 @@ def kernel_record(
     """Return a kernel's record; `places` are (computation, instruction, grade) of its launches."""
     card = card.running(evidence.object) if card else None
     resources = find_resources(evidence, card.unit if card else None)
-    needs = _needs(resources)
-    known = find_occupancy(needs, card.unit) if needs and card else None
-    least, most = _bounds(resources, card)
-    if known is None and least is not None and most is not None and least.share == most.share:
-        known = replace(most, limits=_common(least, most))
-    waves = _waves(resources, known, card)
-    following = _following(needs, known, card)
     spills = [resources.spill_store_bytes, resources.spill_load_bytes]
-    return KernelRecord(
+    record = KernelRecord(
         name=evidence.name,
         instructions=tuple((computation, name) for computation, name, _ in places),
         launches=evidence.named or None,
@@ -68,28 +61,46 @@ def kernel_record(
         spill_load_bytes=resources.spill_load_bytes,
         spilled_registers=resources.spilled_registers,
         spilled_scalars=resources.spilled_scalars,
-        occupancy=known.share if known else None,
-        occupancy_at_least=least.share if least and not known else None,
-        occupancy_at_most=most.share if most and not known else None,
-        limited_by=known.limited_by if known else (),
-        limits=tuple(ResourceLimit(*limit) for limit in known.limits.items()) if known else (),
-        resident_blocks=known.blocks if known else None,
         is_on_pairs=evidence.object is not None and evidence.object.in_pairs,
+        matrix=evidence.ptx.matrix if evidence.ptx else "",
+        grade=weakest((grade for *_, grade in places), default=Grade.GUESSED),
+        sources=resources.sources,
+        note=_note(evidence, resources),
+    )
+    others = [other.running(evidence.object) for other in cards]
+    return _with_occupancy(record, resources, card, others) if card else record
+
+
+def _with_occupancy(
+    record: KernelRecord, resources: KernelNeeds, card: Card, others: Iterable[Card]
+) -> KernelRecord:
+    """Return the record with what a card's limits make of the kernel's needs."""
+    needs = _needs(resources)
+    known = find_occupancy(needs, card.unit) if needs else None
+    least, most = _bounds(resources, card)
+    if known is None and least is not None and most is not None and least.share == most.share:
+        known = replace(most, limits=_common(least, most))
+    if known is None:
+        return replace(
+            record,
+            occupancy_at_least=least.share if least else None,
+            occupancy_at_most=most.share if most else None,
+        )
+    waves = _waves(resources, known, card)
+    following = _following(needs, known, card)
+    return replace(
+        record,
+        occupancy=known.share,
+        limited_by=known.limited_by,
+        limits=tuple(ResourceLimit(*limit) for limit in known.limits.items()),
+        resident_blocks=known.blocks,
         waves=waves,
         wave_efficiency=waves / ceil(waves) if waves else None,
         registers_for_next=following[0] if following else None,
         occupancy_of_next=following[1] if following else None,
         block_sizes=tuple(_block_sizes(needs, card)),
-        elsewhere=tuple(
-            _elsewhere(
-                needs, resources.blocks, card, [other.running(evidence.object) for other in cards]
-            )
-        ),
-        matrix=evidence.ptx.matrix if evidence.ptx else "",
-        grade=weakest((grade for *_, grade in places), default=Grade.GUESSED),
-        sources=(*resources.sources, *_derived(known, waves, resources, card)),
-        share=None,
-        note=_note(evidence, resources),
+        elsewhere=tuple(_elsewhere(needs, resources.blocks, card, others)),
+        sources=(*resources.sources, *_derived(waves, resources, card)),
     )
 
 
@@ -114,10 +125,10 @@ def _target(evidence: KernelEvidence) -> str:
 
 
 def _bounds(
-    resources: KernelNeeds, card: Card | None
+    resources: KernelNeeds, card: Card
 ) -> tuple[KernelOccupancy | None, KernelOccupancy | None]:
     """Return the occupancy with the most and with the least that the kernel can need."""
-    if card is None or resources.threads is None or resources.registers is not None:
+    if resources.threads is None or resources.registers is not None:
         return None, None
     fewest = BlockNeeds(resources.threads, 0, resources.dynamic_shared or 0)
     registers, shared = resources.registers_at_most, resources.shared_at_most
@@ -132,20 +143,18 @@ def _common(least: KernelOccupancy, most: KernelOccupancy) -> dict[str, int]:
     return {name: limit for name, limit in least.limits.items() if most.limits.get(name) == limit}
 
 
-def _waves(
-    resources: KernelNeeds, known: KernelOccupancy | None, card: Card | None
-) -> float | None:
+def _waves(resources: KernelNeeds, known: KernelOccupancy, card: Card) -> float | None:
     blocks = resources.blocks
-    if blocks is None or known is None or card is None or not card.count or not known.blocks:
+    if blocks is None or not card.count or not known.blocks:
         return None
     return blocks / (known.blocks * card.count)
 
 
 def _following(
-    needs: BlockNeeds | None, known: KernelOccupancy | None, card: Card | None
+    needs: BlockNeeds | None, known: KernelOccupancy, card: Card
 ) -> tuple[int, float] | None:
     """Return how many registers would leave room for a block more, and the occupancy then."""
-    if needs is None or known is None or card is None or "registers" not in known.limited_by:
+    if needs is None or "registers" not in known.limited_by:
         return None
     wanted = known.blocks + 1
     registers = registers_for(needs, card.unit, wanted)
@@ -155,8 +164,8 @@ def _following(
     return (registers, then.share) if then.blocks > known.blocks else None
 
 
-def _block_sizes(needs: BlockNeeds | None, card: Card | None) -> Iterator[BlockSizeOccupancy]:
-    if needs is not None and card is not None:
+def _block_sizes(needs: BlockNeeds | None, card: Card) -> Iterator[BlockSizeOccupancy]:
+    if needs is not None:
         for threads in BLOCK_SIZES:
             if threads != needs.threads:
                 then = find_occupancy(replace(needs, threads=threads), card.unit)
@@ -164,11 +173,11 @@ def _block_sizes(needs: BlockNeeds | None, card: Card | None) -> Iterator[BlockS
 
 
 def _elsewhere(
-    needs: BlockNeeds | None, blocks: int | None, own: Card | None, cards: Iterable[Card]
+    needs: BlockNeeds | None, blocks: int | None, own: Card, cards: Iterable[Card]
 ) -> Iterator[CardOccupancy]:
     """Yield the same launch with the same registers on each other card."""
     for card in cards:
-        if needs is None or own is None or card.name == own.name or not card.could_run(own):
+        if needs is None or card.name == own.name or not card.could_run(own):
             continue
         there = find_occupancy(needs, card.unit)
         resident = there.blocks * (card.count or 0)
@@ -176,12 +185,8 @@ def _elsewhere(
         yield CardOccupancy(card.key, card.name, there.share, there.limited_by, there.blocks, waves)
 
 
-def _derived(
-    known: KernelOccupancy | None, waves: float | None, resources: KernelNeeds, card: Card | None
-) -> Iterator[FigureSource]:
+def _derived(waves: float | None, resources: KernelNeeds, card: Card) -> Iterator[FigureSource]:
     """Yield where occupancy and waves come from: they are as sure as what they are made from."""
-    if known is None or card is None:
-        return
     graded = {source.figure: source.grade for source in resources.sources}
     grade = graded.get("threads", Grade.EXACT)
     is_amd = isinstance(card.unit, ComputeUnit)

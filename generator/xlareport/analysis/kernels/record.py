@@ -52,7 +52,7 @@ class ResourceLimit:
     blocks: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KernelRecord:
     """One kernel of a module. A figure that is not known is None, never 0."""
 
@@ -94,34 +94,34 @@ class KernelRecord:
     """Vector registers of an AMD GPU that are spilled, of one thread."""
     spilled_scalars: int | None
     """Scalar registers of an AMD GPU that are spilled, into vector registers first."""
-    occupancy: float | None
+    occupancy: float | None = None
     """Resident warps / warps that a multiprocessor (AMD: compute unit) can hold, 0 to 1."""
-    occupancy_at_least: float | None
+    occupancy_at_least: float | None = None
     """Bounds, where registers are not known."""
-    occupancy_at_most: float | None
-    limited_by: tuple[str, ...]
+    occupancy_at_most: float | None = None
+    limited_by: tuple[str, ...] = ()
     """`threads`, `blocks`, `registers`, `shared memory`, `barriers`, `scalar registers`."""
-    limits: tuple[ResourceLimit, ...]
-    resident_blocks: int | None
+    limits: tuple[ResourceLimit, ...] = ()
+    resident_blocks: int | None = None
     """Of one multiprocessor or compute unit, or of a pair of these."""
     is_on_pairs: bool
     """Whether its blocks run on pairs of compute units: WGP mode of AMD GPUs."""
-    waves: float | None
+    waves: float | None = None
     """Blocks / those resident on the whole card."""
-    wave_efficiency: float | None
+    wave_efficiency: float | None = None
     """Waves / waves rounded up: 1 where the last wave fills the card."""
-    registers_for_next: int | None
+    registers_for_next: int | None = None
     """With at most so many registers one more block would fit; None where these do not limit."""
-    occupancy_of_next: float | None
-    block_sizes: tuple[BlockSizeOccupancy, ...]
-    elsewhere: tuple[CardOccupancy, ...]
+    occupancy_of_next: float | None = None
+    block_sizes: tuple[BlockSizeOccupancy, ...] = ()
+    elsewhere: tuple[CardOccupancy, ...] = ()
     """Only where registers are known."""
     matrix: str
     """The first matrix instruction of its PTX; empty where there is none, or no PTX."""
     grade: str
     """Of its link with the instructions."""
     sources: tuple[FigureSource, ...]
-    share: float | None
+    share: float | None = None
     """Of the roofline time of the module, all that launch it; None where that is not known."""
     note: str
     """Why registers are not known, or why it could not be compiled; empty where all is well."""

@@ -1,4 +1,4 @@
-"""Further copies of closed computations, and copies that became one.
+"""Clones of closed computations, and copies that became one.
 
 That two hold the same is not enough: many a sum in a reduction does. Their callers tell, or names.
 """

@@ -87,14 +87,14 @@ class ModuleFigures(FastPickle):
     xla_flops: int | None = None
     xla_bytes_accessed: int | None = None
     allocated_bytes: int | None = None
-    """The allocations in the device's main memory."""
+    """The allocations in the device's memory."""
     live_peak_bytes: int | None = None
     """The peak as the live-range file states it: logical sizes added over all memory spaces.
 
-    It is not the peak of the device's main memory: on TPUs it counts memory on the chip as well.
+    It is not the peak of the device's memory: on TPUs it counts memory on the chip as well.
     """
     occupied_peak_bytes: int | None = None
-    """The most of the device's main memory in use at once; None where the dump does not tell."""
+    """The most of the device's memory in use at once; None where the dump does not tell."""
     temp_bytes: int | None = None
 
 

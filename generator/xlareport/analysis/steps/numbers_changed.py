@@ -38,7 +38,7 @@ class NumbersChanged:
     """What may change numbers in a step, of one kind."""
 
     what: str
-    """`element type`, `precision or algorithm`, `order of a sum`, `other arithmetic`."""
+    """`element type`, `precision or algorithm`, `reduction order`, `other arithmetic`."""
     count: int
     example: str
     """Words, with names in backticks."""

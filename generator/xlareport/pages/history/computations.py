@@ -34,7 +34,7 @@ from xlareport.storage.payloads import Payload, make_payload
 
 _MOST_TIMELINES = 24
 _MOST_FORMS = 120_000
-"""In all timelines of a module; those with fewer changes are left out, and the page says so."""
+"""Over all timelines of a module; those with fewer changes are left out, and the page says so."""
 _FEWEST_INSTRUCTIONS = 3
 _MOST_IN_ALL = 200_000
 """Forms of a module; computations beyond that are left out, and the page says so."""

@@ -1,6 +1,6 @@
 """The histories of a module for the page script: an index of names, and chunks loaded on demand.
 
-Both ways: of what stands in the last snapshot back to the framework's ops, of the ops forward.
+Both ways: of what the last snapshot contains back to the framework's ops, of the ops forward.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -254,7 +254,7 @@ def _held(memory: MemoryRecord | None) -> str:
 
 
 _LEAST_SPACE = 0.01
-"""Of the peak of the main memory: a space with less in use is not told."""
+"""Of the peak of the device memory: a space with less in use is not told."""
 
 
 def _largest(memory: MemoryRecord) -> str:

@@ -1,6 +1,6 @@
 """The figures of every instruction of a final snapshot, in columns and pieces.
 
-What an instruction is (name, opcode, shape, computation) stands in the index of the graph; these
+What an instruction is (name, opcode, shape, computation) is in the index of the graph; these
 columns have the same order, and the page script makes one table of both.
 """
 

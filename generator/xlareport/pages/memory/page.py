@@ -45,7 +45,7 @@ class MemoryPage(PartPage):
     actions: tuple[Markup, ...]
     """What would reduce it, the most bytes first."""
     charts: tuple[MemoryChart, ...]
-    """The main memory first, then other spaces."""
+    """The device memory first, then other spaces."""
     small_charts: tuple[MemoryChart, ...]
     """Of spaces of which hardly anything is in use."""
     curve_words: str
@@ -96,7 +96,7 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
 
 
 _SMALL = 0.001
-"""Of the peak of the main memory: a space with less is shown on demand."""
+"""Of the peak of the device memory: a space with less is shown on demand."""
 _CURVE = (
     "Bytes in use by schedule position: arguments, outputs and constants throughout, and the "
     "occupied parts of temp allocations. Values that share memory count once."
@@ -165,7 +165,7 @@ def _host(memory: MemoryReport) -> str:
 
 
 def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
-    """Return the peak, and what it is made of; bytes of the device's main memory but for `host`."""
+    """Return the peak, and what it is made of; bytes of the device's memory but for `host`."""
     figures, held = memory.figures, memory.figures.held
     rows: list[tuple[str, int | None, str]] = [
         ("Peak memory", memory.occupied_peak_bytes, f"{_main_memory(memory, backend)}, at most")

@@ -7,7 +7,7 @@ The page loads the index `KEY` when something in a picture is clicked on or aske
 
 `targets` are what boxes name in `data-target`, `in` the number of the bundle `KEY-N`, which holds
 several records by their targets, and `up` the place of the picture that
-leads here. The first one stands in the page. `KEY-where` says in which picture each instruction of
+leads here. The first one is in the page. `KEY-where` says in which picture each instruction of
 the graph is, in runs: picture, how many, picture, how many; -1 is none.
 
 What has frames is laid out beforehand; the rest the page lays out itself. A row of a box that is
