@@ -100,7 +100,7 @@ def _most_in(
 ) -> int | None:
     """Return the most bytes of a space in use at once; `tpu` is the module where it is for a TPU.
 
-    Elsewhere values that share a place beside the device memory are not known to count once or twice.
+    Elsewhere values that share a place in other memory are not known to count once or twice.
     """
     arrays = [_arrays_alone(item) for item in allocations if item.color == color]
     least = sum(measure_most(item, live) for item in arrays)
