@@ -5127,6 +5127,78 @@ var xlareport = (() => {
     return new InstructionFacts(stored, graph, figures2);
   }
 
+  // src/names/op_names.js
+  var LONGEST4 = 2e3;
+  var WRAPPED = /^([A-Za-z_]\w*)\((.*)\)$/s;
+  var TRACED = /* @__PURE__ */ new Set(["jit", "pjit", "xla_call"]);
+  var LEVELS = new Set("while body cond closed_call core_call eval_jaxpr checkpoint rematted_computation".split(" "));
+  var BACKWARD = /(?:^|[/(])transpose\(|(?:^|\/)gradient_tape\/|^gradients\//;
+  var byName = new Intl.Collator("en", { numeric: true });
+  var FORWARD = /(?:^|[/(])jvp\(/;
+  function split(path) {
+    const parts = [];
+    let depth = 0;
+    let start = 0;
+    for (let place = 0; place < path.length; place += 1) {
+      const mark2 = path[place];
+      if (mark2 === "(") depth += 1;
+      else if (mark2 === ")") depth -= 1;
+      else if (mark2 === "/" && depth <= 0) {
+        parts.push(path.slice(start, place));
+        start = place + 1;
+      }
+    }
+    return [...parts, path.slice(start)];
+  }
+  function levelsOf(path) {
+    const levels = [];
+    const waiting = split(path).reverse();
+    for (let part2 = waiting.pop(); part2 !== void 0; part2 = waiting.pop()) {
+      const match = WRAPPED.exec(part2);
+      if (!match && part2) levels.push(part2);
+      if (match && !TRACED.has(match[1])) waiting.push(...split(match[2]).reverse());
+    }
+    return levels;
+  }
+  function plainPaths(opName) {
+    const levels = opName.slice(0, LONGEST4).split(";").map(levelsOf);
+    const joined = (paths) => paths.map((path) => path.join("/")).join(";");
+    const forms = [joined(levels), joined(levels.map((path) => path.filter((level) => !LEVELS.has(level))))];
+    return [...new Set(forms)].filter((form) => form && form !== opName);
+  }
+  function phaseOf(opName) {
+    if (opName.includes("rematted_computation")) return "recomputed";
+    if (BACKWARD.test(opName)) return "backward";
+    return FORWARD.test(opName) ? "forward" : "";
+  }
+  var PHASES = ["forward", "recomputed", "backward", ""];
+  var OpNames = class {
+    /** @param {Iterable<string>} names */
+    constructor(names2) {
+      this.all = [...names2].map((name) => ({
+        op: { name, phase: phaseOf(name) },
+        forms: [name, ...plainPaths(name)].map((form) => form.toLowerCase())
+      }));
+    }
+    /**
+     * @param {string} wanted in lower case
+     * @returns {OpName[][]} op_names that contain it, by phase: the same first, then by how early it stands;
+     * of one phase where what is wanted tells it
+     */
+    find(wanted2) {
+      const plain = plainPaths(wanted2).at(-1) ?? wanted2;
+      const asked2 = phaseOf(wanted2);
+      const ranked = this.all.filter(({ op }) => !asked2 || op.phase === asked2).map(({ op, forms }) => ({ op, rank: rankOf(forms, wanted2, plain) })).filter(({ rank: rank2 }) => rank2 !== null).sort((left, right) => Number(left.rank) - Number(right.rank) || byName.compare(left.op.name, right.op.name)).map(({ op }) => op);
+      return PHASES.map((phase) => ranked.filter((op) => op.phase === phase)).filter((ops) => ops.length);
+    }
+  };
+  function rankOf(forms, wanted2, plain) {
+    if (forms.some((form) => form === wanted2 || form === plain)) return -1;
+    const places2 = [forms[0].indexOf(wanted2), ...forms.slice(1).map((form) => form.indexOf(plain))];
+    const found = places2.filter((place) => place >= 0);
+    return found.length ? Math.min(...found) : null;
+  }
+
   // src/history/paths.js
   var DEEPEST = 64;
   function relativeParts(path, ops) {
@@ -5367,7 +5439,7 @@ var xlareport = (() => {
 
   // src/history/history.js
   var FOUND = 30;
-  var byName = new Intl.Collator("en", { numeric: true });
+  var byName2 = new Intl.Collator("en", { numeric: true });
   var Histories = class {
     /**
      * @param {HTMLElement} host
@@ -5378,6 +5450,7 @@ var xlareport = (() => {
       this.known = void 0;
       this.knownFacts = void 0;
       this.joined = void 0;
+      this.knownOps = void 0;
       this.chunks = /* @__PURE__ */ new Map();
       this.steps = host.dataset.steps ?? "";
       this.code = host.dataset.code ?? "";
@@ -5428,6 +5501,15 @@ var xlareport = (() => {
       );
       return this.joined;
     }
+    /** @returns {Promise<OpNames>} op_names of the first and the final snapshot */
+    opNames() {
+      this.knownOps ??= Promise.all([this.index(), this.facts(), this.paths()]).then(([index, facts2, paths]) => {
+        const ops = /* @__PURE__ */ new Set([...opsOf(index), ...facts2?.scopes.keys() ?? []]);
+        for (const part2 of [...paths.values()].flat()) ops.delete(part2);
+        return new OpNames(ops);
+      });
+      return this.knownOps;
+    }
     /**
      * @param {number} number
      * @returns {Promise<Chunk>}
@@ -5467,17 +5549,17 @@ var xlareport = (() => {
         this.status.textContent = "";
         return;
       }
-      const [index, facts2] = await Promise.all([this.index(), this.facts()]);
-      const paths = await this.paths();
-      const ops = /* @__PURE__ */ new Set([...opsOf(index), ...facts2?.scopes.keys() ?? []]);
-      for (const part2 of [...paths.values()].flat()) ops.delete(part2);
-      const links = [
-        ...matches(Object.keys(index.names), wanted2).map((name) => historyLink(name)),
-        ...matches([...ops], wanted2).map(opLink)
-      ];
-      this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction or op_name contains this text.";
-      if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
-      this.results.replaceChildren(...links.slice(0, FOUND).map((link2) => element("li", null, link2)));
+      const [index, known4] = await Promise.all([this.index(), this.opNames()]);
+      const phases = known4.find(wanted2);
+      const groups = [
+        matches(Object.keys(index.names), wanted2).map((name) => element("li", null, historyLink(name))),
+        ...phases.map((ops) => ops.map(opEntry))
+      ].filter((group) => group.length);
+      const count = groups.reduce((sum2, group) => sum2 + group.length, 0);
+      const shown = shares(groups, FOUND);
+      const told = phases.filter(([{ phase }]) => phase).map((ops) => `${format.count(ops.length)} ${ops[0].phase}`).join(", ");
+      this.status.textContent = count ? `${format.plural(count, "name")}${told && `, ${told}`}${shown.length < count ? `; ${shown.length} are shown.` : ""}` : "No instruction or op_name contains this text.";
+      this.results.replaceChildren(...shown);
     }
     /** Opens the history of the name that was typed, or of the first that contains it. */
     async openFirst() {
@@ -5618,6 +5700,15 @@ var xlareport = (() => {
   function opsOf(index) {
     return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
   }
+  var opEntry = ({ name, phase }) => element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));
+  function shares(groups, most) {
+    let left = most;
+    return groups.flatMap((group, place) => {
+      const shown = group.slice(0, Math.max(1, Math.ceil(left / (groups.length - place))));
+      left -= shown.length;
+      return shown;
+    });
+  }
   function matches(names2, wanted2) {
     const ranked = (
       /** @type {[number, string][]} */
@@ -5627,7 +5718,7 @@ var xlareport = (() => {
       const place = name.toLowerCase().indexOf(wanted2);
       if (place >= 0) ranked.push([name.length === wanted2.length ? -1 : place, name]);
     }
-    return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name]) => name);
+    return ranked.sort(([left, a], [right, b]) => left - right || byName2.compare(a, b)).map(([, name]) => name);
   }
   function drawHistory(host, key) {
     new Histories(host, key);
@@ -6275,6 +6366,7 @@ var xlareport = (() => {
         const values3 = unpacked(packed);
         this.kinds.set(kind, { values: values3, lower: values3.map((name) => name.toLowerCase()) });
       }
+      this.knownPlain = void 0;
       this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
     }
     /** @param {string} kind @param {number} place */
@@ -6289,10 +6381,11 @@ var xlareport = (() => {
       );
       const [first, last] = this.span(kind, place);
       const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
+      const phase = kind === "op_name" ? phaseOf(text) : "";
       const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
       return {
         text: NAMED3.has(kind) ? `%${text}` : text,
-        note: `${opcode}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
+        note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
         href: this.address(kind, text, last)
       };
     }
@@ -6331,8 +6424,24 @@ var xlareport = (() => {
       const lower = this.kinds.get(kind)?.lower ?? [];
       for (let place = 0; place < lower.length; place += 1) {
         const quality = ranked(lower[place]);
-        if (quality >= 0) yield { rank: quality, hit: () => this.hit(kind, place) };
+        const known4 = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
+        if (known4 >= 0) yield { rank: known4, hit: () => this.hit(kind, place) };
       }
+    }
+    /** @returns {string[][]} the forms of op_names without transformations, in lower case */
+    plain() {
+      this.knownPlain ??= (this.kinds.get("op_name")?.lower ?? []).map(plainPaths);
+      return this.knownPlain;
+    }
+    /**
+     * @param {number} place of an op_name
+     * @param {(value: string) => number} ranked
+     * @returns {number} the rank of what it is without transformations, never as the same; -1 for none
+     */
+    rankPlain(place, ranked) {
+      const forms = this.plain()[place];
+      const ranks2 = forms.map(ranked).filter((quality) => quality >= 0);
+      return ranks2.length ? Math.max(1, Math.min(...ranks2)) : -1;
     }
     /**
      * @param {string} scope in lower case: `layer_3/mlp`
@@ -6341,7 +6450,8 @@ var xlareport = (() => {
     below(scope) {
       const lower = this.kinds.get("op_name")?.lower ?? [];
       const inside = `/${scope.replace(/\/$/, "")}/`;
-      return lower.filter((name) => `/${name}`.includes(inside)).length;
+      const forms = lower.map((name, place) => [name, ...this.plain()[place]]);
+      return forms.filter((names2) => names2.some((name) => `/${name}`.includes(inside))).length;
     }
     /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *stages(ranked) {
@@ -6398,7 +6508,7 @@ var xlareport = (() => {
   );
 
   // src/search/pages.js
-  var LONGEST4 = 120;
+  var LONGEST5 = 120;
   var BEFORE = 30;
   var known3 = () => (
     /** @type {any} */
@@ -6425,9 +6535,9 @@ var xlareport = (() => {
   function excerpt(text, query) {
     const wanted2 = query.trim().toLowerCase();
     const place = wanted2 ? text.toLowerCase().indexOf(wanted2) : -1;
-    if (place < LONGEST4 - wanted2.length) return text.slice(0, LONGEST4);
+    if (place < LONGEST5 - wanted2.length) return text.slice(0, LONGEST5);
     const start = text.lastIndexOf(" ", place - BEFORE) + 1;
-    return `\u2026 ${text.slice(start, start + LONGEST4)}`;
+    return `\u2026 ${text.slice(start, start + LONGEST5)}`;
   }
 
   // src/search/row.js
@@ -8050,7 +8160,7 @@ var xlareport = (() => {
   var ROW2 = 16;
   var BRACKET = 9;
   var SMALLEST = 16;
-  var LEVELS = 10;
+  var LEVELS2 = 10;
   var hex = (cycle) => `0x${cycle.toString(16)}`;
   var Strip = class {
     /**
@@ -8238,7 +8348,7 @@ var xlareport = (() => {
       const last = Math.min(end, column.length);
       for (let cycle = begin; cycle < last; cycle++) sum2 += parseInt(column[cycle], 36);
       const share = sum2 / Math.max(1, (last - begin) * capacity);
-      return sum2 ? Math.max(1, Math.min(LEVELS, Math.round(share * LEVELS))) : 0;
+      return sum2 ? Math.max(1, Math.min(LEVELS2, Math.round(share * LEVELS2))) : 0;
     }
   };
   function ranges(data, strip) {

@@ -164,6 +164,13 @@ def test_an_op_name_of_the_final_snapshot_alone_is_found(page: Page) -> None:
     box.press("Enter")
     panel = page.locator(".xr-history")
     expect(panel.locator("h2")).to_have_text("jit(f)/while/body/neg")
+    page.keyboard.press("Escape")
+    box.fill("jit(f)/jvp(body)/nothing")
+    expect(page.locator("[data-xr-history] [role=status]")).to_contain_text("No instruction")
+    box.fill("jit(f)/neg")  # as pages write it, without levels of control flow
+    expect(page.locator(".xr-ask-results a")).to_have_text(["jit(f)/while/body/neg"])
+    box.fill("body/neg")
+    box.press("Enter")
     expect(panel).to_contain_text("No instruction of before_optimizations has this op_name")
     expect(panel.locator(".xr-places")).to_have_text("%late.1 negate")
 

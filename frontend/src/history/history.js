@@ -11,6 +11,7 @@ import { load } from "../core/payloads.js";
 import { historyLink } from "../names/sentences.js";
 import { readChunk, readIndex } from "./columns.js";
 import { loadFacts } from "./facts.js";
+import { OpNames } from "../names/op_names.js";
 import { joinedPaths } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
 
@@ -35,6 +36,8 @@ class Histories {
     this.knownFacts = undefined;
     /** @type {Promise<Map<string, string[]>> | undefined} */
     this.joined = undefined;
+    /** @type {Promise<OpNames> | undefined} */
+    this.knownOps = undefined;
     /** @type {Map<number, Promise<Chunk>>} */
     this.chunks = new Map();
     this.steps = host.dataset.steps ?? "";
@@ -88,6 +91,16 @@ class Histories {
     return this.joined;
   }
 
+  /** @returns {Promise<OpNames>} op_names of the first and the final snapshot */
+  opNames() {
+    this.knownOps ??= Promise.all([this.index(), this.facts(), this.paths()]).then(([index, facts, paths]) => {
+      const ops = new Set([...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
+      for (const part of [...paths.values()].flat()) ops.delete(part); // the path that has it stands for both
+      return new OpNames(ops);
+    });
+    return this.knownOps;
+  }
+
   /**
    * @param {number} number
    * @returns {Promise<Chunk>}
@@ -126,19 +139,22 @@ class Histories {
       this.status.textContent = "";
       return;
     }
-    const [index, facts] = await Promise.all([this.index(), this.facts()]);
-    const paths = await this.paths();
-    const ops = new Set([...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
-    for (const part of [...paths.values()].flat()) ops.delete(part); // the path that has it stands for both
-    const links = [
-      ...matches(Object.keys(index.names), wanted).map((name) => historyLink(name)),
-      ...matches([...ops], wanted).map(opLink),
-    ];
-    this.status.textContent = links.length
-      ? format.plural(links.length, "name")
+    const [index, known] = await Promise.all([this.index(), this.opNames()]);
+    const phases = known.find(wanted);
+    const groups = [
+      matches(Object.keys(index.names), wanted).map((name) => element("li", null, historyLink(name))),
+      ...phases.map((ops) => ops.map(opEntry)),
+    ].filter((group) => group.length);
+    const count = groups.reduce((sum, group) => sum + group.length, 0);
+    const shown = shares(groups, FOUND);
+    const told = phases
+      .filter(([{ phase }]) => phase)
+      .map((ops) => `${format.count(ops.length)} ${ops[0].phase}`)
+      .join(", ");
+    this.status.textContent = count
+      ? `${format.plural(count, "name")}${told && `, ${told}`}${shown.length < count ? `; ${shown.length} are shown.` : ""}`
       : "No instruction or op_name contains this text.";
-    if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
-    this.results.replaceChildren(...links.slice(0, FOUND).map((link) => element("li", null, link)));
+    this.results.replaceChildren(...shown);
   }
 
   /** Opens the history of the name that was typed, or of the first that contains it. */
@@ -309,6 +325,25 @@ function eventsOf({ subjects, events }, place) {
 /** @param {Index} index */
 function opsOf(index) {
   return index.titles.slice(index.forward).filter((title) => !title.includes("/%"));
+}
+
+/** @param {import("../names/op_names.js").OpName} op */
+const opEntry = ({ name, phase }) =>
+  element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));
+
+/**
+ * @template T
+ * @param {T[][]} groups
+ * @param {number} most
+ * @returns {T[]} the first of each group, as many as fit; what a small group leaves the next ones have
+ */
+function shares(groups, most) {
+  let left = most;
+  return groups.flatMap((group, place) => {
+    const shown = group.slice(0, Math.max(1, Math.ceil(left / (groups.length - place))));
+    left -= shown.length;
+    return shown;
+  });
 }
 
 /**

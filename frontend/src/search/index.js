@@ -5,6 +5,7 @@
 
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
+import { phaseOf, plainPaths } from "../names/op_names.js";
 
 /** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
 export const RANKS = 4;
@@ -71,6 +72,8 @@ export class ModuleIndex {
       const values = unpacked(packed);
       this.kinds.set(kind, { values, lower: values.map((name) => name.toLowerCase()) });
     }
+    /** @type {string[][] | undefined} */
+    this.knownPlain = undefined;
     this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
   }
 
@@ -85,10 +88,11 @@ export class ModuleIndex {
     const [first, last] = this.span(kind, place);
     const opcode =
       kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
+    const phase = kind === "op_name" ? phaseOf(text) : "";
     const forms = kind === "opcode" ? this.forms(text).map((form) => `${form}, `) : [];
     return {
       text: NAMED.has(kind) ? `%${text}` : text,
-      note: `${opcode}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
+      note: `${opcode}${phase && `${phase}, `}${forms.join("")}${this.lifetime(first, last)}${this.where}`,
       href: this.address(kind, text, last),
     };
   }
@@ -133,8 +137,26 @@ export class ModuleIndex {
     const lower = this.kinds.get(kind)?.lower ?? [];
     for (let place = 0; place < lower.length; place += 1) {
       const quality = ranked(lower[place]);
-      if (quality >= 0) yield { rank: quality, hit: () => this.hit(kind, place) };
+      const known = quality < 0 && kind === "op_name" ? this.rankPlain(place, ranked) : quality;
+      if (known >= 0) yield { rank: known, hit: () => this.hit(kind, place) };
     }
+  }
+
+  /** @returns {string[][]} the forms of op_names without transformations, in lower case */
+  plain() {
+    this.knownPlain ??= (this.kinds.get("op_name")?.lower ?? []).map(plainPaths);
+    return this.knownPlain;
+  }
+
+  /**
+   * @param {number} place of an op_name
+   * @param {(value: string) => number} ranked
+   * @returns {number} the rank of what it is without transformations, never as the same; -1 for none
+   */
+  rankPlain(place, ranked) {
+    const forms = this.plain()[place];
+    const ranks = forms.map(ranked).filter((quality) => quality >= 0);
+    return ranks.length ? Math.max(1, Math.min(...ranks)) : -1;
   }
 
   /**
@@ -144,7 +166,8 @@ export class ModuleIndex {
   below(scope) {
     const lower = this.kinds.get("op_name")?.lower ?? [];
     const inside = `/${scope.replace(/\/$/, "")}/`;
-    return lower.filter((name) => `/${name}`.includes(inside)).length;
+    const forms = lower.map((name, place) => [name, ...this.plain()[place]]);
+    return forms.filter((names) => names.some((name) => `/${name}`.includes(inside))).length;
   }
 
   /** @param {(value: string) => number} ranked @returns {Generator<Found>} */

@@ -50,7 +50,8 @@ def command(
     """Print the history of OP from snapshot to snapshot.
 
     OP is the name of an instruction (`%fusion.3`, or `computation/%fusion.3`), or a framework op:
-    the op_name in the metadata, whole or its end (`layer_3/mlp/dot_general`).
+    the op_name in the metadata, whole or its end (`layer_3/mlp/dot_general`), also without the
+    transformations in it, such as `jvp(...)`.
 
     For a built report or its zip, the answer comes from the stored histories; with --json or
     --stage, or for a name that is not stored, it is computed from the HLO.
@@ -92,9 +93,21 @@ def _subjects(
         where = f"{module.files.key} has no instruction and no op_name {asked!r}"
         raise UnknownNameError(where, near_names(snapshots, asked))
     if len({subject.name for subject in subjects}) > 1 and "%" not in subjects[0].name:
-        names = [subject.name for subject in subjects]
+        names = _by_phase([subject.name for subject in subjects])
         raise UnknownNameError(f"{asked!r} is the end of {len(names)} op_names", names)
     return subjects
+
+
+def _by_phase(op_names: Sequence[str]) -> list[str]:
+    """Return op_names with their phases: `jit(f)/jvp(mlp)/dot  (forward)`, forward ones first."""
+    from xlareport.analysis.compare.operations import Phase, phase_of
+
+    order = [Phase.FORWARD, Phase.RECOMPUTED, Phase.BACKWARD, Phase.OTHER]
+    phases = [(order.index(phase_of(name)), name) for name in op_names]
+    return [
+        name if order[phase] is Phase.OTHER else f"{name}  ({order[phase]})"
+        for phase, name in sorted(phases)
+    ]
 
 
 def _also(others: Sequence[str]) -> str:

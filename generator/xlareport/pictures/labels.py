@@ -6,10 +6,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from xlareport.analysis.cost.breakdown import CONTROL_FLOW
 from xlareport.analysis.cost.phases import key_by_phase
 from xlareport.analysis.source.locations import op_name_of, places_of
-from xlareport.analysis.source.scopes import scope_of, split_path
+from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of, split_path
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.value_flow import ValueFlow
 

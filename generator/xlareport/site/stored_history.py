@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xlareport.analysis.history.subjects import ends_plain
 from xlareport.pages import navigation
 from xlareport.pages.history.stored import StoredIndex, StoredSubject, read_index, read_subject
 from xlareport.storage.payloads import SHARED, payload_path, read_payload
@@ -143,7 +144,7 @@ def _ops(index: StoredIndex, asked: str) -> Iterator[int]:
         for number, name in ops.items()
         if any(part.endswith(f"/{asked}") for part in name.split(";"))
     ]
-    same = whole or ends
+    same = whole or ends or [number for number, name in ops.items() if ends_plain(name, asked)]
     if len(same) == 1:
         yield same[0]
 
@@ -155,6 +156,8 @@ def _is_about(subject: StoredSubject, asked: str) -> bool:
     if title.endswith(f"/%{name}") or ("/%" not in title and asked in (title, *title.split(";"))):
         return True
     if "/%" not in title and any(part.endswith(f"/{asked}") for part in title.split(";")):
+        return True
+    if "/%" not in title and ends_plain(title, asked):
         return True
     former = (source for event in subject.events for source in event.sources[:1])
     places = [event.instruction for event in subject.events]

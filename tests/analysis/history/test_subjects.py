@@ -59,3 +59,21 @@ def test_a_trace_goes_both_ways() -> None:
         "renamed",
         "in the last snapshot",
     ]
+
+
+def test_a_scope_finds_the_ops_that_transformations_wrap_it_in() -> None:
+    """JAX writes `jvp(encoder)` and `transpose(jvp(encoder))`; pages write `encoder/mlp/mul`."""
+    names = ["jit(f)/transpose(jvp(encoder))/mlp/mul", "jit(f)/jvp(encoder)/mlp/mul"]
+    text = "HloModule m\n\nENTRY %main (x: f32[8]) -> f32[8] {\n  %x = f32[8]{0} parameter(0)\n"
+    for name, op_name in zip("ab", names, strict=True):
+        text += f'  %{name} = f32[8]{{0}} multiply(%x, %x), metadata={{op_name="{op_name}"}}\n'
+    module = TextReader().read(f"{text}  ROOT %r = f32[8]{{0}} add(%a, %b)\n}}\n".encode(), "m.txt")
+    assert module is not None
+    snapshots = SnapshotSequence([module])
+    for asked in ("encoder/mlp/mul", "jit(f)/encoder/mlp/mul", "mlp/mul"):
+        assert [subject.name for subject in find_subjects(snapshots, asked)] == names[::-1]
+    assert [subject.name for subject in find_subjects(snapshots, "jvp(encoder)/mlp/mul")] == names[
+        1:
+    ]
+    assert find_subjects(snapshots, "oder/mlp/mul") == ()
+    assert set(near_names(snapshots, "encoder/mlp")) == set(names)

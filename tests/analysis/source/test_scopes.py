@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.analysis.source.scopes import find_numbers, mask_numbers, scope_of
+from xlareport.analysis.source.scopes import find_numbers, mask_numbers, plain_path, scope_of
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,23 @@ from xlareport.analysis.source.scopes import find_numbers, mask_numbers, scope_o
 )
 def test_scopes(op_name: str, expected: str) -> None:
     assert scope_of(op_name) == expected
+
+
+@pytest.mark.parametrize(
+    ("op_name", "expected"),
+    [
+        ("jit(step)/jvp(encoder)/mlp/dot_general", "encoder/mlp/dot_general"),
+        ("jit(step)/transpose(jvp(encoder))/mlp/dot_general", "encoder/mlp/dot_general"),
+        ("jit(f)/jvp(vmap(a)/b)/c/jit(relu)/max", "a/b/c/max"),
+        ("jit(f)/jvp(a)/x;jit(f)/jvp(b)/y", "a/x;b/y"),
+        ("jit(f)/jvp(a)/while/body/closed_call/mlp/dot", "a/mlp/dot"),
+        ("encoder/mlp", "encoder/mlp"),
+        ("a(" * 5000, ("a(" * 5000)[:2000]),
+        ("a(" * 600 + ")" * 600, ""),
+    ],
+)
+def test_plain_paths(op_name: str, expected: str) -> None:
+    assert plain_path(op_name) == expected
 
 
 def test_layers_are_alike_but_for_their_number() -> None:

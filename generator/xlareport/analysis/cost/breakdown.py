@@ -11,7 +11,7 @@ from itertools import takewhile
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
-from xlareport.analysis.source.scopes import split_merged, split_path
+from xlareport.analysis.source.scopes import CONTROL_FLOW, split_merged, split_path
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 Key = Callable[[Computation, Instruction], str]
@@ -90,12 +90,6 @@ def _shared(paths: list[tuple[str, ...]]) -> list[str]:
         level[0]
         for level in takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
     ]
-
-
-CONTROL_FLOW = frozenset(
-    {"while", "body", "cond", "closed_call", "core_call", "eval_jaxpr", "checkpoint"}
-)
-"""What JAX calls the levels of loops, branches and calls."""
 
 
 def key_by_line(module: HloModule) -> Key:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xlareport.analysis.cost.breakdown import CONTROL_FLOW, Key
+from xlareport.analysis.cost.breakdown import Key
 from xlareport.analysis.source.locations import op_name_of
-from xlareport.analysis.source.scopes import scope_of
+from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 

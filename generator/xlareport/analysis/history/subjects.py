@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 from xlareport.analysis.history.instruction import SnapshotSequence, places_of_op
 from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.source.scopes import plain_path
 from xlareport.hlo.model import HloModule
 
 _NEAR = 5
@@ -44,6 +45,7 @@ def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
     ops = dict.fromkeys(_op_names(snapshots.modules[0]))
     result = get_close_matches(f"%{wanted}", names, _NEAR, cutoff=0.7)
     inside = [name for name in (*ops, *names) if wanted.lower() in name.lower()]
+    inside += [name for name in ops if wanted.lower() in plain_path(name).lower()]
     return tuple(dict.fromkeys((*result, *inside)))[:_NEAR]
 
 
@@ -89,11 +91,23 @@ def _ops(snapshots: SnapshotSequence, asked: str, stage: int | None) -> tuple[Su
         known = set(_op_names(module))
         names = {text for text in known if asked in text.split(";")} | ({asked} & known)
         names = names or {text for text in known if _ends_with(text, asked)}
+        names = names or {text for text in known if ends_plain(text, asked)}
         if names:
             return tuple(
                 Subject(name, number, places_of_op(module, name)) for name in sorted(names)
             )
     return ()
+
+
+def ends_plain(op_name: str, asked: str) -> bool:
+    """Return whether an op_name ends so without transformations, `jvp(...)` and the like.
+
+    Pages write op_names so: `encoder/mlp/mul` for `jit(f)/jvp(encoder)/mlp/mul`.
+    """
+    wanted = plain_path(asked)
+    return bool(wanted) and any(
+        f"/{text}".endswith(f"/{wanted}") for text in plain_path(op_name).split(";")
+    )
 
 
 def _ends_with(op_name: str, asked: str) -> bool:

@@ -9,6 +9,14 @@ _WRAPPER = re.compile(r"[A-Za-z_]\w*\((.*)\)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
 _LONGEST = 2000
 """Characters of an op_name that are looked at."""
+CONTROL_FLOW = frozenset(
+    {"while", "body", "cond", "closed_call", "core_call", "eval_jaxpr", "checkpoint"}
+)
+"""What JAX calls the levels of loops, branches and calls."""
+RECOMPUTED = "rematted_computation"
+"""What JAX calls the level of what jax.checkpoint runs again."""
+LEFT_OUT = CONTROL_FLOW | {RECOMPUTED}
+"""Levels that pages do not write."""
 
 
 def scope(instruction: Instruction) -> str:
@@ -23,8 +31,19 @@ def scope_of(op_name: str) -> str:
     Transformations (`jit(f)`, `jvp(...)`, `transpose(...)`) and the operation itself are left out.
     """
     first = op_name[:_LONGEST].partition(";")[0]
-    parts = [_unwrapped(part) for part in split_path(first)[:-1]]
-    return "/".join(part for part in parts if part)
+    return "/".join(_plain_levels(split_path(first)[:-1]))
+
+
+@lru_cache(maxsize=65536)
+def plain_path(op_name: str) -> str:
+    """Return an op_name as pages write it, without transformations: `layer_3/mlp/dot_general`.
+
+    Of several that XLA merged with `;`, each. Traced functions, `jit(f)`, and levels of control
+    flow are left out.
+    """
+    names = op_name[:_LONGEST].split(";")
+    paths = (_plain_levels(split_path(name)) for name in names)
+    return ";".join("/".join(level for level in path if level not in LEFT_OUT) for path in paths)
 
 
 @lru_cache(maxsize=65536)
@@ -78,12 +97,14 @@ def split_path(op_name: str) -> list[str]:
     return [*parts, op_name[start:]]
 
 
-def _unwrapped(part: str) -> str:
-    """Return what transformations are applied to, nothing for a traced function's own name."""
-    match = _WRAPPER.match(part)
-    while match is not None:
-        if part.startswith(("jit(", "pjit(", "xla_call(")):
-            return ""
-        part = match[1]
+def _plain_levels(parts: list[str]) -> list[str]:
+    """Return the levels that transformations are applied to, without traced functions."""
+    waiting, levels = parts[::-1], list[str]()
+    while waiting:
+        part = waiting.pop()
         match = _WRAPPER.match(part)
-    return part
+        if match is None:
+            levels.extend(filter(None, [part]))
+        elif not part.startswith(("jit(", "pjit(", "xla_call(")):
+            waiting.extend(reversed(split_path(match[1])))
+    return levels

@@ -2,11 +2,8 @@
 
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.analysis.compare.operations import Phase, phase_of
-from xlareport.analysis.cost.breakdown import CONTROL_FLOW
-from xlareport.analysis.source.scopes import scope_of, split_merged, split_path
+from xlareport.analysis.source.scopes import LEFT_OUT, scope_of, split_merged, split_path
 from xlareport.runtime.english import capitalize
-
-_LEFT_OUT = CONTROL_FLOW | {"rematted_computation"}
 
 
 def reason_words(row: CollectiveRow, axes: tuple[str, ...]) -> str:
@@ -49,4 +46,4 @@ def _scope_words(op_name: str) -> str:
     path = [*scope_of(op_name).split("/"), split_path(op_name)[-1]]
     phase = phase_of(op_name)
     words = "" if phase is Phase.OTHER else f"{capitalize(phase.value)} "
-    return f"{words}{'/'.join(level for level in path if level and level not in _LEFT_OUT)}"
+    return f"{words}{'/'.join(level for level in path if level and level not in LEFT_OUT)}"

@@ -1,0 +1,116 @@
+/**
+ * Op_names without what JAX puts around scopes: pages write `encoder/mlp/dot_general`, the HLO
+ * `jit(step)/transpose(jvp(encoder))/mlp/dot_general`. The other side is analysis/source/scopes.py.
+ */
+
+/** Characters of an op_name that are looked at. */
+const LONGEST = 2000;
+const WRAPPED = /^([A-Za-z_]\w*)\((.*)\)$/s;
+const TRACED = new Set(["jit", "pjit", "xla_call"]);
+const LEVELS = new Set("while body cond closed_call core_call eval_jaxpr checkpoint rematted_computation".split(" "));
+const BACKWARD = /(?:^|[/(])transpose\(|(?:^|\/)gradient_tape\/|^gradients\//;
+const byName = new Intl.Collator("en", { numeric: true });
+const FORWARD = /(?:^|[/(])jvp\(/;
+
+/**
+ * Splits at slashes that stand outside of parentheses.
+ * @param {string} path
+ */
+function split(path) {
+  const parts = [];
+  let depth = 0;
+  let start = 0;
+  for (let place = 0; place < path.length; place += 1) {
+    const mark = path[place];
+    if (mark === "(") depth += 1;
+    else if (mark === ")") depth -= 1;
+    else if (mark === "/" && depth <= 0) {
+      parts.push(path.slice(start, place));
+      start = place + 1;
+    }
+  }
+  return [...parts, path.slice(start)];
+}
+
+/**
+ * @param {string} path
+ * @returns {string[]} its levels, without transformations and traced functions
+ */
+function levelsOf(path) {
+  const levels = [];
+  const waiting = split(path).reverse();
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    const match = WRAPPED.exec(part);
+    if (!match && part) levels.push(part);
+    if (match && !TRACED.has(match[1])) waiting.push(...split(match[2]).reverse());
+  }
+  return levels;
+}
+
+/**
+ * Returns the forms of an op_name without transformations: whole, and without levels of control flow.
+ * @param {string} opName
+ * @returns {string[]} none where they are the op_name itself
+ */
+export function plainPaths(opName) {
+  const levels = opName.slice(0, LONGEST).split(";").map(levelsOf);
+  const joined = (/** @type {string[][]} */ paths) => paths.map((path) => path.join("/")).join(";");
+  const forms = [joined(levels), joined(levels.map((path) => path.filter((level) => !LEVELS.has(level))))];
+  return [...new Set(forms)].filter((form) => form && form !== opName);
+}
+
+/**
+ * @param {string} opName
+ * @returns {string} the phase of a training step, as its transformations tell; empty where they do not
+ */
+export function phaseOf(opName) {
+  if (opName.includes("rematted_computation")) return "recomputed";
+  if (BACKWARD.test(opName)) return "backward";
+  return FORWARD.test(opName) ? "forward" : "";
+}
+
+/** The order in which phases are listed; op_names outside of what is differentiated come last. */
+const PHASES = ["forward", "recomputed", "backward", ""];
+
+/** @typedef {{name: string, phase: string}} OpName */
+
+/** Op_names that are found by their texts, and by their forms without transformations. */
+export class OpNames {
+  /** @param {Iterable<string>} names */
+  constructor(names) {
+    this.all = [...names].map((name) => ({
+      op: { name, phase: phaseOf(name) },
+      forms: [name, ...plainPaths(name)].map((form) => form.toLowerCase()),
+    }));
+  }
+
+  /**
+   * @param {string} wanted in lower case
+   * @returns {OpName[][]} op_names that contain it, by phase: the same first, then by how early it stands;
+   * of one phase where what is wanted tells it
+   */
+  find(wanted) {
+    const plain = plainPaths(wanted).at(-1) ?? wanted;
+    const asked = phaseOf(wanted);
+    const ranked = this.all
+      .filter(({ op }) => !asked || op.phase === asked)
+      .map(({ op, forms }) => ({ op, rank: rankOf(forms, wanted, plain) }))
+      .filter(({ rank }) => rank !== null)
+      .sort((left, right) => Number(left.rank) - Number(right.rank) || byName.compare(left.op.name, right.op.name))
+      .map(({ op }) => op);
+    return PHASES.map((phase) => ranked.filter((op) => op.phase === phase)).filter((ops) => ops.length);
+  }
+}
+
+/**
+ * @param {string[]} forms of an op_name, the whole first
+ * @param {string} wanted
+ * @param {string} plain what is wanted, without transformations
+ * @returns {number | null} where it stands, -1 for the same; null where no form contains it
+ */
+function rankOf(forms, wanted, plain) {
+  if (forms.some((form) => form === wanted || form === plain)) return -1;
+  const places = [forms[0].indexOf(wanted), ...forms.slice(1).map((form) => form.indexOf(plain))];
+  const found = places.filter((place) => place >= 0);
+  return found.length ? Math.min(...found) : null;
+}
