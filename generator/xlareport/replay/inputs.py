@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from xlareport.hlo.opcode_groups import CONTROL_FLOW, MOVES
 from xlareport.hlo.shape import Shape
 from xlareport.replay.programs import NUMPY_NAMES, Line, NotRunnableError, RunnableProgram
 
@@ -136,12 +137,9 @@ def _summed(use: _Use) -> int:
     return count
 
 
-_SAME_VALUES = frozenset(
-    {
-        *("convert", "reshape", "broadcast", "transpose", "slice", "copy", "bitcast", "reverse"),
-        *("concatenate", "select", "clamp", "opt-barrier", "reduce-precision"),
-    }
-)
+_SAME_VALUES = MOVES | {
+    *("clamp", "concatenate", "convert", "opt-barrier", "reduce-precision", "select")
+}
 _DERIVED = frozenset({"add", "multiply", "divide", "maximum", "pad", "reduce"})
 """What still needs a positive operand where its result needs to be positive."""
 
@@ -184,7 +182,7 @@ class _UseFinder:
     def _next(
         self, body: str, line: Line, operand: int, path: tuple[int, ...], *, exact: bool
     ) -> Iterator[_Place]:
-        if line.opcode in {"call", "while", "conditional"}:
+        if line.opcode in CONTROL_FLOW:
             yield from self._through_call(body, line, operand, path, exact=exact)
         elif line.opcode == "tuple":
             yield from self._out(body, line, (operand, *path), exact=exact)
@@ -218,7 +216,7 @@ class _UseFinder:
         yield body, line.name, path, exact
         if line.is_root:
             for caller, call in self._callers.get(body, ()):
-                if call.opcode in {"call", "conditional", "while"}:
+                if call.opcode in CONTROL_FLOW:
                     yield caller, call.name, path, exact
 
     def _into(

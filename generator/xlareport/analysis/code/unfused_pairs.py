@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
 from xlareport.hlo.model import Computation, HloModule
+from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.readers.fusion_decisions import FusionDecision
 
-_RENAMING = frozenset({"bitcast", "get-tuple-element"})
 _NO_CONSUMER = frozenset({"tuple", "while", "conditional", "call", "parameter"})
 _OF_THE_PRODUCER = "the producer is "
 """How reasons begin that hold for every consumer."""
@@ -123,7 +123,7 @@ def find_consumers(computation: Computation, name: str) -> Iterator[str]:
             if user.name in seen:
                 continue
             seen.add(user.name)
-            if user.opcode in _RENAMING:
+            if user.opcode in ALIASES:
                 waiting.append(user.name)
             elif user.opcode not in _NO_CONSUMER:
                 yield user.name

@@ -18,11 +18,11 @@ from xlareport.analysis.collectives.sharding_pair import ShardingPair, make_pair
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade
 
 _MOST_MADE = 16
 """Concatenations and selections between a collective and the op that it is made for."""
-_REDUCING = frozenset({"all-reduce", "reduce-scatter"})
 _CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _WINDOWED = (
     "convolution",
@@ -75,7 +75,7 @@ def explain_cause(step: PartitioningStep, collective: Collective, devices: int) 
     body = home.by_name[collective.body[1]]
     chain = chain_back(home, body)
     source = chain[-1] if chain else body
-    if collective.kind in _REDUCING:
+    if collective.kind in REDUCING_COLLECTIVES:
         return _explain_reduction(step, home, body, source)
     wanting = _wanting(step, home, body, source)
     is_edge = collective.kind == "collective-permute" and _is_edge(home, body)

@@ -14,6 +14,7 @@ from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import CONTROL_FLOW
 from xlareport.knowledge.devices import Device
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
@@ -26,7 +27,6 @@ _LEAST_SECONDS = 1e-9
 """What takes less counts the rounds of a loop or computes an address."""
 _BYTES_PER_FLOP = 64
 """What reads and writes more than so much for each operation moves data."""
-_CALLING = ("while", "call", "conditional")
 _IDLE = frozenset(
     {"after-all", "bitcast", "constant", "get-tuple-element", "parameter", "partition-id", "tuple"}
 )
@@ -121,7 +121,7 @@ class Schedule:
         least = estimate_time(cost, self.device) if cost and not cost.fused else None
         own = least.seconds if least and cost and not cost.wire_bytes else 0.0
         instruction = home.by_name.get(name)
-        if instruction is not None and instruction.opcode in _CALLING:
+        if instruction is not None and instruction.opcode in CONTROL_FLOW:
             own += self._called_seconds(instruction)
         return own
 
@@ -236,7 +236,7 @@ class Schedule:
 
     def _computes(self, home: Computation, instruction: Instruction) -> bool:
         """Return whether an instruction computes; a copy, or a slice and its offset, moves data."""
-        if instruction.opcode in _CALLING:
+        if instruction.opcode in CONTROL_FLOW:
             return True
         cost = self.cost.instructions.get((home.name, instruction.name))
         if cost is None or not _works(instruction):

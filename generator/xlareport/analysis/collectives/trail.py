@@ -14,10 +14,9 @@ from xlareport.analysis.history.instruction import SnapshotSequence, sources_of
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.hlo.shardings.device_groups import parse_groups
 from xlareport.knowledge.grades import Grade, weakest
-
-_REDUCING = frozenset({"all-reduce", "reduce-scatter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +281,7 @@ def _body(module: HloModule, collective: Collective) -> Instruction | None:
 
 
 def _family(collective: Collective) -> str:
-    return "reducing" if collective.kind in _REDUCING else collective.kind
+    return "reducing" if collective.kind in REDUCING_COLLECTIVES else collective.kind
 
 
 def _attribute(module: HloModule, collective: Collective, name: str) -> str:

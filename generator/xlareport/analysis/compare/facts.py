@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
-from xlareport.analysis.compare.operations import FREE, Operation, count_kernels, list_operations
+from xlareport.analysis.compare.operations import Operation, count_kernels, list_operations
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
@@ -22,6 +22,7 @@ from xlareport.analysis.tpu.changes import tpu_figures
 from xlareport.analysis.tpu.module import read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.hlo.shape import Shape
 from xlareport.program import ParsedModule
 
@@ -137,7 +138,7 @@ def _opcode_work(
         for instruction in computation.instructions:
             key = computation.name, instruction.name
             count = cost.instructions.get(key)
-            if count is None or instruction.opcode in FREE:
+            if count is None or instruction.opcode in NO_CODE:
                 continue
             if not count.fused:
                 seconds[instruction.opcode] += times.get(key, 0.0)

@@ -16,10 +16,9 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, places_of
 from xlareport.analysis.source.scopes import mask_numbers, scope_of, split_path
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.runtime.whole_numbers import parse_whole_number
 
-FREE = frozenset({"parameter", "constant", "bitcast", "tuple", "get-tuple-element"})
-"""What runs nothing."""
 _MOST = 4_000
 """Operations of a module that are kept, the slowest first."""
 
@@ -112,7 +111,7 @@ def list_operations(
         for instruction in computation.instructions:
             key = computation.name, instruction.name
             count = cost.instructions.get(key)
-            if count is None or instruction.opcode in FREE:
+            if count is None or instruction.opcode in NO_CODE:
                 continue
             added = sums.setdefault(key_of(names.get(key, ""), _line(place(instruction))), _Sum())
             added.seconds += shares.seconds.get(key, 0.0)
@@ -172,7 +171,7 @@ def count_kernels(module: HloModule, cost: ModuleCost) -> int:
 def _running(module: HloModule) -> Iterator[tuple[str, str]]:
     for computation in module.computations:
         for instruction in computation.instructions:
-            if instruction.opcode not in FREE:
+            if instruction.opcode not in NO_CODE:
                 yield computation.name, instruction.name
 
 

@@ -4,14 +4,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
-from xlareport.analysis.compare.operations import FREE, OperationKey, Phase, key_of
+from xlareport.analysis.compare.operations import OperationKey, Phase, key_of
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, NO_CODE
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.runtime.whole_numbers import parse_whole_number
 
-_PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
 _MOST = 10_000
 
 
@@ -72,7 +72,7 @@ def read_program(module: HloModule) -> Program:
     place = places_of(module)
     for computation in module.computations:
         for instruction in computation.instructions:
-            if instruction.opcode in FREE:
+            if instruction.opcode in NO_CODE:
                 continue
             where = place(instruction)
             key = key_of(op_name_of(instruction, module), where.short if where else "")
@@ -80,7 +80,7 @@ def read_program(module: HloModule) -> Program:
             element = ELEMENT_TYPES.get(instruction.shape.element_type)
             if element is not None and element.is_float:
                 types[element.name] += 1
-            if instruction.opcode in _PRODUCTS and instruction.operand_names:
+            if instruction.opcode in MATRIX_PRODUCTS and instruction.operand_names:
                 operand = computation.by_name.get(instruction.operand_names[0])
                 products[(operand or instruction).shape.element_type] += 1
     entry = module.entry

@@ -14,11 +14,10 @@ from xlareport.analysis.cost.roofline import estimate_time, estimate_times
 from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device
 
-_FREE = frozenset({"parameter", "constant", "bitcast", "tuple", "get-tuple-element"})
-"""What moves nothing: its users count for the bytes."""
 _READS_PART = frozenset({"slice", "dynamic-slice", "gather", "dynamic-update-slice", "scatter"})
 """Their first operand is read only as far as they touch it."""
 _UPDATE = {"dynamic-update-slice": 1, "scatter": 2}
@@ -131,7 +130,7 @@ class _Fusions:
         weights = {}
         for instruction in computation.instructions:
             known = self._cost.instructions.get((computation.name, instruction.name))
-            if known is None or instruction.opcode in _FREE:
+            if known is None or instruction.opcode in NO_CODE:
                 continue
             inner = self._weights.get(called.get(instruction.name, ""))
             weights[instruction.name] = (
@@ -279,7 +278,7 @@ def _outside(computation: Computation, inside: _Inside) -> tuple[set[str], set[s
             read.add(instruction.name)
     written = {computation.root.name} if computation.root and inside.written else set[str]()
     for instruction in reversed(computation.instructions):
-        if instruction.opcode in _FREE and instruction.name in written:
+        if instruction.opcode in NO_CODE and instruction.name in written:
             written.update(instruction.operands)
     return read, written
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import BOUNDARIES
 
 _SPACE = re.compile(r"S\((\d{1,3})\)")
-_NO_VALUES_OF_THEIR_OWN = frozenset({"tuple", "get-tuple-element", "parameter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,7 @@ def sum_layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
         for instruction in place.instructions if place.name not in fused else ():
             for shape in instruction.shape.elements or (instruction.shape,):
                 space = space_of(shape.text)
-                if space is not None and instruction.opcode not in (
-                    "tuple",
-                    "get-tuple-element",
-                    "parameter",
-                ):
+                if space is not None and instruction.opcode not in BOUNDARIES:
                     counts[space] += 1
                     sizes[space] += shape.byte_size or 0
     return tuple(LayoutSpace(number, counts[number], sizes[number]) for number in sorted(counts))

@@ -17,6 +17,7 @@ from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.sizes import UncountableError, measure_data
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _RENAMING = frozenset(
@@ -38,7 +39,6 @@ _RESULT_OF_START = {
     "all-gather-start": 1,
     "collective-permute-start": 1,
 }
-_RUNNING = frozenset({"while", "call", "conditional", "async-start"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def _size(instruction: Instruction) -> int:
 
 def _inside(instruction: Instruction, inside: Mapping[str, int]) -> int:
     """Return the peak bytes of called computations, without the caller's buffers."""
-    if instruction.opcode not in _RUNNING:
+    if instruction.opcode not in RUNNERS:
         return 0
     return max((inside.get(name, 0) for _, name in instruction.called), default=0)
 

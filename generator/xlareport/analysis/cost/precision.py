@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.operations import COMPONENTS
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
-PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot", "custom-call"})
+PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 """Opcodes of products; of custom calls those whose flops are known."""
 _PRECISION = re.compile(r"operand_precision=\{([a-z0-9_, ]{1,100})\}")
 _IN_CONFIG = re.compile(r'"operand_precision":\["([A-Z0-9_]{1,20})"(?:,"([A-Z0-9_]{1,20})")?\]')

@@ -26,6 +26,7 @@ from xlareport.analysis.cost.traffic import (
     count_xla_traffic,
 )
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.hlo.shape import Shape
 
 
@@ -72,8 +73,7 @@ def total_of(totals: Iterable[Total]) -> Total:
     return Total(flops, transcendentals, bytes_accessed)
 
 
-CONTROL = frozenset({"while", "conditional", "call", "async-start"})
-_OF_THEIR_OWN = CONTROL | {"custom-call", "fusion"}
+_OF_THEIR_OWN = RUNNERS | {"custom-call", "fusion"}
 """Opcodes that run other computations whole, each instruction of them with its own traffic."""
 
 
@@ -166,7 +166,7 @@ def _local(site: Site) -> Local:
     opcode = site.instruction.opcode
     if opcode == "custom-call":
         return _custom(site)
-    if opcode == "fusion" or opcode in CONTROL:
+    if opcode == "fusion" or opcode in RUNNERS:
         no_traffic = None if opcode == "fusion" else NO_TRAFFIC
         xla_bytes = None if opcode == "fusion" else 0
         runs = opcode in ("call", "async-start")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, describe_executions
+from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
@@ -42,7 +43,6 @@ def gathered_once(case: Case) -> Iterator[Finding]:
             )
 
 
-_RENAMING = ("bitcast", "get-tuple-element")
 _COLLECTIVE = ("tuple", "while", "reduce-scatter", "all-reduce")
 
 
@@ -50,7 +50,7 @@ def _only_user(case: Case, gather: Collective) -> str:
     computation = case.module.by_name[gather.computation]
     last = gather.done or gather.instruction
     users = computation.users.get(last, ())
-    while len(users) == 1 and users[0].opcode in _RENAMING:
+    while len(users) == 1 and users[0].opcode in ALIASES:
         users = computation.users.get(users[0].name, ())
     if len(users) != 1 or users[0].opcode in _COLLECTIVE:
         return ""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import MOST_PLACES, SHORTEST, Case, Finding, join_names
 from xlareport.hlo.model import Computation
+from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 
@@ -17,8 +18,6 @@ MOST_BYTES = 256 << 10
 """Data of one collective; beyond that its latency matters less."""
 LEAST_NUMBER = 4
 _MOST_LOOKED_AT = 64
-_COMBINED = frozenset({"all-reduce", "all-gather", "reduce-scatter"})
-"""Kinds for which XLA has a combiner pass."""
 
 
 def small_collectives(case: Case) -> Iterator[Finding]:
@@ -31,7 +30,7 @@ def small_collectives(case: Case) -> Iterator[Finding]:
     alike: dict[tuple[str, ...], list[CollectiveFigures]] = defaultdict(list)
     for collective in case.collectives:
         if (
-            collective.collective.kind in _COMBINED
+            collective.collective.kind in COMBINED_COLLECTIVES
             and collective.counted
             and 0 < (collective.data_bytes or 0) <= MOST_BYTES
         ):

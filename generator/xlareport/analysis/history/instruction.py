@@ -18,6 +18,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
 
 _MOST_TRAILS = 8
@@ -218,14 +219,12 @@ def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
     for line in computation.instructions:
         held = Place(computation.name, line.name)
         known = matching.pairing_after(held)
-        if line.opcode not in _FRAME and known is not None and not known.before:
+        if line.opcode not in BOUNDARIES and known is not None and not known.before:
             yield held
 
 
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _NEW_HOLDER = _HOLDING | {Relation.ADDED}
-_FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
-"""Opcodes that only bring values into a computation and out of it."""
 
 
 def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:

@@ -6,9 +6,8 @@ from xlareport.analysis.matching.graph import Frame, Node, Operand, opened_root
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.values import UNKNOWN
+from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
-
-_PASSING = frozenset({"get-tuple-element", "parameter", "tuple"})
 
 
 def inlined(search: Search) -> None:
@@ -53,7 +52,7 @@ class _Once:
     def pair(self) -> None:
         """Pair each instruction with what alone has its value outside."""
         for line in self._body.computation.instructions:
-            if line.opcode not in _PASSING:
+            if line.opcode not in BOUNDARIES:
                 node = self._body.node(line)
                 self._tokens[node] = self._pair(node)
 

@@ -5,28 +5,15 @@ An expansion reads nothing but what the one read, and constants; nothing is clai
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import read_at
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
+from xlareport.hlo.opcode_groups import PLAIN
 
-_PASSING = frozenset(
-    {
-        "bitcast",
-        "broadcast",
-        "call",
-        "constant",
-        "copy",
-        "fusion",
-        "get-tuple-element",
-        "iota",
-        "parameter",
-        "reshape",
-        "transpose",
-        "tuple",
-    }
-)
+_PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing, or that only hold what computes: none of them is expanded."""
 _MOVES = frozenset(
     {"concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "slice"}

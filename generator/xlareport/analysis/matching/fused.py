@@ -7,10 +7,9 @@ from xlareport.analysis.matching.facts import TRANSPARENT, facts_of
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import GROUPS
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade, weakest
 
-_FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
-"""Opcodes that only bring values into a computation and out of it."""
 _UNMATCHED = Pairing((), (), Grade.GUESSED, "no pairing", Relation.ADDED)
 
 
@@ -148,7 +147,7 @@ class FusionSources:
                 return None
             for line in lines:
                 is_holder = line.opcode in TRANSPARENT
-                if line.opcode not in _FRAME:
+                if line.opcode not in BOUNDARIES:
                     held.append((Place(computation.name, line.name), is_holder))
                 if is_holder:
                     inner = [name for _, name in line.called if name not in names]

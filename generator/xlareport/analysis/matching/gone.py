@@ -13,11 +13,11 @@ from xlareport.analysis.matching.pairing import ChangeCause
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
 
 _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
 """Opcodes that pass values on, to what they call or as elements of a tuple."""
-_TUPLES = frozenset({"get-tuple-element", "tuple"})
 _ELEMENT = "get-tuple-element"
 _FARTHEST = 100
 """Most removed users that are followed to one that is kept."""
@@ -218,7 +218,7 @@ class Gone:
             reader = node.frame.nodes.get(line.name)
             other = None if reader is None else reader.partner
             now = None if other is None else other.instruction
-            if line.opcode in _TUPLES or now is None or len(now.operands) != len(line.operands):
+            if line.opcode in TUPLES or now is None or len(now.operands) != len(line.operands):
                 continue
             name = [*now.operand_names][[*line.operand_names].index(node.instruction.name)]
             if name != node.instruction.name:

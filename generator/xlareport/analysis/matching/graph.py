@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.facts import TRANSPARENT, Call, facts_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _MOST_NODES_PER_LINE = 2
@@ -267,7 +268,7 @@ def _calls_itself(frame: Frame, callee: Computation) -> bool:
     return False
 
 
-_SEEN_THROUGH = TRANSPARENT | {"get-tuple-element", "parameter", "tuple"}
+_SEEN_THROUGH = TRANSPARENT | BOUNDARIES
 
 _Step = tuple[Frame, Instruction, tuple[int, ...]]
 

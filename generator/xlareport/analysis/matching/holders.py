@@ -10,13 +10,12 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
 
 Twin = Callable[[Node], Node | None]
 """Returns what does the same work on the other side as a node without a partner."""
 
-_FRAME_LINES = frozenset({"get-tuple-element", "parameter", "tuple"})
-"""Opcodes that only bring values into a computation and out of it."""
 _DEEPEST = 100
 """Fusions inside fusions that are looked for as former holders."""
 _MOST_FUSIONS = 20
@@ -98,7 +97,7 @@ def _computes(frame: Frame) -> bool:
 
 
 def _is_work(line: Instruction) -> bool:
-    return bool(line.operands) and line.opcode not in _FRAME_LINES
+    return bool(line.operands) and line.opcode not in BOUNDARIES
 
 
 def _most(inside: Counter[Place]) -> tuple[Place, ...]:
@@ -125,7 +124,7 @@ def _lines(frame: Frame) -> Iterator[tuple[Frame, Instruction]]:
         inner = frame.callees.get(line.name)
         if inner is not None:
             yield from _lines(inner)
-        elif line.opcode not in _FRAME_LINES:
+        elif line.opcode not in BOUNDARIES:
             yield frame, line
 
 

@@ -10,9 +10,9 @@ from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
-_MOVES = frozenset({"bitcast", "copy", "reshape", "transpose"})
 _MOST_MOVES = 4
 _MOST_PAIRS = 100
 _AGAIN = "a further copy, on moved data"
@@ -21,7 +21,7 @@ _SAME = "the same operation on the same value, on the other side of a move"
 
 def moved(search: Search) -> None:
     """Pair what is done on moved data now, and the moves; note what is done on both as copies."""
-    if not any(node.instruction.opcode in _MOVES for node in search.before.open()):
+    if not any(node.instruction.opcode in REARRANGEMENTS for node in search.before.open()):
         return
     search.evaluate()
     for link in list(search.links):
@@ -34,7 +34,7 @@ def moved(search: Search) -> None:
 
 def lowered(search: Search) -> None:
     """Note moves of results as copies of a move that an operand had, where that one stays."""
-    if any(node.instruction.opcode in _MOVES for node in search.after.open()):
+    if any(node.instruction.opcode in REARRANGEMENTS for node in search.after.open()):
         for link in search.links:
             _note_lowered(search, link.before, link.after)
 
@@ -155,4 +155,4 @@ def _sources(side: Side, move: Node) -> Iterator[Node]:
 
 
 def _is_move(node: Node) -> bool:
-    return node.instruction.opcode in _MOVES
+    return node.instruction.opcode in REARRANGEMENTS

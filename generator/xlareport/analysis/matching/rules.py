@@ -18,6 +18,7 @@ from xlareport.analysis.matching.nodes import (
 )
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.hlo.opcode_groups import MOVES, TUPLES
 from xlareport.knowledge.grades import Grade
 
 
@@ -116,7 +117,7 @@ def moved_name(search: Search) -> None:
 
     Of what only takes elements of tuples and makes them a stem says nothing.
     """
-    for naming, staying in ((_bare_name, _BOUND), (_bare_stem, _BOUND | _TUPLES)):
+    for naming, staying in ((_bare_name, _BOUND), (_bare_stem, _BOUND | TUPLES)):
 
         def key(
             node: Node,
@@ -131,7 +132,6 @@ def moved_name(search: Search) -> None:
 
 
 _BOUND = frozenset({"parameter"})
-_TUPLES = frozenset({"get-tuple-element", "tuple"})
 
 
 def _bare_name(node: Node) -> str:
@@ -204,7 +204,7 @@ def _may_be_same_move(search: Search, node: Node, other: Node) -> bool:
 
     One framework op has many moves, of which nothing else says which is which.
     """
-    if node.instruction.opcode not in _MOVES:
+    if node.instruction.opcode not in MOVES:
         return True
     if node.instruction.shape.element_type != other.instruction.shape.element_type:
         return False
@@ -212,9 +212,6 @@ def _may_be_same_move(search: Search, node: Node, other: Node) -> bool:
         return True
     readers = {user.partner for user, _ in search.before.users.get(node, ())}
     return any(user in readers for user, _ in search.after.users.get(other, ()))
-
-
-_MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
 
 
 def _operation(node: Node) -> Hashable:

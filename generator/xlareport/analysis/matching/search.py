@@ -18,6 +18,7 @@ from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import Tokens, kinds_of
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
 
 _CHANGED_IN_PLACE = frozenset(
@@ -35,9 +36,6 @@ _CHANGED_IN_PLACE = frozenset(
 
 
 _LIBRARY_CALL = "custom-call"
-
-_MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
-"""Opcodes that move data; the compiler makes one of two in a row."""
 
 
 @dataclass(slots=True)
@@ -214,11 +212,11 @@ class Search:
 
     def _contracted(self, before: Node) -> bool:
         """Whether two moves of the same data became one, which makes a new instruction."""
-        if before.instruction.opcode not in _MOVES:
+        if before.instruction.opcode not in MOVES:
             return False
         source = self.before.graph.operands(before)[0][0] if before.instruction.operands else None
         free = source is not None and not source.kept and source.partner is None
-        return free and source is not None and source.instruction.opcode in _MOVES
+        return free and source is not None and source.instruction.opcode in MOVES
 
     def _reads_on(self, before: Node, after: Node) -> bool:
         """Whether one of several operands continues: all new ones make a new instruction."""

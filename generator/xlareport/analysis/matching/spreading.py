@@ -20,6 +20,7 @@ from xlareport.analysis.matching.nodes import (
 )
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
 
@@ -184,7 +185,7 @@ class _Spread:
         """Whether two nodes have one shape, or move the same data."""
         if same_shape(self._search, node, other):
             return True
-        moves = _opcode(node) in _MOVES and _opcode(other) in _MOVES
+        moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
         return moves and self._moves_same(node, other)
 
     def _moves_same(self, node: Node, other: Node) -> bool:
@@ -241,7 +242,7 @@ class _Spread:
         """
         if _opcode(node) == "copy":
             return _opcode(source) == "transpose"
-        moves = _opcode(node) in _MOVES
+        moves = _opcode(node) in REARRANGEMENTS
         return not moves and _opcode(node) == _opcode(source) and _same_count(node, source)
 
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
@@ -261,8 +262,7 @@ class _Spread:
             yield open_ours[0], open_theirs[0]
 
 
-_MOVES = frozenset({"bitcast", "copy", "reshape", "transpose"})
-_RESHAPES = _MOVES - {"copy"}
+_RESHAPES = REARRANGEMENTS - {"copy"}
 _MOST_MOVES = 4
 """Moves in a row that are looked behind."""
 
@@ -274,7 +274,10 @@ _FILLS = frozenset({"broadcast", "constant", "iota"})
 
 
 _PASSING = (
-    _FILLS | _MOVES | TRANSPARENT | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
+    _FILLS
+    | REARRANGEMENTS
+    | TRANSPARENT
+    | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
 )
 
 
@@ -309,12 +312,12 @@ def _only_gathers(node: Node, other: Node) -> bool:
 
 def _is_work_behind(source: Node, move: Node, other: Node) -> bool:
     """Whether work became other work, and a move of its result is gone: no move is work."""
-    if _opcode(move) not in _MOVES or other.constant or _opcode(other) in _NO_WORK:
+    if _opcode(move) not in REARRANGEMENTS or other.constant or _opcode(other) in _NO_WORK:
         return False
     return _opcode(source) not in _NO_WORK | {"convert"}
 
 
-_NO_WORK = _FILLS | _MOVES | TRANSPARENT | {"get-tuple-element", "parameter"}
+_NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parameter"}
 
 
 def _is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
@@ -335,7 +338,7 @@ def _sent(side: Side, operand: Operand) -> Iterator[Node]:
     for _ in range(_MOST_SENDINGS):
         yield node
         operands = side.graph.operands(node)
-        passes = _opcode(node) in _MOVES or _opcode(node).endswith(_DONE)
+        passes = _opcode(node) in REARRANGEMENTS or _opcode(node).endswith(_DONE)
         if not is_free(node) or not operands:
             return
         if not passes and family_of(node.instruction) != _COLLECTIVE:
@@ -358,7 +361,7 @@ def _sources(graph: Graph, node: Node) -> Iterator[Node]:
     """Yield what a free move moves, step by step."""
     for _ in range(_MOST_MOVES):
         operands = graph.operands(node)
-        if not is_free(node) or _opcode(node) not in _MOVES or len(operands) != 1:
+        if not is_free(node) or _opcode(node) not in REARRANGEMENTS or len(operands) != 1:
             return
         node = operands[0][0]
         yield node

@@ -8,11 +8,10 @@ from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
 
-_MOVES = frozenset(
-    {"bitcast", "broadcast", "convert", "copy", "reshape", "reverse", "slice", "transpose"}
-)
+_MOVES = MOVES | {"convert"}
 
 
 def reordered(search: Search) -> None:
@@ -152,12 +151,11 @@ def moved_past(search: Search) -> None:
 
 
 _UNTOLD = (Relation.SAME, Relation.REPLACED)
-_SHAPING = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
 
 
 def _is_same_move(node: Node, other: Node) -> bool:
     opcode = node.instruction.opcode
-    return opcode in _SHAPING and opcode == other.instruction.opcode and not node.constant
+    return opcode in MOVES and opcode == other.instruction.opcode and not node.constant
 
 
 def _passed(search: Search, move: Node, moved: Node) -> Node | None:
@@ -174,7 +172,7 @@ def _first(side: Side, node: Node) -> Node | None:
     """Return what alone a node reads; None of an element, and of what is a move itself."""
     operands = side.graph.operands(node)
     alone = len(operands) == 1 and not operands[0][1]
-    return operands[0][0] if alone and operands[0][0].instruction.opcode not in _SHAPING else None
+    return operands[0][0] if alone and operands[0][0].instruction.opcode not in MOVES else None
 
 
 def _reads(side: Side, reader: Node | None, move: Node) -> bool:

@@ -10,14 +10,13 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from xlareport.analysis.matching.facts import Literal, callees_of, facts_of, literal_of
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import Frame, Graph, Node, element_taken, opened_root
+from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.hlo.shape import Shape
 
 UNKNOWN = -1
 _FEW_USERS = 16
 """Readers of a value that are looked through in any case; of several values, the least read."""
 
-_PASSING = frozenset({"get-tuple-element", "parameter", "tuple"})
-"""Opcodes that the graph sees through: their readers read something else."""
 
 _ELEMENT = "get-tuple-element"
 _COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "xor"})
@@ -340,7 +339,7 @@ def _passed_on(node: Node) -> Iterator[Node]:
     lines = node.frame.computation.by_name
     for name in node.instruction.operand_names:
         line = lines.get(name)
-        if line is not None and line.opcode in _PASSING:
+        if line is not None and line.opcode in BOUNDARIES:
             yield node.frame.node(line)
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from xlareport.analysis.modules.features import is_random_generator
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
-
-MATRICES = frozenset({"dot", "ragged-dot", "scaled-dot", "convolution"})
-"""Opcodes of matrix products and convolutions."""
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
 SEED_BYTES = 1024
 """What goes into a maker of random numbers or of weights at most: keys and sizes."""
@@ -94,7 +92,7 @@ def _other_operation(summary: ModuleSummary) -> str:
 def _random(summary: ModuleSummary) -> Role | None:
     """Recognise random numbers: bits made of next to nothing, and little done with them."""
     given, doing = summary.features.given, dict(summary.features.operations)
-    if given.argument_bytes > SEED_BYTES or doing.keys() & MATRICES or "scatter" in doing:
+    if given.argument_bytes > SEED_BYTES or doing.keys() & MATRIX_PRODUCTS or "scatter" in doing:
         return None
     if _makes_a_key(summary):
         return Role("random numbers", "it makes a key of random numbers from a seed")
@@ -123,7 +121,7 @@ def _eager(summary: ModuleSummary) -> Role | None:
     from_one_place = len(places) == 1 or (not places and bool(stack))
     if count == 1 or (_basic(doing) == 1 and count <= _FEW):
         return Role("eager op", f"it came in with one operation, {_main_opcode(doing)}")
-    compound = doing.keys() & (MATRICES | {"while"})
+    compound = doing.keys() & (MATRIX_PRODUCTS | {"while"})
     named = _other_operation(summary)
     if named and len(places) <= 1 and not compound:
         of_line = " and all of it comes from one line" if places else ""

@@ -14,7 +14,7 @@ from xlareport.analysis.modules.autotuning_pieces import (
     find_autotuning_pieces,
 )
 from xlareport.analysis.modules.features import is_random_generator
-from xlareport.analysis.modules.helper_modules import MATRICES, SEED_BYTES, Role, classify_helper
+from xlareport.analysis.modules.helper_modules import SEED_BYTES, Role, classify_helper
 from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import CLEAR, TIE, MainGuess
 from xlareport.analysis.modules.state import (
@@ -24,6 +24,7 @@ from xlareport.analysis.modules.state import (
     updates_state,
 )
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 from xlareport.runtime.graphs import reachable
 from xlareport.storage.packed_keys import digest_number, group_alike
 from xlareport.storage.shared_values import SharedValues
@@ -263,7 +264,7 @@ def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
     given, main = summary.features.given, dump.main
     if main is None or _is_main(summary, dump) or not given.arguments or len(given.results) < 2:
         return None
-    heavy = dict(summary.features.operations).keys() & MATRICES
+    heavy = dict(summary.features.operations).keys() & MATRIX_PRODUCTS
     small = 10 * (summary.final.flops or 0) < (main.final.flops or 0)
     if heavy or not small or not all("[]" in result.shape for result in given.results):
         return None

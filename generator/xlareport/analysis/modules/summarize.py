@@ -28,13 +28,14 @@ from xlareport.analysis.operations import count_operations
 from xlareport.analysis.source.locations import is_framework, place_of
 from xlareport.dump.modules import SnapshotFiles
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.program import ParsedModule
 
 _HEAVIEST = 15
 
-_MATRIX = frozenset({"dot", "ragged-dot", "scaled-dot", "convolution", "custom-call"})
+_MATRIX = MATRIX_PRODUCTS | {"custom-call"}
 _BITS = frozenset(
     {"xor", "or", "and", "not", "shift-left", "shift-right-logical", "shift-right-arithmetic"}
 )

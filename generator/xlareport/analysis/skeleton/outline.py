@@ -19,6 +19,7 @@ from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.opcodes import is_collective, opcode_work
@@ -274,7 +275,7 @@ def _run(module: HloModule) -> frozenset[str]:
             continue
         run.add(name)
         for instruction in module.by_name[name].instructions:
-            if instruction.opcode in ("while", "conditional", "call", "async-start"):
+            if instruction.opcode in RUNNERS:
                 pending += [callee for _, callee in instruction.called]
     return frozenset(run)
 

@@ -15,6 +15,7 @@ from xlareport.analysis.steps.operands import compare_operands, is_constant
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.unread import left_unread
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import PLAIN
 from xlareport.knowledge.grades import Grade
 
 
@@ -299,23 +300,8 @@ def _what_counts(value: Mapping[Kind, str]) -> str:
 def _is_plain(module: HloModule, place: Place) -> bool:
     """Return whether an instruction makes or passes on values without computing any."""
     line = module.find(*place)
-    return line is None or line.opcode in _PLAIN
+    return line is None or line.opcode in PLAIN
 
-
-_PLAIN = frozenset(
-    {
-        "bitcast",
-        "broadcast",
-        "constant",
-        "copy",
-        "get-tuple-element",
-        "iota",
-        "parameter",
-        "reshape",
-        "transpose",
-        "tuple",
-    }
-)
 
 _ANEW = frozenset({Relation.REPLACED, Relation.REWRITTEN})
 _PAIRS = _ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}

@@ -7,15 +7,13 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind
 from xlareport.hlo.model import HloModule, Instruction
-
-_FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
-"""Opcodes that carry values into a loop and out of it."""
+from xlareport.hlo.opcode_groups import BOUNDARIES
 
 
 def destination(matching: Matching, before: Place, after: Place, opcode: str) -> dict[Kind, str]:
     """Return where an instruction is now, by the kind of move."""
     holders = holders_of(matching.before), holders_of(matching.after)
-    if opcode not in _FRAME:
+    if opcode not in BOUNDARIES:
         left = _loop_left(matching, before, after, holders[1])
         if left is not None:
             return {Kind.HOISTED: f"moved out of the loop %{left}"}
@@ -27,7 +25,7 @@ def destination(matching: Matching, before: Place, after: Place, opcode: str) ->
 
 def loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) -> str:
     """Return `in the loop %x` of a copy in a loop, where the original is outside; '' elsewhere."""
-    if before.computation == after.computation or opcode in _FRAME:
+    if before.computation == after.computation or opcode in BOUNDARIES:
         return ""
     if not _enters_loop(matching, before, after, holders_of(matching.before)):
         return ""

@@ -27,6 +27,7 @@ from xlareport.analysis.history.trace import (
 )
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 from xlareport.pages import navigation
 from xlareport.pages.history.columns import chunk_columns, index_columns
 from xlareport.storage.payloads import Payload, make_payload
@@ -41,7 +42,6 @@ _FOLLOWED = 6
 _LISTED = 40
 _LONGEST = 160
 
-_CONTRACTIONS = frozenset({"convolution", "dot", "ragged-dot", "scaled-dot"})
 _MOST_CONTRACTIONS = 2
 """Of one fusion whose earlier events are listed."""
 _ENDS = frozenset({Event.FIRST, Event.LAST})
@@ -169,7 +169,7 @@ def _with_contractions(snapshots: SnapshotSequence, trace: Trace) -> Trace:
     contractions = [
         place
         for place in creation.sources
-        if (line := module.find(*place)) and line.opcode in _CONTRACTIONS
+        if (line := module.find(*place)) and line.opcode in MATRIX_PRODUCTS
     ]
     earlier = [
         event

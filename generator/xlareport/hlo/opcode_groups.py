@@ -1,0 +1,37 @@
+"""Opcodes that several parts of the report treat alike."""
+
+BOUNDARIES = frozenset({"get-tuple-element", "parameter", "tuple"})
+"""They only bring values into a computation and out of it."""
+
+TUPLES = frozenset({"get-tuple-element", "tuple"})
+"""They only group values, or take them out of a group."""
+
+ALIASES = frozenset({"bitcast", "get-tuple-element"})
+"""Their result is in the memory of an operand."""
+
+NO_CODE = frozenset({"bitcast", "constant", "get-tuple-element", "parameter", "tuple"})
+"""They run nothing and move nothing."""
+
+REARRANGEMENTS = frozenset({"bitcast", "copy", "reshape", "transpose"})
+"""Their result has the elements of the operand, each once."""
+
+MOVES = REARRANGEMENTS | {"broadcast", "reverse", "slice"}
+"""Their result consists of elements of the operand."""
+
+PLAIN = MOVES - {"reverse", "slice"} | {"constant", "iota"} | BOUNDARIES
+"""They make or pass on values without computing any."""
+
+CONTROL_FLOW = frozenset({"call", "conditional", "while"})
+"""They run other computations as part of the one that contains them."""
+
+RUNNERS = CONTROL_FLOW | {"async-start"}
+"""They run other computations whole, each instruction of them with its own traffic."""
+
+MATRIX_PRODUCTS = frozenset({"convolution", "dot", "ragged-dot", "scaled-dot"})
+"""Matrix products and convolutions."""
+
+REDUCING_COLLECTIVES = frozenset({"all-reduce", "reduce-scatter"})
+"""Collectives that combine the values of devices by a computation."""
+
+COMBINED_COLLECTIVES = REDUCING_COLLECTIVES | {"all-gather"}
+"""Collectives for which XLA has a combiner pass."""
