@@ -29,7 +29,7 @@ def test_three_dumps(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, [*places, *options])
     assert done.exit_code == 0, done.output
     assert "dump 2 (1) stands out" in done.stdout
-    assert "% slower" in done.stdout
+    assert "% more time for 700.0% more FLOPs" in done.stdout
     assert len(comment.read_text().splitlines()) == 7
     page = (out / "site/index.html").read_text()
     assert page.count("xr-figure-chart") == 1

@@ -5,9 +5,21 @@ from dataclasses import replace
 import pytest
 
 from xlareport.analysis.compare.comparison import compare_figure
-from xlareport.analysis.compare.verdict import Basis, Direction, Judgement, Verdict
+from xlareport.analysis.compare.verdict import (
+    Basis,
+    Direction,
+    Judgement,
+    Verdict,
+    WorkChange,
+    change_of_work,
+)
 from xlareport.knowledge.grades import Grade
-from xlareport.pages.compare.verdict import regression_sentence, time_row
+from xlareport.pages.compare.verdict import (
+    memory_row,
+    regression_sentence,
+    time_row,
+    verdict_sentence,
+)
 
 LESS_MEMORY = Judgement(
     Direction.LESS, Basis.PEAK, Grade.EXACT, compare_figure("occupied_peak_bytes", 200, 180)
@@ -26,7 +38,7 @@ GUESSED = slower(1034, Basis.ROOFLINE, Grade.GUESSED)
 
 
 def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
-    said = regression_sentence(Verdict(GUESSED, LESS_MEMORY), is_changed=True)
+    said = regression_sentence(Verdict(GUESSED, LESS_MEMORY), "the program was changed")
     assert said == (
         "Not shown: 3.4% slower by an estimate for a guessed device, too little to tell from none; "
         "10.0% less memory; the program was changed, so both need not do the same work."
@@ -48,6 +60,50 @@ def test_a_small_change_of_a_guessed_estimate_is_no_regression() -> None:
     ],
 )
 def test_the_answer_rests_on_what_is_known(time: Judgement, memory: Judgement, words: str) -> None:
-    said = regression_sentence(Verdict(time, memory), is_changed=False)
+    said = regression_sentence(Verdict(time, memory), "")
     assert said.startswith(words)
     assert "program was changed" not in said
+
+
+def more_work(time: int, flops: int) -> WorkChange | None:
+    return change_of_work(
+        slower(time, Basis.ROOFLINE, Grade.MATCHED), compare_figure("flops", 1000, flops)
+    )
+
+
+def test_more_work_in_as_much_more_time_is_no_regression() -> None:
+    """A layer more: FLOPs rise as the time does."""
+    time = slower(1501, Basis.ROOFLINE, Grade.MATCHED)
+    verdict = Verdict(time, MORE_MEMORY, more_work(1501, 1497))
+    assert regression_sentence(verdict, "the program was changed") == (
+        "No sign of one: the program was changed, with 49.7% more FLOPs; 50.1% more time "
+        "(roofline estimate, not measured), per FLOP unchanged; 10.0% more memory."
+    )
+    assert verdict_sentence(verdict) == "50.1% more time for 49.7% more FLOPs, 10.0% more memory."
+    row = time_row(time, verdict.work)
+    assert (row.headline, row.look) == ("50.1% more time for 49.7% more FLOPs", "")
+    assert [memory_row(MORE_MEMORY, work).look for work in (verdict.work, None)] == ["", "xr-worse"]
+
+
+def test_more_time_than_work_is_told_per_flop() -> None:
+    time = slower(1500, Basis.ROOFLINE, Grade.MATCHED)
+    verdict = Verdict(time, LESS_MEMORY, more_work(1500, 1200))
+    assert regression_sentence(verdict, "the program was changed") == (
+        "Probably: 50.0% slower (roofline estimate, not measured); 10.0% less memory; the program "
+        "was changed, with 20.0% more FLOPs, per FLOP it is 25.0% slower."
+    )
+    assert verdict_sentence(verdict) == "50.0% slower, 10.0% less memory."
+
+
+def test_memory_that_grows_beyond_the_work_is_told() -> None:
+    memory = replace(MORE_MEMORY, quantity=compare_figure("occupied_peak_bytes", 200, 400))
+    time = slower(1501, Basis.ROOFLINE, Grade.MATCHED)
+    said = regression_sentence(
+        Verdict(time, memory, more_work(1501, 1497)), "the program was changed"
+    )
+    assert memory_row(memory, more_work(1501, 1497)).look == "xr-worse"
+    assert said.startswith("In memory: the program was changed, with 49.7% more FLOPs; 50.1%")
+
+
+def test_hardly_more_work_explains_nothing() -> None:
+    assert more_work(1500, 1004) is None

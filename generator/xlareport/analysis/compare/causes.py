@@ -172,7 +172,7 @@ def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Ite
     members = [main] if main is not None and main in changed else changed
     causes: dict[ProgramChange, list[Comparison]] = {}
     for member in members:
-        for change in _changes(member):
+        for change in find_changes(member):
             causes.setdefault(change, []).append(member)
     kinds = {change.kind for change in causes}
     for change, showing in causes.items():
@@ -188,7 +188,8 @@ def _has_other_program(comparison: Comparison, *, is_only: bool) -> bool:
     return where is Where.INPUT or (is_only and where is Where.UNKNOWN)
 
 
-def _changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
+def find_changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
+    """Return what changed in the program of a module; empty where the base has the same one."""
     base, head = comparison.base, comparison.head
     if base is None or head is None or comparison.same:
         return ()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from xlareport.analysis.compare.causes import find_changes
 from xlareport.analysis.compare.comparability import (
     Obstacle,
     find_obstacle,
@@ -15,6 +16,7 @@ from xlareport.analysis.compare.comparability import (
 )
 from xlareport.analysis.compare.comparison import Comparison, Quantity, compare_figure
 from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.program_changes import ChangeKind
 from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.knowledge.grades import Grade
 
@@ -27,6 +29,12 @@ _RESOLUTION = 0.1
 
 Such an estimate has neither latency nor launches, and its speeds are those of no real chip.
 """
+_LEAST_WORK = 0.01
+"""A share by which FLOPs must change for the change of the time to be held against it."""
+_IN_STEP = 0.1
+"""Of the change of FLOPs; so much more time per FLOP still is time that rose with the work."""
+_LARGEST_STEP = 0.05
+"""A share; the same at most, however much FLOPs changed."""
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 _GRADES = {"exact": Grade.MATCHED, "matched": Grade.MATCHED, "chosen": Grade.MATCHED}
 
@@ -79,11 +87,33 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkChange:
+    """A program that was changed to do more or less: its FLOPs, and the time per FLOP."""
+
+    flops: float
+    """The change as a share of the base."""
+    time_per_flop: float
+    """The same."""
+
+    @property
+    def explains_time(self) -> bool:
+        """Whether more time is that of more work: it rose no more than in step with FLOPs."""
+        return self.flops > 0 and self.time_per_flop <= min(_IN_STEP * self.flops, _LARGEST_STEP)
+
+    def explains(self, memory: Judgement) -> bool:
+        """Return whether memory rose no more than FLOPs."""
+        change = memory.quantity.change if memory.quantity else None
+        return change is not None and change <= self.flops * (1 + _IN_STEP)
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What the head costs against the base."""
 
     time: Judgement
     memory: Judgement
+    work: WorkChange | None = None
+    """None where the program is the same, its FLOPs hardly changed, or they are not known."""
 
     @property
     def matters(self) -> bool:
@@ -105,7 +135,36 @@ def judge(comparison: Comparison, times: ComparedTimes | None) -> Verdict:
     if obstacle and times is None:
         unknown = replace(_UNKNOWN, obstacle=obstacle)
         return Verdict(unknown, unknown)
-    return Verdict(_time(comparison, quantities, times), _memory(comparison, quantities))
+    time = _time(comparison, quantities, times)
+    work = _work(comparison, quantities, time)
+    return Verdict(time, _memory(comparison, quantities), work)
+
+
+def change_of_work(time: Judgement, flops: Quantity | None) -> WorkChange | None:
+    """Hold a change of the time against that of FLOPs; None where either is not known, or small."""
+    known = time.quantity
+    if time.direction is Direction.UNKNOWN or known is None or known.change is None:
+        return None
+    if flops is None or flops.change is None or flops.change <= -1:
+        return None
+    if abs(flops.change) < _LEAST_WORK:
+        return None
+    return WorkChange(flops.change, (1 + known.change) / (1 + flops.change) - 1)
+
+
+def _work(
+    comparison: Comparison, quantities: Mapping[str, Quantity], time: Judgement
+) -> WorkChange | None:
+    """Return how the work changed with the program, where all FLOPs of both sides are known.
+
+    What is recomputed is no more work of the program than before.
+    """
+    unknown = quantities.get("unknown_ops")
+    work = change_of_work(time, quantities.get("flops"))
+    if work is None or (unknown is not None and (unknown.base or unknown.head)):
+        return None
+    kinds = {change.kind for change in find_changes(comparison)}
+    return work if kinds and ChangeKind.RECOMPUTATION not in kinds else None
 
 
 def judge_figures(base: Mapping[str, int | None], head: Mapping[str, int | None]) -> Verdict:

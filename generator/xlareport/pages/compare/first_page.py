@@ -14,6 +14,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.compare.figures import FigureRow, figure_rows, figures_differ
 from xlareport.pages.compare.verdict import (
     JudgementRow,
+    explains,
     memory_row,
     regression_sentence,
     time_row,
@@ -150,11 +151,9 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
     judged = main is not None and main.base is not None and main.head is not None
     return ComparePage(
         lead=lead(view),
-        time=time_row(view.verdict.time) if judged else None,
-        memory=memory_row(view.verdict.memory) if judged else None,
-        regression=regression_sentence(view.verdict, is_changed=changes_program(view.causes))
-        if judged
-        else "",
+        time=time_row(view.verdict.time, view.verdict.work) if judged else None,
+        memory=memory_row(view.verdict.memory, view.verdict.work) if judged else None,
+        regression=regression_sentence(view.verdict, program_words(view.causes)) if judged else "",
         changed=changed_words(view.causes),
         base=view.base.path,
         head=view.head.path,
@@ -191,6 +190,15 @@ def changes_program(causes: Sequence[Cause]) -> bool:
     return any(cause.kind not in _OUTSIDE.keys() | _OF_COMPILATION for cause in causes)
 
 
+def program_words(causes: Sequence[Cause]) -> str:
+    """Return that the program differs, with its layers or sizes; empty where it does not."""
+    known = (
+        cause.sentence for kind in ("layers", "size") for cause in causes if cause.kind == kind
+    )
+    sentence = next(known, "The program was changed").rstrip(".").partition(":")[0]
+    return f"{sentence[:1].lower()}{sentence[1:]}" if changes_program(causes) else ""
+
+
 _OF_COMPILATION = frozenset({"modules", "pass", "autotuning"})
 _OUTSIDE = {
     "device": "the device",
@@ -201,9 +209,13 @@ _OUTSIDE = {
 
 
 def _figures(view: ComparisonRecord, main: ComparedRecord) -> tuple[FigureRow, ...]:
-    """Return the figures; nothing is better or worse where they say nothing of each other."""
+    """Return the figures; nothing is better or worse where they say nothing of each other.
+
+    So it is where the program does more, and needs as much more time for it.
+    """
     rows = figure_rows(main.figures, main.precisions)
-    if not view.verdict.memory.obstacle:
+    verdict = view.verdict
+    if not verdict.memory.obstacle and not explains(verdict.work, verdict.time):
         return rows
     return tuple(replace(row, look="") for row in rows)
 

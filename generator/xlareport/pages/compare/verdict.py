@@ -1,13 +1,16 @@
 """The verdict of a comparison in words: time, memory, by what and how sure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeGuard
 
-from xlareport.analysis.compare.verdict import Basis, Direction, Judgement, Verdict
+from xlareport.analysis.compare.verdict import Basis, Direction, Judgement, Verdict, WorkChange
 from xlareport.runtime import english, units
 
 _TIME = {Direction.MORE: "slower", Direction.LESS: "faster", Direction.SAME: "as fast"}
 _MEMORY = {Direction.MORE: "more memory", Direction.LESS: "less memory"}
+_UNCHANGED = 0.01
+"""A share; less time per FLOP, or more, is within what an estimate can tell."""
 _LOOKS = {Direction.MORE: "xr-worse", Direction.LESS: "xr-better"}
 
 
@@ -27,7 +30,7 @@ class JudgementRow:
 
 def verdict_sentence(verdict: Verdict) -> str:
     """Return the answer in one sentence, the change first."""
-    time, memory = time_row(verdict.time), memory_row(verdict.memory)
+    time, memory = time_row(verdict.time, verdict.work), memory_row(verdict.memory)
     known = [row.headline for row in (time, memory) if row.headline]
     if not known:
         why = verdict.time.obstacle or verdict.memory.obstacle
@@ -39,16 +42,25 @@ def verdict_sentence(verdict: Verdict) -> str:
     return f"{english.capitalize(', '.join(known))}."
 
 
-def regression_sentence(verdict: Verdict, *, is_changed: bool) -> str:
+def regression_sentence(verdict: Verdict, changed: str) -> str:
     """Return in a sentence whether the head is a regression, as far as the figures can tell.
 
-    `is_changed` says that the program itself differs: then the work need not be the same.
+    `changed` says that the program itself differs, empty where it does not: the work then need not
+    be the same.
     """
-    time, memory = verdict.time, verdict.memory
-    words = f"{_answer(time, memory)}: {_time_clause(time)}; {_memory_clause(memory)}"
-    if is_changed:
-        words += "; the program was changed, so both need not do the same work"
-    return f"{words}."
+    time, memory, work = verdict.time, verdict.memory, verdict.work
+    answer, clauses = _answer(time, memory), [_time_clause(time), _memory_clause(memory)]
+    if changed and explains(work, time):
+        answer = "In memory" if _grew_beyond(memory, work) else "No sign of one"
+        basis = _BASES.get(time.basis, "measured")
+        more = f"{_more_time(time)} ({basis}), per FLOP {_per_flop(work)}"
+        clauses = [f"{changed}, with {_flops(work)}", more, _memory_clause(memory)]
+    elif changed and work is not None:
+        per_flop = f"per FLOP it is {_per_flop(work, 'slower', 'faster')}"
+        clauses.append(f"{changed}, with {_flops(work)}, {per_flop}")
+    elif changed:
+        clauses.append(f"{changed}, so both need not do the same work")
+    return f"{answer}: {'; '.join(clauses)}."
 
 
 def _answer(time: Judgement, memory: Judgement) -> str:
@@ -61,6 +73,31 @@ def _answer(time: Judgement, memory: Judgement) -> str:
         return "In memory"
     is_known = time.direction is not Direction.UNKNOWN and time.is_resolved
     return "No" if is_known and memory.direction is not Direction.UNKNOWN else "Not shown"
+
+
+def explains(work: WorkChange | None, time: Judgement) -> TypeGuard[WorkChange]:
+    """Return whether the head needs more time because the program was changed to do more."""
+    return time.direction is Direction.MORE and work is not None and work.explains_time
+
+
+def _grew_beyond(memory: Judgement, work: WorkChange) -> bool:
+    return memory.direction is Direction.MORE and not work.explains(memory)
+
+
+def _flops(work: WorkChange) -> str:
+    return f"{abs(work.flops):.1%} {'more' if work.flops > 0 else 'fewer'} FLOPs"
+
+
+def _per_flop(work: WorkChange, more: str = "more", less: str = "less") -> str:
+    """Return the change of the time per FLOP in words."""
+    if abs(work.time_per_flop) < _UNCHANGED:
+        return "unchanged"
+    return f"{abs(work.time_per_flop):.1%} {more if work.time_per_flop > 0 else less}"
+
+
+def _more_time(time: Judgement) -> str:
+    change = time.quantity.change if time.quantity else None
+    return f"{change or 0:.1%} more time"
 
 
 def _time_clause(time: Judgement) -> str:
@@ -82,18 +119,24 @@ def _memory_clause(memory: Judgement) -> str:
 _BASES = {Basis.ROOFLINE: "roofline estimate, not measured", Basis.CODE: "the same code"}
 
 
-def time_row(judgement: Judgement) -> JudgementRow:
-    """Return the judgement of the time."""
+def time_row(judgement: Judgement, work: WorkChange | None = None) -> JudgementRow:
+    """Return the judgement of the time; more time for as much more work has no color."""
     words = _TIME.get(judgement.direction, "")
-    return _row(judgement, words, lambda value: units.seconds(value / 1e9), _time_basis(judgement))
+    basis = _time_basis(judgement)
+    row = _row(judgement, words, lambda value: units.seconds(value / 1e9), basis)
+    if not explains(work, judgement):
+        return row
+    return replace(row, headline=f"{_more_time(judgement)} for {_flops(work)}", look="")
 
 
-def memory_row(judgement: Judgement) -> JudgementRow:
-    """Return the judgement of the memory."""
+def memory_row(judgement: Judgement, work: WorkChange | None = None) -> JudgementRow:
+    """Return the judgement of the memory; no more than the work rose by has no color."""
     words = _MEMORY.get(judgement.direction, "")
     if judgement.direction is Direction.SAME:
         words = "the same memory"
-    return _row(judgement, words, units.byte_size, _memory_basis(judgement))
+    row = _row(judgement, words, units.byte_size, _memory_basis(judgement))
+    is_explained = work is not None and work.explains_time and not _grew_beyond(judgement, work)
+    return replace(row, look="") if is_explained else row
 
 
 def _row(
