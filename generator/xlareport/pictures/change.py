@@ -132,9 +132,9 @@ _MOST_AROUND_ONE = 6
 
 _GONE = frozenset(
     {Kind.REMOVED, Kind.DEAD, Kind.UNCALLED, Kind.ARGUMENT, Kind.MERGED}
-    | {Kind.INLINED, Kind.ABSORBED}
+    | {Kind.INLINED, Kind.ABSORBED, Kind.UNTRACED}
 )
-_NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.FUSED, Kind.OUTLINED})
+_NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.FUSED, Kind.OUTLINED, Kind.UNTRACED})
 _UNSEEN = frozenset({Kind.METADATA, Kind.REORDERED, Kind.RENAMED})
 """What leaves the graph as it was."""
 

@@ -121,3 +121,51 @@ def test_moves_of_both_operands_on_either_side_change_places_with_their_user(rea
     )
     matching = match(read("HloModule m\n\n" + before), read("HloModule m\n\n" + after))
     assert matching.partner_after(_at("compare.1")) == _at("last")
+
+
+_NEGATED = """
+HloModule m
+
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add.0 = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[4,8]) -> f32[4,1] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %zero = f32[] constant(0)
+  %mul.1 = f32[4,8]{1,0} multiply(%a, %a)
+  LINES
+}
+"""
+_SUM_OF_NEGATED = _NEGATED.replace(
+    "LINES",
+    """%neg.0 = f32[4,8]{1,0} negate(%mul.1)
+  %reduce.1 = f32[4]{0} reduce(%neg.0, %zero), dimensions={1}, to_apply=%sum
+  ROOT %reshape.1 = f32[4,1]{1,0} reshape(%reduce.1)""",
+)
+_NEGATED_SUM = _NEGATED.replace(
+    "LINES",
+    """%reduce.1 = f32[4]{0} reduce(%mul.1, %zero), dimensions={1}, to_apply=%sum
+  %negate.1 = f32[4]{0} negate(%reduce.1)
+  ROOT %reshape.1 = f32[4,1]{1,0} reshape(%negate.1)""",
+)
+
+
+def test_a_negation_moves_past_a_sum(read: Read) -> None:
+    matching = match(read(_SUM_OF_NEGATED), read(_NEGATED_SUM))
+    pairing = matching.pairing_before(_at("neg.0"))
+    assert pairing is not None
+    assert pairing.after == (_at("negate.1"),)
+    assert pairing.relation is Relation.SWAPPED
+    assert matching.partner_after(_at("reduce.1")) == _at("reduce.1")
+
+
+def test_a_negation_that_is_left_without_users_is_copied_past_the_sum(read: Read) -> None:
+    left = _NEGATED_SUM.replace(
+        "  %reduce.1", "  %neg.0 = f32[4,8]{1,0} negate(%mul.1)\n  %reduce.1", 1
+    )
+    pairing = match(read(_SUM_OF_NEGATED), read(left)).pairing_after(_at("negate.1"))
+    assert pairing is not None
+    assert pairing.before == (_at("neg.0"),)

@@ -16,6 +16,7 @@ from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.order import in_order
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search import NodePair, Search
+from xlareport.analysis.matching.untraced import mark_untraced
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade, weakest
 
@@ -28,7 +29,9 @@ def pairings(search: Search) -> list[Pairing]:
     account.copies_of_computations()
     account.leftovers()
     account.fusions()
-    return in_order(search, account.pairings())
+    result = account.pairings()
+    mark_untraced(search.before.graph.module, search.after.graph.module, result)
+    return in_order(search, result)
 
 
 class _Account:

@@ -13,6 +13,8 @@ from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
+_LOWERED = REARRANGEMENTS | {"convert", "negate"}
+"""Opcodes that are done to a result in the place of an operand."""
 _MOST_MOVES = 4
 _MOST_PAIRS = 100
 _AGAIN = "a further copy, on moved data"
@@ -34,7 +36,7 @@ def moved(search: Search) -> None:
 
 def lowered(search: Search) -> None:
     """Note moves of results as copies of a move that an operand had, where that one stays."""
-    if any(node.instruction.opcode in REARRANGEMENTS for node in search.after.open()):
+    if any(node.instruction.opcode in _LOWERED for node in search.after.open()):
         for link in search.links:
             _note_lowered(search, link.before, link.after)
 
@@ -43,7 +45,9 @@ def _note_lowered(search: Search, before: Node, after: Node) -> None:
     for (read, _), (now, _) in zip(
         search.before.graph.operands(before), search.after.graph.operands(after), strict=False
     ):
-        if not _is_move(read) or is_free(read) or not _moves_from(search, read, now):
+        if read.instruction.opcode not in _LOWERED or is_free(read):
+            continue
+        if not _moves_from(search, read, now):
             continue
         for user, _ in search.after.users.get(after, ()):
             alike = user.instruction.opcode == read.instruction.opcode

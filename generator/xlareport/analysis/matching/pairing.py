@@ -58,6 +58,7 @@ class ChangeCause(StrEnum):
     UNCALLED = "its computation had no callers"
     ARGUMENT = "a parameter of an inlined computation"
     PARAMETER = "a parameter of a new fusion or call, or of the module"
+    UNTRACED = "no counterpart was found"
 
 
 class Place(NamedTuple):

@@ -11,7 +11,8 @@ from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
 
-_MOVES = MOVES | {"convert"}
+_MOVES = MOVES | {"convert", "negate"}
+"""Opcodes that change places with others; signs and types are moved past sums as data is."""
 
 
 def reordered(search: Search) -> None:

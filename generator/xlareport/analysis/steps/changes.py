@@ -77,6 +77,7 @@ _SIMPLE = {
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
 _INTO_SEVERAL = frozenset({Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT})
+_GONE = frozenset({Kind.REMOVED, Kind.UNTRACED})
 _NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.EXPANDED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
@@ -164,7 +165,7 @@ class _Reader:
         if kind is Kind.CLONED and before is not None and after is not None:
             loop = loop_of_copy(self._matching, before, after, change.opcodes[1])
             change = replace(change, details=(loop,)) if loop else change
-        if kind is Kind.REMOVED and before and self._folding.folds(before):
+        if kind in _GONE and before and self._folding.folds(before):
             kind = Kind.FOLDED
         elif kind is Kind.CLONED and before is not None and before == after:
             kind = Kind.LEFT if self._is_called(before.computation) else Kind.PART
@@ -319,6 +320,7 @@ _OF_CAUSE = {
     ChangeCause.UNCALLED: Kind.UNCALLED,
     ChangeCause.UNREAD: Kind.DEAD,
     ChangeCause.UNUSED: Kind.DEAD,
+    ChangeCause.UNTRACED: Kind.UNTRACED,
 }
 
 

@@ -23,7 +23,8 @@ def example_of(group: ChangeGroup) -> str:
 
 def clause(change: Change) -> str:
     """Return a clause that names one instruction; a guess is told as one."""
-    return _DOUBT[change.grade] + _clause(change)
+    doubt = "" if change.kind is Kind.UNTRACED else _DOUBT[change.grade]
+    return doubt + _clause(change)
 
 
 def _clause(change: Change) -> str:
@@ -33,6 +34,8 @@ def _clause(change: Change) -> str:
     template = template or _TEMPLATES.get(change.kind, _CHANGED)
     if change.kind is Kind.FOLDED and change.after is None:
         template = "{old}{where} was folded with what used it"
+    elif change.kind is Kind.UNTRACED and change.before is None:
+        template = "what {new}{where} comes from is not known"
     elif change.kind is Kind.EXPANDED and not change.members:
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
@@ -87,6 +90,7 @@ _TEMPLATES = {
     Kind.REMOVED: "{old}{where} was removed: {reason}",
     Kind.DEAD: "{old}{where} was removed: {reason}",
     Kind.UNCALLED: "{home} had no callers",
+    Kind.UNTRACED: "what {old}{where} became is not known",
     Kind.ARGUMENT: "{old}{where} was {reason}",
     Kind.ADDED: "{new}{where} was added: {reason}",
     Kind.PARAMETER: "{new}{where} was added: {reason}",

@@ -61,6 +61,8 @@ class Kind(StrEnum):
     """New."""
     PARAMETER = "parameter"
     """A new parameter of a new fusion or call."""
+    UNTRACED = "untraced"
+    """Only before or only after; what it became, or what it comes from, is not known."""
     TYPE = "type"
     """Another element type: the numbers change."""
     SHAPE = "shape"

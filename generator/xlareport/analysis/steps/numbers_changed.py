@@ -30,7 +30,7 @@ _SUMS = frozenset(
     {"all-reduce", "convolution", "dot", "reduce", "reduce-scatter", "reduce-window", "scatter"}
 )
 _FLOATS = ("f", "bf", "c")
-_GONE_OR_NEW = frozenset({Kind.ADDED, Kind.REMOVED})
+_GONE_OR_NEW = frozenset({Kind.ADDED, Kind.REMOVED, Kind.UNTRACED})
 
 
 @dataclass(frozen=True, slots=True)

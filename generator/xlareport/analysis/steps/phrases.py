@@ -154,6 +154,19 @@ def _left(groups: Sequence[ChangeGroup]) -> str:
     return f"left {wording.counted(_counts(groups, _BEFORE))} without users"
 
 
+def _untraced(groups: Sequence[ChangeGroup]) -> str:
+    """Return what is only before, and what is only after, where neither says what was done."""
+    gone = [group for group in groups if group.opcodes[_BEFORE]]
+    new = [group for group in groups if not group.opcodes[_BEFORE]]
+    return english.listing(
+        [
+            f"{verb} or rewrote {wording.counted(_counts(part, side))}"
+            for verb, part, side in (("removed", gone, _BEFORE), ("added", new, _AFTER))
+            if part
+        ]
+    )
+
+
 def _uncalled(groups: Sequence[ChangeGroup]) -> str:
     """Return how many computations without a call were removed, with their instructions."""
     homes = set().union(*(group.homes for group in groups))
@@ -174,5 +187,6 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.SUNK: _sunk,
     Kind.SWAPPED: _swapped,
     Kind.UNCALLED: _uncalled,
+    Kind.UNTRACED: _untraced,
 }
 """Phrases that say what became of the instructions."""

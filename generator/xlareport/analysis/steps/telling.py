@@ -112,6 +112,7 @@ _IMPORTANCE = {
     Kind.LEFT: 2.5,
     Kind.REBUILT: 3.0,
     Kind.ADDED: 3.0,
+    Kind.UNTRACED: 2.5,
     Kind.SHARDING: 2.0,
     Kind.ATTRIBUTES: 2.0,
     Kind.OPERANDS: 0.5,

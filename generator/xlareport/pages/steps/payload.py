@@ -103,6 +103,7 @@ _LABELS = {
     Kind.ARGUMENT: "Parameters of what was inlined",
     Kind.ADDED: "Added",
     Kind.PARAMETER: "New parameters of fusions and calls",
+    Kind.UNTRACED: "Counterpart not known",
     Kind.TYPE: "Element type changed",
     Kind.SHAPE: "Shape changed",
     Kind.PRECISION: "Precision or algorithm changed",
