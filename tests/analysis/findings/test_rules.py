@@ -187,10 +187,81 @@ def test_a_collective_is_no_consumer_that_a_producer_could_be_fused_into(
         assert not refusal(case_of(entry(text.replace("KIND", kind))), no)
 
 
+def test_what_a_loop_or_the_caller_needs_is_written_in_any_case(case_of: MakeCase) -> None:
+    no = FusionDecision("producer_ineligible", "b", (), "", "it is a product", None, None)
+    head = f"  a = f32[512,512] parameter(0)\n  b = f32[512,512] {PRODUCT}\n"
+    alone = case_of(entry(f"{head}  ROOT c = f32[512,512] negate(b)"))
+    kept = f"{head}  c = f32[512,512] negate(b)\n  r = f32[512,512] bitcast(b)\n"
+    kept = case_of(entry(f"{kept}  ROOT t = (f32[512,512], f32[512,512]) tuple(c, r)"))
+    linked = {("e", "b"): LinkedDecisions((no,), "matched")}
+    saved = [
+        finding.seconds or 0.0
+        for case in (alone, kept)
+        for finding in refused_fusions(replace(case, decisions=linked))
+    ]
+    assert saved == [pytest.approx(2 * saved[1]), saved[1]]
+    assert "needs it too" in refusal(kept, no)[0]
+    assert "needs it too" not in refusal(alone, no)[0]
+
+
+@pytest.mark.parametrize("opcode", ["fft", "cholesky", "sort"])
+def test_what_the_backend_runs_as_a_kernel_of_its_own_is_no_saving(
+    case_of: MakeCase, opcode: str
+) -> None:
+    no = FusionDecision("producer_ineligible", "b", (), "", "not fusible", None, None)
+    text = f"  a = f32[512,512] parameter(0)\n  b = f32[512,512] {PRODUCT}\n"
+    (said,) = refusal(case_of(entry(f"{text}  ROOT c = f32[512,512] {opcode}(b)")), no)
+    assert "Custom fusion or library call" in said
+
+
+def test_what_a_scatter_updates_in_place_needs_memory_anyway(case_of: MakeCase) -> None:
+    text = f"  a = f32[512,512] parameter(0)\n  b = f32[512,512] {PRODUCT}\n"
+    case = case_of(entry(f"{text}  ROOT c = f32[512,512] negate(b)"))
+    reason = "do not fuse into the in-place operand of scatter"
+    assert not refusal(case, FusionDecision("producer_ineligible", "b", (), "", reason, None, None))
+    assert refusal(case, FusionDecision("producer_ineligible", "b", (), "", "other", None, None))
+
+
 def test_what_has_no_consumer_was_not_refused(case_of: MakeCase) -> None:
     case = case_of(entry(f"  a = f32[512,512] parameter(0)\n  ROOT b = f32[512,512] {PRODUCT}"))
     no = FusionDecision("producer_ineligible", "b", (), "", "it is a root", None, None)
     assert not refusal(case, no)
+
+
+def test_a_convert_of_the_compiler_is_not_told_as_the_programs(case_of: MakeCase) -> None:
+    text = (
+        '  a = f32[4096] parameter(0), metadata={op_name="x"}\n'
+        "  b = bf16[4096] convert(a)\n  ROOT c = f32[4096] convert(b)"
+    )
+    own = text.replace("bf16[4096] convert(a)", 'bf16[4096] convert(a), metadata={op_name="y"}')
+    told = [
+        (finding.evidence, finding.suggestion)
+        for case in (case_of(entry(text)), case_of(entry(own)))
+        for finding in find_findings(case)
+        if finding.rule == "convert-pairs"
+    ]
+    assert ["compiler's own are: 1." in evidence for evidence, _ in told] == [True, False]
+    assert ["Keep one type" in suggestion for _, suggestion in told] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("product", "remedy"),
+    [
+        ("f32[8192,8192] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "fused"),
+        ("f32[4,4] dot(b, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "narrower"),
+    ],
+)
+def test_a_starved_product_says_where_its_bytes_are(
+    case_of: MakeCase, product: str, remedy: str
+) -> None:
+    head = "  a = bf16[8192,4] parameter(0)\n  b = bf16[4,8192] parameter(1)\n"
+    (finding,) = [
+        finding
+        for finding in find_findings(case_of(entry(f"{head}  ROOT c = {product}")))
+        if finding.rule == "starved-products"
+    ]
+    assert ("of the bytes are its result" in finding.evidence) is (remedy == "fused")
+    assert remedy in finding.suggestion.replace("narrower type, or compute", "")
 
 
 def test_a_gather_names_its_consumer_behind_a_bitcast(case_of: MakeCase) -> None:
@@ -201,6 +272,25 @@ def test_a_gather_names_its_consumer_behind_a_bitcast(case_of: MakeCase) -> None
         if finding.rule == "gathered-once"
     ]
     assert "only `n` uses the result" in finding.evidence
+
+
+@pytest.mark.parametrize(
+    ("users", "said"),
+    [
+        ("  ROOT n = f32[4096,1024] negate(c)", "only `n` uses the result, through `c`."),
+        ("  n = f32[4096,1024] negate(c)\n  ROOT m = f32[4096,1024] add(n, c)", ""),
+    ],
+)
+def test_who_uses_a_copy_of_a_gather_uses_the_gather(
+    case_of: MakeCase, users: str, said: str
+) -> None:
+    copied = f"  c = f32[4096,1024]{{0,1}} copy(g)\n{users}"
+    told = [
+        finding.evidence
+        for finding in find_findings(case_of(gather("all-gather", copied)))
+        if finding.rule == "gathered-once"
+    ]
+    assert [said in sentence for sentence in told] == ([True] if said else [])
 
 
 def waiting(case: Case) -> list[Finding]:

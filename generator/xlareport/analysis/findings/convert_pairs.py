@@ -1,10 +1,12 @@
 """Convert round-trip.
 
 A float is converted and converted back, and the intermediate value has no other use. Unfused, it
-accesses memory; fused, it costs almost nothing, but still rounds.
+accesses memory; fused, it costs almost nothing, but still rounds. Converts without an op_name are
+those of the compiler: where a backend computes a narrow type in a wide one, it rounds after each
+operation, as the program's type does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.analysis.findings.wrapped import unwrap_operation
@@ -33,6 +35,8 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
         return
     name, outer, inner = result[0]
     there, between = outer.shape.element_type, inner.shape.element_type
+    added = _count_added(case.module, [(outer, inner) for _, outer, inner in result])
+    theirs = f" Without an op_name, as the compiler's own are: {added:,}." if added else ""
     price = f"{units.byte_size(moved)} accessed" if moved else "fused: no access, but a rounding"
     yield Finding(
         rule="convert-pairs",
@@ -41,13 +45,25 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
         occurrences=len(result),
         evidence=(
             f"{units.plural(len(result), 'convert round-trip')}, such as {there} to {between} "
-            f"(`{inner.name}`) and back to {there} (`{outer.name}`) in `{name}`; {price}."
+            f"(`{inner.name}`) and back to {there} (`{outer.name}`) in `{name}`; {price}." + theirs
         ),
-        suggestion=("Keep one type; if the rounding is intended, use jax.lax.reduce_precision."),
+        suggestion=(
+            "The program need not convert: the backend computes its narrow type in a wide one. "
+            "Where the rounding is not wanted, compute in the wide type."
+            if added == len(result)
+            else "Keep one type; if the rounding is intended, use jax.lax.reduce_precision."
+        ),
         grade="exact",
         weight=case.time_of_bytes(moved),
         seconds=case.time_of_bytes(moved),
     )
+
+
+def _count_added(module: HloModule, pairs: Iterable[tuple[Instruction, Instruction]]) -> int:
+    """Return how many pairs are the compiler's: without op_names in a module that has some."""
+    if not any(instruction.metadata.op_name for instruction in module.instructions):
+        return 0
+    return sum(not any(one.metadata.op_name for one in pair) for pair in pairs)
 
 
 def _pair(

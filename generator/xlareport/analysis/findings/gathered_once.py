@@ -1,13 +1,21 @@
 """All-gather with a single consumer.
 
 An all-gather that sends 1 MiB or more per device has one consumer. That consumer may be able to
-work on the shards.
+work on the shards. Copies, transposes and converts of the result are no consumers: what uses theirs
+is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.collectives.find import Collective
-from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, describe_executions
+from xlareport.analysis.findings.finding import (
+    MEBIBYTE,
+    Case,
+    Finding,
+    describe_executions,
+    join_names,
+)
+from xlareport.analysis.findings.wrapped import hands_on
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
 
@@ -19,18 +27,18 @@ def gathered_once(case: Case) -> Iterator[Finding]:
     for figures in case.collectives:
         collective = figures.collective
         is_gather = collective.kind == "all-gather" and figures.counted
-        user = _only_user(case, collective) if is_gather else ""
-        if user and (figures.wire_bytes or 0) >= LEAST_BYTES:
+        way = _way_to_only_user(case, collective) if is_gather else ()
+        if way and (figures.wire_bytes or 0) >= LEAST_BYTES:
             seconds = (figures.time.seconds or 0.0) * figures.counted
             yield Finding(
                 rule="gathered-once",
                 title="All-gather with a single consumer",
-                places=(collective.key, (collective.computation, user)),
+                places=(collective.key, (collective.computation, way[-1])),
                 evidence=(
                     f"`{collective.instruction}` sends at least "
                     f"{units.byte_size(figures.wire_bytes or 0)} per device "
                     f"({figures.group_size} devices){describe_executions(figures.counted)}; "
-                    f"only `{user}` uses the result."
+                    f"only `{way[-1]}` uses the result{_describe_way(way[:-1])}."
                 ),
                 occurrences=1,
                 suggestion=(
@@ -46,12 +54,19 @@ def gathered_once(case: Case) -> Iterator[Finding]:
 _COLLECTIVE = ("tuple", "while", "reduce-scatter", "all-reduce")
 
 
-def _only_user(case: Case, gather: Collective) -> str:
+def _way_to_only_user(case: Case, gather: Collective) -> tuple[str, ...]:
+    """Return what hands the result on and, at the end, its only consumer; empty for several."""
     computation = case.module.by_name[gather.computation]
-    last = gather.done or gather.instruction
-    users = computation.users.get(last, ())
-    while len(users) == 1 and users[0].opcode in ALIASES:
-        users = computation.users.get(users[0].name, ())
-    if len(users) != 1 or users[0].opcode in _COLLECTIVE:
-        return ""
-    return users[0].name
+    last = computation.by_name[gather.done or gather.instruction]
+    way = list[str]()
+    while len(users := computation.users.get(last.name, ())) == 1:
+        (last,) = users
+        if last.opcode not in ALIASES:
+            way.append(last.name)
+        if not hands_on(case.module, last):
+            return () if last.opcode in _COLLECTIVE else tuple(way)
+    return ()
+
+
+def _describe_way(copies: Sequence[str]) -> str:
+    return f", through {join_names(copies)}" if copies else ""

@@ -3,14 +3,16 @@
 GPU only, and only if the dump has `priority_fusion_dump`: the fusion pass rejected the fusion. The
 finding quotes its reason and lists the current consumers. It is reported where writing the results
 of the producers and reading them in each consumer takes 3% or more of the roofline time; that is
-what fusing saves at most, launches aside. Collectives are no consumers. Custom fusions (Triton) and
-library calls take in only what was assigned to them before: with one of them as the producer or as
-all consumers nothing can be saved by this pass, and the finding says so without a saving. The dump
-of the pass uses names from before the final module; they are followed through the fusions.
+what fusing saves at most, launches aside. Results that a loop, a collective or the caller needs too
+are written in any case: only reading them counts. Collectives are no consumers. Custom fusions
+(Triton) and library calls take in only what was assigned to them before: with one of them as the
+producer or as all consumers nothing can be saved by this pass, and the finding says so without a
+saving. Operands that a scatter updates in place are in memory in any case, and not reported. The
+dump of the pass uses names from before the final module; they are followed through the fusions.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -18,11 +20,19 @@ from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.03
 """Of the module's roofline time, what all that were refused for one reason could save together."""
 _LONGEST = 200
+_KERNELS = frozenset(
+    {"custom-call", "fft", "cholesky", "triangular-solve", "sort", "rng-bit-generator"}
+)
+"""Opcodes of which the backend makes kernels or library calls of their own."""
+_IDS = ("partition-id", "replica-id")
+_IN_PLACE = "do not fuse into the in-place operand"
+"""How the reason begins where a scatter updates the result in place: it has to be in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +46,10 @@ class _Refused:
     saved: float
     """The time to write its result and to read it again in each user: what fusing saves at most.
 
-    Where only some users could take it in, it is written all the same.
+    Where something else needs the result, it is written all the same.
     """
+    is_needed: bool
+    """Whether a loop, a collective or the caller needs the result too."""
 
 
 def refused_fusions(case: Case) -> Iterator[Finding]:
@@ -52,17 +64,19 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     for computation, instruction, cost in case.scheduled():
         place = (computation.name, instruction.name)
         reason = _last_word(case.decisions.get(place))
-        users = tuple(_fusible_users(collectives, computation, instruction.name)) if reason else ()
+        is_weighed = reason and instruction.opcode not in _IDS and not reason.startswith(_IN_PLACE)
+        users = tuple(_work_of(collectives, computation, instruction.name)) if is_weighed else ()
         if users:
             seconds = case.least(cost)
             fusible = [user for user in users if not _is_closed(computation.by_name[user])]
             is_closed = _is_closed(instruction) or not fusible
             read = users if is_closed else fusible
-            is_written = is_closed or len(fusible) == len(users)
-            moved = (instruction.shape.byte_size or 0) * (is_written + len(read)) * cost.counted
+            is_needed = instruction.is_root or not _are_all(computation, instruction.name, users)
+            spares_write = not is_needed and len(read) == len(users)
+            moved = (instruction.shape.byte_size or 0) * (spares_write + len(read)) * cost.counted
             saved = min(seconds, case.time_of_bytes(moved))
             group = closed if is_closed else refused
-            group[reason].append(_Refused(place, users, seconds, saved))
+            group[reason].append(_Refused(place, users, seconds, saved, is_needed))
     yield from _closed_findings(case, closed)
     for reason, producers in sorted(refused.items()):
         if case.is_noticeable(sum(producer.saved for producer in producers), LEAST_SHARE):
@@ -73,7 +87,19 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
 def _is_closed(instruction: Instruction) -> bool:
     """Return whether it is a kernel that takes in no more: a custom fusion or a library call."""
     kind = instruction.attributes.get("kind", "")
-    return instruction.opcode == "custom-call" or kind == "kCustom"
+    return instruction.opcode in _KERNELS or kind == "kCustom"
+
+
+def _are_all(computation: Computation, name: str, users: Iterable[str]) -> bool:
+    """Return whether nothing but these uses a value, by whatever name."""
+    known, waiting = set(users), [name]
+    while waiting:
+        for user in computation.users.get(waiting.pop(), ()):
+            if user.opcode in ALIASES and not user.is_root:
+                waiting.append(user.name)
+            elif user.name not in known:
+                return False
+    return True
 
 
 def _closed_findings(case: Case, closed: dict[str, list[_Refused]]) -> Iterator[Finding]:
@@ -115,6 +141,7 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
         sum(producer.saved for producer in producers),
     )
     first = producers[0]
+    needed = "; a loop, a collective or the caller needs it too" if first.is_needed else ""
     return Finding(
         rule="refused-fusions",
         title=f"Producer not fused into its consumer: {reason}",
@@ -123,9 +150,9 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
         evidence=(
             f"{units.plural(len(producers), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
-            f"fusion pass. Fusing them saves at most {units.seconds(saved)}, the time to write "
-            "their results and to read them in each consumer, and the launches. "
-            f"Consumers of `{first.place[1]}`: {join_names(first.users)}."
+            f"fusion pass. Fusing them saves at most {units.seconds(saved)}, the time to read "
+            "their results in each consumer and to write those that nothing else needs, and the "
+            f"launches. Consumers of `{first.place[1]}`: {join_names(first.users)}{needed}."
         ),
         suggestion=(
             "Check the reason and the consumers: elementwise work that is written so that each "
@@ -137,9 +164,7 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
     )
 
 
-def _fusible_users(
-    collectives: AbstractSet[Where], computation: Computation, name: str
-) -> Iterator[str]:
+def _work_of(collectives: AbstractSet[Where], computation: Computation, name: str) -> Iterator[str]:
     for user in find_consumers(computation, name):
         if (computation.name, user) not in collectives:
             yield user

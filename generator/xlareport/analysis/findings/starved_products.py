@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.roofline import estimate_time
+from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.custom_calls import PRODUCT_WORK, find
@@ -17,6 +18,11 @@ MOST_OF_PEAK = 0.1
 """The part of the device's peak that memory allows; below it is reported."""
 LEAST_SHARE = 0.05
 """Of the module's roofline time."""
+_OPERAND_REMEDY = "Batch several matmuls into one, or use a narrower type for the operands."
+_RESULT_REMEDY = (
+    "Give the result a narrower type, or compute what uses it in the same kernel, as fused "
+    "attention does."
+)
 
 
 def starved_products(case: Case) -> Iterator[Finding]:
@@ -36,14 +42,25 @@ def starved_products(case: Case) -> Iterator[Finding]:
                 evidence=(
                     f"`{instruction.name}`: {intensity:.1f} FLOP/byte, capped at "
                     f"{units.share(reached)} of peak FLOP/s on {case.device.name}."
+                    f"{_describe_result(cost)}"
                 ),
-                suggestion=(
-                    "Batch several matmuls into one, or use a narrower type for the operands."
-                ),
+                suggestion=_RESULT_REMEDY if _is_result_most(cost) else _OPERAND_REMEDY,
                 grade="guessed",
                 weight=seconds,
                 seconds=seconds * (1 - reached),
             )
+
+
+def _is_result_most(cost: InstructionCost) -> bool:
+    """Return whether more bytes are written than read: neither batching nor the operands help."""
+    return (cost.bytes_written or 0) > (cost.bytes_read or 0)
+
+
+def _describe_result(cost: InstructionCost) -> str:
+    if not _is_result_most(cost) or not cost.bytes_accessed:
+        return ""
+    written = units.share((cost.bytes_written or 0) / cost.bytes_accessed)
+    return f" {written} of the bytes are its result."
 
 
 def _is_solve(instruction: Instruction) -> bool:

@@ -3,6 +3,19 @@
 from xlareport.hlo.model import HloModule, Instruction
 
 _GIVEN = frozenset({"parameter", "bitcast"})
+_HANDING_ON = frozenset(
+    {
+        "bitcast",
+        "convert",
+        "copy",
+        "copy-done",
+        "copy-start",
+        "get-tuple-element",
+        "reshape",
+        "transpose",
+    }
+)
+"""Opcodes whose result is the operand in another place, layout or type."""
 
 
 def unwrap_operation(module: HloModule, instruction: Instruction) -> Instruction:
@@ -14,3 +27,12 @@ def unwrap_operation(module: HloModule, instruction: Instruction) -> Instruction
         return instruction
     work = [inner for inner in inside.instructions if inner.opcode not in _GIVEN]
     return work[0] if len(work) == 1 else instruction
+
+
+def hands_on(module: HloModule, instruction: Instruction) -> bool:
+    """Return whether a result is the operand alone, in another place, layout or type."""
+    if instruction.opcode != "fusion":
+        return instruction.opcode in _HANDING_ON
+    fused = [module.by_name.get(name) for _, name in instruction.called]
+    opcodes = {inner.opcode for held in fused if held for inner in held.instructions}
+    return len(instruction.operands) == 1 and opcodes <= _HANDING_ON | {"parameter"}
