@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.phases import is_forward, is_gradient
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
 FRAMEWORK = "the framework"
 """Who asked for what jax.checkpoint runs again."""
 _BY_XLA = re.compile(r"\.remat(?:\d{0,9}|_(?:un)?compressed)(?=\.|\Z)")
 _BY_FRAMEWORK = "rematted_computation"
 """What jax.checkpoint writes into the scope of what it computes again."""
-_PRODUCTS = frozenset({"dot", "convolution", "custom-call"})
+_PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 """Opcodes that fusions do not repeat."""
 _ASKING = "checkpoint"
 """The scope of what jax.checkpoint encloses."""

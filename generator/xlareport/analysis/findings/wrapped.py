@@ -1,20 +1,10 @@
 """Operations that a compiler wrapped into a fusion of their own: `wrapped_add` is an `add`."""
 
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 
 _GIVEN = frozenset({"parameter", "bitcast"})
-_HANDING_ON = frozenset(
-    {
-        "bitcast",
-        "convert",
-        "copy",
-        "copy-done",
-        "copy-start",
-        "get-tuple-element",
-        "reshape",
-        "transpose",
-    }
-)
+_HANDING_ON = REARRANGEMENTS | {"convert", "copy-done", "copy-start", "get-tuple-element"}
 """Opcodes whose result is the operand in another place, layout or type."""
 
 
