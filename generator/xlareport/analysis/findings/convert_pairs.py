@@ -63,7 +63,7 @@ def _count_added(module: HloModule, pairs: Iterable[tuple[Instruction, Instructi
     """Return how many pairs are the compiler's: without op_names in a module that has some."""
     if not any(instruction.metadata.op_name for instruction in module.instructions):
         return 0
-    return sum(not any(one.metadata.op_name for one in pair) for pair in pairs)
+    return sum(not (outer.metadata.op_name or inner.metadata.op_name) for outer, inner in pairs)
 
 
 def _pair(
