@@ -5726,9 +5726,9 @@ var xlareport = (() => {
 
   // src/landmarks.js
   function nameCodeBars() {
-    for (const [number, block] of document.querySelectorAll("article .highlight").entries()) {
+    for (const [number, block] of document.querySelectorAll("article pre:has(> code)").entries()) {
       const name = () => block.querySelector(".md-code__nav")?.setAttribute("aria-label", `Code block ${number + 1}`);
-      new MutationObserver(name).observe(block, { childList: true, subtree: true });
+      new MutationObserver(name).observe(block, { childList: true });
       name();
     }
   }

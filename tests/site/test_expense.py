@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
+from tests.accessibility import axe_violations
 
 from xlareport.report import BuildOptions, build
 
@@ -68,12 +68,7 @@ def test_every_page_fits_a_narrow_screen(opened: Any, name: str) -> None:
 def test_everybody_can_read_it(opened: Any, name: str, scheme: Any) -> None:
     page = opened(name)
     page.emulate_media(color_scheme=scheme)
-    violations = Axe().run(page).response["violations"]
-    assert [
-        violation["id"]
-        for violation in violations
-        if violation["impact"] in {"serious", "critical"}
-    ] == []
+    assert axe_violations(page) == []
 
 
 def test_charts_have_words(opened: Any) -> None:

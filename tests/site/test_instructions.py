@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.accessibility import axe_violations
 from tests.conftest import payload_files
 
 from xlareport.pages.rendering.environment import front_matter
@@ -89,12 +89,7 @@ def test_nothing_is_loaded_before_somebody_asks(visitor: Any, site: Path, hostil
     assert page.locator("tr[data-row]").count() < 120
     assert visitor.complaints == []
     assert page.evaluate("typeof hacked") == "undefined"
-    violations = Axe().run(page).response["violations"]
-    assert [
-        violation["id"]
-        for violation in violations
-        if violation["impact"] in {"serious", "critical"}
-    ] == []
+    assert axe_violations(page) == []
 
 
 def test_a_filter_has_an_address_that_opens_the_table(visitor: Any, site: Path) -> None:

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.accessibility import axe_violations
 
 from xlareport.report import BuildOptions, build
 
 pytestmark = pytest.mark.browser
 
 TABS = ("collectives", "shardings", "kernels", "skeleton")
-VIOLATIONS = {"resultTypes": ["violations"]}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +38,7 @@ def test_everybody_can_read_it(opened: Callable[[str], Page], name: str) -> None
     page = opened(name)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        assert Axe().run(page, options=VIOLATIONS).response["violations"] == [], scheme
+        assert axe_violations(page) == [], scheme
 
 
 @pytest.mark.parametrize("name", TABS)
@@ -60,6 +59,6 @@ def test_the_panel_of_a_collective_says_why_it_is_there(visitor: Any, site: Path
     expect(facts.locator(".xr-grade").first).to_have_text(re.compile("exact|matched"))
     expect(facts).to_contain_text("sent per device")
     expect(facts).not_to_contain_text("fused")
-    assert Axe().run(page, options=VIOLATIONS).response["violations"] == []
+    assert axe_violations(page) == []
     facts.get_by_role("link", name="Reason").click()
     expect(page.locator("#origins")).to_be_in_viewport()

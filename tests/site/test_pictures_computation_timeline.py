@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.accessibility import axe_violations
 from tests.conftest import payload_files
 
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -147,13 +147,7 @@ def test_everybody_can_use_it(visitor: Any, site: Path, scheme: Any) -> None:
     page = visitor.open(f"{site.as_uri()}/m/x.html")
     page.emulate_media(color_scheme=scheme)
     expect(page.locator("g.n").first).to_be_visible()
-    violations = Axe().run(page).response["violations"]
-
-    assert [
-        violation["id"]
-        for violation in violations
-        if violation["impact"] in {"serious", "critical"}
-    ] == []
+    assert axe_violations(page) == []
 
 
 def test_it_fits_a_narrow_screen(opened: Open) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.accessibility import axe_violations
 from tests.conftest import LONG_WALKS
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,6 @@ PAGES = (
 )
 READ = PAGES if LONG_WALKS else ("index.html", f"{MAIN}.html?steps", f"{MAIN}.html?memory")
 """Pages that axe looks at, which takes seconds for each."""
-VIOLATIONS = {"resultTypes": ["violations"]}
 LEVELS = """() => [...document.querySelectorAll('main :is(h1,h2,h3,h4,h5,h6)')]
     .filter(one => one.checkVisibility()).map(one => Number(one.tagName[1]))"""
 WIDTH = "document.documentElement.scrollWidth"
@@ -48,13 +47,7 @@ def test_everybody_can_read_it(visitor: Any, real_site: Path) -> None:
         expect(page.locator("h1").first).to_be_visible()
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            violations = Axe().run(page, options=VIOLATIONS).response["violations"]
-            serious = [
-                violation["id"]
-                for violation in violations
-                if violation["impact"] in {"serious", "critical"}
-            ]
-            assert serious == [], page.url
+            assert axe_violations(page) == [], page.url
 
 
 def test_headings_are_in_order_and_it_fits_a_narrow_screen_and_twice_the_size(

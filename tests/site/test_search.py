@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.accessibility import axe_violations
 
 from xlareport.pages.long_tables import PAGE, table_files
 from xlareport.pages.rendering.environment import front_matter
@@ -202,12 +202,7 @@ def test_it_fits_a_narrow_screen_and_is_accessible(page: Page, scheme: Any) -> N
 
     assert page.evaluate("document.querySelector('.xr-search').scrollWidth") <= 400
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    violations = Axe().run(page).response["violations"]
-    assert [
-        violation["id"]
-        for violation in violations
-        if violation["impact"] in {"serious", "critical"}
-    ] == []
+    assert axe_violations(page) == []
 
 
 def test_there_is_one_search_and_it_has_the_text_of_the_guide(page: Page) -> None:

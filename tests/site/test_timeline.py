@@ -5,8 +5,8 @@ import re
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.accessibility import axe_violations
 
 from xlareport.report import BuildOptions, build
 
@@ -93,5 +93,4 @@ def test_it_fits_a_narrow_screen_and_everyone(page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     expect(page.locator(".xr-timeline .n")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    found = Axe().run(page, context=".xr-timeline")
-    assert found.response["violations"] == []
+    assert axe_violations(page, ".xr-timeline") == []
