@@ -33,6 +33,29 @@ def test_defined_forward_and_last_used_backward(module_of: Callable[[str], HloMo
     assert activations == (Activation(("kept", ()), 16, "layer_1"),)
 
 
+GATHERED = """gather {
+  p = f32[8] parameter(0)
+  ROOT c = f32[8] copy(p)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  made = f32[4] tanh(x), metadata={op_name="jit(f)/jvp(layer_1)/concatenate"}
+  again = f32[8] all-gather(made), metadata={op_name="jit(f)/transpose(jvp(l))/dot"}
+  kept = f32[8] fusion(again), calls=gather, metadata={op_name="jit(f)/transpose(jvp(l))/dot"}
+  loss = f32[8] negate(kept), metadata={op_name="jit(f)/transpose(jvp(layer_1))/neg"}
+  ROOT gradient = f32[8] add(kept, loss), metadata={op_name="jit(f)/transpose(jvp(layer_1))/add"}
+}"""
+
+
+def test_a_copy_named_after_the_backward_op_that_uses_it(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    lives = {("kept", ()): life("gradient"), ("loss", ()): life("gradient")}
+    activations = find_activations([(key, 32) for key in lives], lives, module_of(GATHERED))
+    assert activations == (Activation(("kept", ()), 32, "layer_1"),)
+
+
 def test_layers_with_the_most_bytes_first() -> None:
     sizes = [("a", 1), ("b", 5), ("a", 2)]
     activations = [Activation(("x", ()), size, layer) for layer, size in sizes]

@@ -3,6 +3,7 @@ from dataclasses import replace
 from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
+from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
 from xlareport.analysis.cost.rematerialization import FRAMEWORK, Rematerialized
 from xlareport.analysis.cost.saving import Saving
@@ -17,13 +18,54 @@ COULD = DonationRow(2, "w", 3 << 20, (0,), donated=False)
 
 def test_the_most_bytes_come_first() -> None:
     saving = Saving(8 << 20, 6 << 20, 6 << 20, ((("fusion.1", ()), 2 << 20),))
-    first, second = list_actions(replace(EMPTY, donations=(COULD,), saving=saving))
+    first, second = list_actions(
+        replace(
+            EMPTY, donations=(COULD,), saving=saving, saving_values=(row("fusion.1", "fusion"),)
+        )
+    )
     assert first.startswith("3.0 MiB: donate 1 argument (2) with donate_argnums")
-    assert second == "2.0 MiB of the peak: shrink or rematerialize `%fusion.1`."
+    assert second == "2.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8])."
 
 
-def row(name: str, opcode: str) -> ValueRow:
-    return ValueRow(name, (), 1 << 20, "", opcode, "temp", 0, 0, None, None, "", "")
+def row(name: str, opcode: str, role: PeakRole = PeakRole.OTHER, origin: str = "") -> ValueRow:
+    value = ValueRow(name, (), 1 << 20, "f32[8]{0}", opcode, "temp", 0, 0, None, None, "", "")
+    return replace(value, role=role, origin=origin)
+
+
+def told(*rows: ValueRow) -> str:
+    """Return the sentence on what would have to shrink."""
+    buffers = tuple(((value.instruction, value.index), value.size) for value in rows)
+    saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers)
+    memory = replace(EMPTY, saving=saving, saving_values=rows, peak_instruction="now")
+    (sentence,) = list_actions(memory)
+    return sentence
+
+
+def test_what_the_peak_instruction_works_on_is_not_to_be_recomputed() -> None:
+    logits = row("dot.1", "fusion", PeakRole.WORKING, "jit(f)/jvp(logits)/dot_general")
+    gradient = row("now", "fusion", PeakRole.WORKING, "jit(f)/transpose(jvp(loss))/mul")
+    assert told(logits, gradient) == (
+        "3.0 MiB of the peak: `%dot.1` (1.0 MiB, forward logits/dot_general), `%now` (1.0 MiB, "
+        "backward loss/mul) are operands or results of the instruction at the peak, `%now`, which "
+        "no recomputation shrinks: compute it in smaller pieces or in a narrower type."
+    )
+
+
+def test_what_is_recomputed_or_stacked_is_not_to_be_recomputed() -> None:
+    scores = "jit(f)/transpose(jvp())/while/body/checkpoint/rematted_computation/attn/sub"
+    again = row("fusion.3", "fusion", PeakRole.RECOMPUTED, scores)
+    state = replace(row("p", "parameter", PeakRole.STACKED), index=(2,), stack_phase="backward")
+    assert told(again, state) == (
+        "3.0 MiB of the peak: `%fusion.3` (1.0 MiB, recomputed attn/sub) is recomputed already: "
+        "compute it in smaller pieces or in a narrower type; `%p{2}` (1.0 MiB, f32[8]) is "
+        "gradients that a loop stacks: a narrower type or sharding shrinks them."
+    )
+
+
+def test_gradients_are_not_to_be_rematerialized() -> None:
+    assert "shrink `%dot.9` (1.0 MiB, backward mlp/dot)." in told(
+        row("dot.9", "dot", origin="jit(f)/transpose(jvp(mlp))/dot")
+    )
 
 
 def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
@@ -32,8 +74,9 @@ def test_what_a_loop_carries_is_not_to_be_rematerialized() -> None:
     saving = Saving(8 << 20, 6 << 20, 5 << 20, buffers)
     (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
     assert sentence == (
-        "3.0 MiB of the peak: shrink or rematerialize `%fusion.1`; shrink `%ag.done` "
-        "(rematerialized, they are sent again); shrink `%while.2` (loops carry or fill them)."
+        "3.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8]); shrink "
+        "`%ag.done` (1.0 MiB, f32[8]) (rematerialized, they are sent again); shrink `%while.2` "
+        "(1.0 MiB, f32[8]) (loops carry or fill them)."
     )
 
 
@@ -71,13 +114,19 @@ def test_what_is_not_in_use_at_the_peak_of_main_memory_is_no_advice() -> None:
 def test_activations_are_said_as_such_with_their_layers() -> None:
     kept = Activation(("fusion.1", ()), 2 << 20, "layer_0"), Activation(("dot.2", ()), 1 << 20, "")
     saving = Saving(8 << 20, 6 << 20, 6 << 20, ((("fusion.1", ()), 2 << 20),))
-    memory = replace(EMPTY, activations=kept, saving=saving, occupied_peak_bytes=8 << 20)
+    rows = (replace(row("fusion.1", "fusion", PeakRole.ACTIVATION), size=2 << 20),)
+    memory = replace(
+        EMPTY, activations=kept, saving=saving, saving_values=rows, occupied_peak_bytes=8 << 20
+    )
     total, part = list_actions(memory)
     assert total == (
         "3.0 MiB at most: 2 activations of the forward pass in use at the peak until the backward "
         "pass reads them (`layer_0` 2.0 MiB); jax.checkpoint around their layers recomputes them."
     )
-    assert part == "2.0 MiB of the peak: recompute `%fusion.1` with jax.checkpoint (activations)."
+    assert part == (
+        "2.0 MiB of the peak: recompute `%fusion.1` (2.0 MiB, f32[8]) with jax.checkpoint "
+        "(activations); 2.0 MiB of these bytes are in another point too."
+    )
     done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
     total, _ = list_actions(replace(memory, rematerialized=(done,)))
     assert "the program has jax.checkpoint already" in total
@@ -87,10 +136,11 @@ def test_activations_are_said_as_such_with_their_layers() -> None:
 def test_what_is_not_in_use_at_the_peak_is_not_named() -> None:
     buffers = ((("fusion.1", ()), 2 << 20), (("fusion.2", ()), 1 << 20))
     saving = Saving(8 << 20, 7 << 20, 6 << 20, buffers, frozenset({("fusion.2", ())}))
-    (sentence,) = list_actions(replace(EMPTY, saving=saving))
+    rows = row("fusion.1", "fusion"), row("fusion.2", "fusion")
+    (sentence,) = list_actions(replace(EMPTY, saving=saving, saving_values=rows))
     assert sentence == (
-        "2.0 MiB of the peak: shrink or rematerialize `%fusion.1`; the peak then moves to "
-        "positions where 1 value more must shrink as well."
+        "2.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8]); the peak then "
+        "moves to positions where 1 value more must shrink as well."
     )
 
 

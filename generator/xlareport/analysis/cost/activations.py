@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.lifetimes import Lifetime
 from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.analysis.cost.phases import is_forward, is_gradient, key_by_layer
+from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.hlo.model import HloModule
 
 _LOOP = "while"
@@ -31,22 +32,23 @@ class Activation:
 def find_activations(
     values: Iterable[tuple[BufferKey, int]], lives: Mapping[BufferKey, Lifetime], module: HloModule
 ) -> tuple[Activation, ...]:
-    """Return those of the values, with their bytes, that are activations; matched by op_names."""
-    instructions = {
-        instruction.name: (computation, instruction)
-        for computation in module.computations
-        for instruction in computation.instructions
-    }
+    """Return those of the values, with their bytes, that are activations; matched by op_names.
+
+    What copies or gathers of a result of the forward pass is one as well, whatever its own op_name.
+    """
+    sources = ValueSources(module)
+    instructions = {instruction.name: instruction for instruction in module.instructions}
     layer_of = key_by_layer(module)
     activations = []
     for key, size in values:
-        definition = instructions.get(key[0])
+        own, source = instructions.get(key[0]), sources.find(key[0])
         life = lives.get(key)
         last = instructions.get(life.last_use) if life else None
-        if definition is None or last is None or definition[1].opcode == _LOOP:
+        if own is None or source is None or last is None or own.opcode == _LOOP:
             continue
-        if is_forward(definition[1], module) and is_gradient(last[1], module):
-            activations.append(Activation(key, size, layer_of(*definition)))
+        named = is_forward(own, module) or is_forward(source[1], module)
+        if named and is_gradient(last, module):
+            activations.append(Activation(key, size, layer_of(*source)))
     return tuple(activations)
 
 

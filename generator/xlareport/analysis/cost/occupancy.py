@@ -114,6 +114,15 @@ class Occupancy:
             for slot in self._temporaries.get(key, ())
         )
 
+    def share_place(self, key: BufferKey, other: BufferKey, position: int) -> bool:
+        """Return whether two values lie at one place of shared device memory at a position."""
+        places = (self._temporaries.get(value, ()) for value in (key, other))
+        mine, theirs = (
+            {id(slot) for slot in slots if slot.start <= position <= slot.end} for slots in places
+        )
+        is_there = self.is_temporary_at(key, position) and self.is_temporary_at(other, position)
+        return is_there and not mine.isdisjoint(theirs)
+
     @cached_property
     def _temporaries(self) -> Mapping[BufferKey, Sequence[Slot]]:
         """Return the slots of shared device memory at whose places values lie, by value."""

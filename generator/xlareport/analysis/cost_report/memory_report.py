@@ -26,11 +26,19 @@ from xlareport.analysis.cost.occupancy import (
     Occupancy,
     measure_occupancy,
 )
+from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
 from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
 from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost_report.memory_curves import (
+    LivingValue,
+    SpaceCurve,
+    find_space_curves,
+    list_living_values,
+    thin_curve,
+)
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule, Instruction
@@ -44,8 +52,6 @@ MOST_ROWS = 200
 ARGUMENTS = "arguments of the module"
 """Stands for the scope or line of what the caller brings."""
 _TO_SAVE = 0.2
-_CURVE_POINTS = 400
-_MOST_LIVING = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,12 @@ class ValueRow:
     """None where the dump does not tell."""
     scope: str
     source: str
+    role: PeakRole = PeakRole.OTHER
+    """At the peak; of what would have to shrink alone."""
+    origin: str = ""
+    """The op_name of what computes it, also where copies pass it on; of the same alone."""
+    stack_phase: str | None = None
+    """Of a loop that stacks it: `forward`, `backward`, or empty where not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,33 +97,6 @@ class DonationRow:
     output: tuple[int, ...] | None
     """The place in the output's tuple; None for an input given away without one."""
     donated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SpaceCurve:
-    """The bytes of one memory space in use over the schedule."""
-
-    color: int
-    curve: tuple[int, ...]
-    """Evenly thinned out."""
-    held: Mapping[str, int]
-    """Bytes held throughout, by kind of allocation: `parameter`, `output`, `constant`."""
-    position: int
-    """The first at which the most is in use."""
-    at: str
-    """What is scheduled there; empty at the end of the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class LivingValue:
-    """A place of the device memory that is in use for a while."""
-
-    name: str
-    size: int
-    kind: str
-    start: int
-    end: int
-    """Positions, both included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +148,10 @@ class MemoryReport:
     Where the dump does not tell when values live: those that the layouts leave in device memory.
     """
     activations: tuple[Activation, ...] = ()
-    """Temporaries of the forward pass in use at the peak that the backward pass uses last."""
+    """Temporaries of the forward pass in use at the peak that the backward pass uses last.
+
+    Without operands of the instruction at the peak, which are in use there in any case.
+    """
     host_transfers: tuple[HostTransfer, ...] = ()
     """Between the device's memory and the host's, the largest first."""
     estimate: PeakEstimate | None = None
@@ -241,25 +229,27 @@ class _ReportBuilder:
         temporaries = ((slot.key, slot.size) for slot in living if not slot.is_held)
         peak = find_peak_buffers(living, self._module)
         saving = find_savings(occupancy, _TO_SAVE) if occupancy.peak else None
+        at = schedule[position] if position < len(schedule) else ""
+        roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
+        free = [(key, size) for key, size in temporaries if not roles.is_working(key)]
+        activations = find_activations(free, self._lives, self._module)
         return replace(
             report,
             at_peak=tuple(self._living(peak)),
             at_peak_count=len(peak),
-            activations=find_activations(temporaries, self._lives, self._module),
+            activations=activations,
             peak_scopes=sum_buffers(peak, self._scope)[:MOST_ROWS],
             peak_lines=sum_buffers(peak, self._line)[:MOST_ROWS],
             curve=thin_curve(occupancy.curve),
-            curves=tuple(_space_curves(occupancy, schedule)),
-            living=tuple(_living_values(occupancy)),
+            curves=tuple(find_space_curves(occupancy, schedule)),
+            living=tuple(list_living_values(occupancy)),
             occupied_peak_bytes=occupancy.peak,
             space_peaks={color: max(curve) for color, curve in occupancy.curves.items()},
             positions=len(occupancy.curve),
             peak_position=position,
-            peak_instruction=schedule[position] if position < len(schedule) else "",
+            peak_instruction=at,
             saving=saving,
-            saving_values=tuple(self._peak_row(*key, size) for key, size in saving.buffers)
-            if saving
-            else (),
+            saving_values=tuple(self._saving_rows(saving, roles, activations)),
             fills=occupancy.fills,
         )
 
@@ -277,6 +267,18 @@ class _ReportBuilder:
     def _living(self, peak: Sequence[PeakBuffer]) -> Iterator[ValueRow]:
         for peak_buffer in peak[:MOST_ROWS]:
             yield self._peak_row(peak_buffer.instruction, peak_buffer.index, peak_buffer.size)
+
+    def _saving_rows(
+        self, saving: Saving | None, roles: PeakRoles, activations: Sequence[Activation]
+    ) -> Iterator[ValueRow]:
+        for key, size in saving.buffers if saving else ():
+            stack = roles.find_stack(key)
+            yield replace(
+                self._peak_row(*key, size),
+                role=roles.role(key, activations),
+                origin=roles.op_name(key),
+                stack_phase=stack.phase if stack else None,
+            )
 
     def _estimated(self, estimate: PeakEstimate) -> Iterator[ValueRow]:
         """Yield what lives at an estimated peak, each with the life that the schedule gives it."""
@@ -341,27 +343,6 @@ class _ReportBuilder:
             scope=op_name_of(instruction, self._module) if instruction else "",
             source=where.short if where else "",
         )
-
-
-def thin_curve(curve: tuple[int, ...]) -> tuple[int, ...]:
-    """Return at most so many points, each the most of its stretch: no peak is lost."""
-    stretch = -(-len(curve) // _CURVE_POINTS) or 1
-    return tuple(max(curve[at : at + stretch]) for at in range(0, len(curve), stretch))
-
-
-def _space_curves(occupancy: Occupancy, schedule: Sequence[str]) -> Iterator[SpaceCurve]:
-    for color, curve in sorted(occupancy.curves.items()):
-        position = curve.index(max(curve))
-        at = schedule[position] if position < len(schedule) else ""
-        yield SpaceCurve(color, thin_curve(curve), occupancy.held.get(color, {}), position, at)
-
-
-def _living_values(occupancy: Occupancy) -> Iterator[LivingValue]:
-    largest = sorted(occupancy.slots, key=lambda slot: (-slot.size, slot.start, slot.key))
-    for slot in largest[:_MOST_LIVING]:
-        name, index = slot.key
-        whole = f"{name}{{{','.join(map(str, index))}}}" if index else name
-        yield LivingValue(whole, slot.size, slot.allocation.kind, slot.start, slot.end)
 
 
 def _held(assignment: BufferAssignment) -> Iterator[tuple[BufferKey, Allocation]]:

@@ -1,13 +1,16 @@
 """What would reduce a module's memory, in sentences, the most bytes first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from xlareport.analysis.compare.operations import Phase, phase_of
 from xlareport.analysis.cost.activations import sum_by_layer
-from xlareport.analysis.cost.phases import FORWARD
+from xlareport.analysis.cost.peak_roles import PeakRole
+from xlareport.analysis.cost.phases import BACKWARD, FORWARD
 from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.wire import KINDS
-from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.pages.words import op_words
 from xlareport.runtime import units
 
 _NAMED = 3
@@ -69,43 +72,99 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
 
 
 def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
-    """Yield what to do about the buffers, those that can be computed again first."""
-    opcodes = {row.instruction: row.opcode for row in memory.saving_values}
-    names = list(dict.fromkeys(key[0] for key, _ in saving.buffers if key not in saving.later))
-    kept = {activation.key[0] for activation in memory.activations}
-    groups: dict[str, list[str]] = {"kept": [], "computed": [], "sent": [], "carried": []}
-    for name in names:
-        opcode = opcodes.get(name, "")
-        if name in kept:
-            groups["kept"].append(name)
-            continue
-        is_sent = opcode.removesuffix("-start").removesuffix("-done") in KINDS
-        groups["sent" if is_sent else "carried" if opcode in _CARRIED else "computed"].append(name)
-    if groups["kept"]:
-        yield f"recompute {_names(groups['kept'])} with jax.checkpoint (activations)"
-    if groups["computed"]:
-        yield f"shrink or rematerialize {_names(groups['computed'])}"
-    if groups["sent"]:
-        yield f"shrink {_names(groups['sent'])} (rematerialized, they are sent again)"
-    if groups["carried"]:
-        yield f"shrink {_names(groups['carried'])} (loops carry or fill them)"
+    """Yield what to do about the buffers, each by its part at the peak."""
+    rows = [row for row in memory.saving_values if (row.instruction, row.index) not in saving.later]
+    groups: dict[str, list[ValueRow]] = {}
+    for row in rows:
+        groups.setdefault(_treatment(row), []).append(row)
+    for treatment, words in _TREATMENTS.items():
+        if treatment in groups:
+            yield words(memory, groups[treatment])
     later = len(saving.later)
     if later:
         others = units.plural(later, "value")
         yield f"the peak then moves to positions where {others} more must shrink as well"
+    twice = sum(row.size for row in rows if _is_told_elsewhere(row, memory))
+    if twice:
+        yield f"{units.byte_size(twice)} of these bytes are in another point too"
 
 
-def _names(names: Sequence[str]) -> str:
-    rest = len(names) - _NAMED
-    shown = ", ".join(f"`%{name}`" for name in names[:_NAMED])
+def _treatment(row: ValueRow) -> str:
+    """Return what can be done about a value: its role, else what its opcode and phase allow."""
+    if row.role is not PeakRole.OTHER:
+        return str(row.role)
+    if row.opcode.removesuffix("-start").removesuffix("-done") in KINDS:
+        return "sent"
+    if row.opcode in _CARRIED:
+        return "carried"
+    return "gradient" if phase_of(row.origin) is Phase.BACKWARD else "computed"
+
+
+def _is_told_elsewhere(row: ValueRow, memory: MemoryReport) -> bool:
+    if row.role is PeakRole.STACKED:
+        return row.stack_phase in _STACKED
+    return row.role is PeakRole.ACTIVATION and _are_worth_a_point(memory)
+
+
+def _working(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    one = len(rows) == 1
+    part = "is an operand or a result" if one else "are operands or results"
+    at = f"the instruction at the peak, `%{memory.peak_instruction}`"
+    return f"{_names(rows)} {part} of {at}, which no recomputation shrinks: {_PIECES}"
+
+
+def _recomputed(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    return f"{_names(rows)} {'is' if len(rows) == 1 else 'are'} recomputed already: {_PIECES}"
+
+
+def _stacks(_: MemoryReport, rows: Sequence[ValueRow]) -> str:
+    phases = {row.stack_phase for row in rows}
+    what = "gradients that a loop stacks" if phases == {BACKWARD} else "what loops stack"
+    verb = "is" if len(rows) == 1 else "are"
+    return f"{_names(rows)} {verb} {what}: a narrower type or sharding shrinks them"
+
+
+_PIECES = "compute it in smaller pieces or in a narrower type"
+_TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
+    PeakRole.ACTIVATION: lambda _, rows: (
+        f"recompute {_names(rows)} with jax.checkpoint (activations)"
+    ),
+    PeakRole.WORKING: _working,
+    PeakRole.RECOMPUTED: _recomputed,
+    PeakRole.STACKED: _stacks,
+    "computed": lambda _, rows: f"shrink or rematerialize {_names(rows)}",
+    "gradient": lambda _, rows: f"shrink {_names(rows)}",
+    "sent": lambda _, rows: f"shrink {_names(rows)} (rematerialized, they are sent again)",
+    "carried": lambda _, rows: f"shrink {_names(rows)} (loops carry or fill them)",
+}
+"""What to do about values, in this order."""
+
+
+def _names(rows: Sequence[ValueRow]) -> str:
+    rest = len(rows) - _NAMED
+    shown = ", ".join(map(_named, rows[:_NAMED]))
     return f"{shown}{f' and {rest} more' if rest > 0 else ''}"
+
+
+def _named(row: ValueRow) -> str:
+    """Return a value with its size and what it is: `%dot.1` (2.0 MiB, forward logits/dot)."""
+    index = f"{{{','.join(map(str, row.index))}}}" if row.index else ""
+    op = op_words(row.origin)
+    is_told = op and op.isprintable() and "`" not in op
+    what = f"{units.byte_size(row.size)}, {op if is_told else row.shape.partition('{')[0]}"
+    return f"`%{row.instruction}{index}` ({what})"
+
+
+def _are_worth_a_point(memory: MemoryReport) -> bool:
+    size = sum(activation.size for activation in memory.activations)
+    return size > _LEAST_KEPT * (memory.occupied_peak_bytes or 0)
 
 
 def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     """Yield what the forward pass keeps for the backward pass, layer by layer."""
-    size = sum(activation.size for activation in memory.activations)
-    if size <= _LEAST_KEPT * (memory.occupied_peak_bytes or 0):
+    if not _are_worth_a_point(memory):
         return
+    size = sum(activation.size for activation in memory.activations)
     layers = [
         (name, part)
         for name, part in sum_by_layer(memory.activations)

@@ -1,0 +1,109 @@
+"""What part a value has at the peak of memory: what can be done about it follows from that."""
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from xlareport.analysis.cost.activations import Activation
+from xlareport.analysis.cost.occupancy import BufferKey, Occupancy
+from xlareport.analysis.cost.stacked import StackedBuffer
+from xlareport.analysis.cost.value_sources import ValueSources
+from xlareport.analysis.source.locations import op_name_of
+from xlareport.analysis.source.scopes import RECOMPUTED
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+_CALLERS = frozenset({"while", "call", "conditional"})
+"""Their operands and results are the state of what they call."""
+_ELEMENTS = frozenset({"get-tuple-element", "bitcast"})
+_DEEPEST = 16
+
+
+class PeakRole(StrEnum):
+    """What a value is to the instruction at the peak."""
+
+    WORKING = "working"
+    """An operand or a result of it: recomputed or not, it is in use there."""
+    STACKED = "stacked"
+    """A buffer into which a loop writes a slice in each iteration."""
+    RECOMPUTED = "recomputed"
+    """`jax.checkpoint` computes it again already."""
+    ACTIVATION = "activation"
+    """A result of the forward pass that the backward pass uses last."""
+    OTHER = ""
+
+
+class PeakRoles:
+    """The roles of the values in use at the peak of one module."""
+
+    def __init__(
+        self, module: HloModule, occupancy: Occupancy, at: str, stacked: Iterable[StackedBuffer]
+    ) -> None:
+        """`at` is the instruction at the peak, empty where none is."""
+        self._module, self._occupancy = module, occupancy
+        self._sources = ValueSources(module)
+        self._working = frozenset(_working(module, at))
+        self._stacks = {(buffer.loop, (buffer.index,)): buffer for buffer in stacked}
+
+    def is_working(self, key: BufferKey) -> bool:
+        """Return whether a value is an operand or a result of the instruction at the peak."""
+        return key in self._working or self._has_place_of(key, self._working)
+
+    def find_stack(self, key: BufferKey) -> StackedBuffer | None:
+        """Return the loop's buffer that lies where a value does; None where none does."""
+        return next(
+            (
+                stack
+                for place, stack in self._stacks.items()
+                if self._has_place_of(key, frozenset({place}))
+            ),
+            None,
+        )
+
+    def role(self, key: BufferKey, activations: Iterable[Activation]) -> PeakRole:
+        """Return the role of a value."""
+        if self.is_working(key):
+            return PeakRole.WORKING
+        if self.find_stack(key) is not None:
+            return PeakRole.STACKED
+        if RECOMPUTED in self.op_name(key):
+            return PeakRole.RECOMPUTED
+        is_kept = any(activation.key == key for activation in activations)
+        return PeakRole.ACTIVATION if is_kept else PeakRole.OTHER
+
+    def op_name(self, key: BufferKey) -> str:
+        """Return the op_name of what computes a value, also where copies pass it on."""
+        source = self._sources.find(key[0])
+        return op_name_of(source[1], self._module) if source else ""
+
+    def _has_place_of(self, key: BufferKey, others: frozenset[BufferKey]) -> bool:
+        position = self._occupancy.position
+        return any(self._occupancy.share_place(key, other, position) for other in others)
+
+
+def _working(module: HloModule, at: str) -> Iterator[BufferKey]:
+    """Yield the operands and the results of an instruction, through elements of tuples."""
+    for computation in module.computations:
+        instruction = computation.by_name.get(at)
+        if instruction is None or instruction.opcode in _CALLERS:
+            continue
+        yield at, ()
+        yield from ((at, (place,)) for place in range(len(instruction.shape.elements)))
+        for name in dict.fromkeys(instruction.operand_names):
+            yield _buffer(computation, name)
+
+
+def _buffer(computation: Computation, name: str) -> BufferKey:
+    """Return the value that an operand is, through bitcasts and elements of tuples."""
+    index: tuple[int, ...] = ()
+    for _ in range(_DEEPEST):
+        instruction = computation.by_name.get(name)
+        if instruction is None or instruction.opcode not in _ELEMENTS:
+            break
+        index = (*_step(instruction), *index)
+        name = next(iter(instruction.operand_names), "")
+    return name, index
+
+
+def _step(instruction: Instruction) -> tuple[int, ...]:
+    written = str(instruction.attributes.get("index", ""))
+    is_element = instruction.opcode == "get-tuple-element" and written.isdecimal()
+    return (int(written),) if is_element and len(written) < 9 else ()

@@ -1,0 +1,62 @@
+"""What computes a value that copies, converts, slices and gathers only pass on.
+
+XLA names such instructions after their consumer, or not at all: an all-gather of a result of the
+forward pass for the backward pass has an op_name of the backward pass.
+"""
+
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+_PASSES_ON = frozenset(
+    {"all-gather", "bitcast", "convert", "copy", "dynamic-slice", "get-tuple-element", "reshape"}
+    | {"slice", "transpose", "all-gather-start", "all-gather-done", "copy-start", "copy-done"}
+)
+"""Opcodes whose result is their first operand, or a part of it, in another place or form."""
+_INSIDE = _PASSES_ON | {"parameter", "constant", "tuple"}
+_DEEPEST = 16
+
+
+class ValueSources:
+    """What computes the values of one module."""
+
+    def __init__(self, module: HloModule) -> None:
+        self._module = module
+        self._moving: dict[str, bool] = {}
+        self._places: dict[str, tuple[Computation, Instruction]] = {
+            instruction.name: (computation, instruction)
+            for computation in module.computations
+            for instruction in computation.instructions
+        }
+
+    def find(self, name: str) -> tuple[Computation, Instruction] | None:
+        """Return what computes a value and its computation; None for a name of no instruction.
+
+        That is the instruction itself where it passes nothing on, or the trail is long.
+        """
+        place = self._places.get(name)
+        for _ in range(_DEEPEST if place else 0):
+            computation, instruction = place or self._places[name]
+            operand = computation.by_name.get(self._passed_on(computation, instruction))
+            if operand is None:
+                break
+            place = computation, operand
+        return place
+
+    def _passed_on(self, computation: Computation, instruction: Instruction) -> str:
+        """Return the operand whose value an instruction passes on; empty where it computes."""
+        names = instruction.operand_names
+        if instruction.opcode in _PASSES_ON:
+            return names[0] if names else ""
+        if instruction.opcode != "fusion" or not self._only_moves(instruction):
+            return ""
+        operands = (computation.by_name[name] for name in names if name in computation.by_name)
+        arrays = [operand.name for operand in operands if operand.shape.dimensions]
+        return arrays[0] if len(arrays) == 1 else ""
+
+    def _only_moves(self, fusion: Instruction) -> bool:
+        name = next((name for _, name in fusion.called), "")
+        if name not in self._moving:
+            called = self._module.by_name.get(name)
+            self._moving[name] = called is not None and all(
+                instruction.opcode in _INSIDE for instruction in called.instructions
+            )
+        return self._moving[name]

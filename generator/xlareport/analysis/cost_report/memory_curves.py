@@ -1,0 +1,59 @@
+"""The bytes of memory in use over the schedule, thinned out, and what is in use when."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.occupancy import Occupancy
+
+_CURVE_POINTS = 400
+_MOST_LIVING = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceCurve:
+    """The bytes of one memory space in use over the schedule."""
+
+    color: int
+    curve: tuple[int, ...]
+    """Evenly thinned out."""
+    held: Mapping[str, int]
+    """Bytes held throughout, by kind of allocation: `parameter`, `output`, `constant`."""
+    position: int
+    """The first at which the most is in use."""
+    at: str
+    """What is scheduled there; empty at the end of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivingValue:
+    """A place of the device memory that is in use for a while."""
+
+    name: str
+    size: int
+    kind: str
+    start: int
+    end: int
+    """Positions, both included."""
+
+
+def thin_curve(curve: tuple[int, ...]) -> tuple[int, ...]:
+    """Return at most so many points, each the most of its stretch: no peak is lost."""
+    stretch = -(-len(curve) // _CURVE_POINTS) or 1
+    return tuple(max(curve[at : at + stretch]) for at in range(0, len(curve), stretch))
+
+
+def find_space_curves(occupancy: Occupancy, schedule: Sequence[str]) -> Iterator[SpaceCurve]:
+    """Yield the curve of each memory space, by number."""
+    for color, curve in sorted(occupancy.curves.items()):
+        position = curve.index(max(curve))
+        at = schedule[position] if position < len(schedule) else ""
+        yield SpaceCurve(color, thin_curve(curve), occupancy.held.get(color, {}), position, at)
+
+
+def list_living_values(occupancy: Occupancy) -> Iterator[LivingValue]:
+    """Yield what is in use of the device memory when, the largest."""
+    largest = sorted(occupancy.slots, key=lambda slot: (-slot.size, slot.start, slot.key))
+    for slot in largest[:_MOST_LIVING]:
+        name, index = slot.key
+        whole = f"{name}{{{','.join(map(str, index))}}}" if index else name
+        yield LivingValue(whole, slot.size, slot.allocation.kind, slot.start, slot.end)
