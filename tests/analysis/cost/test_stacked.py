@@ -15,11 +15,11 @@ SCAN = """body {
   zero = s32[] constant(0)
   next = s32[] add(i, step)
   x = f32[4] get-tuple-element(s), index=1
-  y = f32[4] tanh(x)
+  y = f32[4] tanh(x), metadata={op_name="jit(f)/mlp/tanh"}
   kept = f32[7,4] get-tuple-element(s), index=2
   read = f32[7,4] get-tuple-element(s), index=3
   layer = f32[1,4] dynamic-slice(read, i, zero), dynamic_slice_sizes={1,4}
-  row = f32[1,4] bitcast(y)
+  row = f32[1,4] bitcast(y), metadata={op_name="jit(f)/while/body/dynamic_update_slice"}
   saved = f32[7,4] dynamic-update-slice(kept, row, i, zero)
   ROOT t = (s32[], f32[4], f32[7,4], f32[7,4]) tuple(next, y, saved, read)
 }
@@ -47,6 +47,7 @@ def _stacked(module: HloModule) -> tuple[StackedBuffer, ...]:
 def test_what_is_written_slice_by_slice(module_of: Callable[[str], HloModule]) -> None:
     (buffer,) = _stacked(module_of(SCAN))
     assert (buffer.loop, buffer.index, buffer.instruction) == ("w", 2, "saved")
+    assert buffer.stored == "jit(f)/mlp/tanh"
     assert (buffer.bytes, buffer.iteration_bytes, buffer.trip_count) == (112, 16, 7)
 
 

@@ -13,6 +13,9 @@ from xlareport.hlo.shape import Shape
 
 _ALIKE = frozenset({"bitcast", "copy"})
 """They pass on the buffer that is their operand."""
+_PASSES_ON = _ALIKE | {"convert", "get-tuple-element", "reshape", "transpose"}
+_STORE = "/dynamic_update_slice"
+"""How op_names of what writes a slice end."""
 _CALLERS = frozenset({"fusion", "call"})
 _DEEPEST = 16
 """Copies of copies, and fusions in fusions, that are followed."""
@@ -38,6 +41,8 @@ class StackedBuffer:
     scope: str
     phase: str = ""
     """`forward` for what is differentiated, `backward` for its gradient; empty where not said."""
+    stored: str = ""
+    """The op_name of what is written into it; empty where that cannot be told."""
 
 
 def find_stacked_buffers(
@@ -72,7 +77,24 @@ def _of_loop(
                 trip_count=count,
                 scope=store.metadata.op_name,
                 phase=_phase(store, loop, module),
+                stored=_stored(body, name, written.buffer),
             )
+
+
+def _stored(body: Computation, operand: str, buffer: str) -> str:
+    """Return the op_name of the one array that is written, through copies named after the store."""
+    writer = body.by_name.get(_source(body, operand).partition("#")[0])
+    names = [name for name in writer.operand_names if name in body.by_name] if writer else []
+    others = (name for name in names if _source(body, name) != buffer)
+    values = [name for name in others if body.by_name[name].shape.dimensions]
+    name = values[0] if len(values) == 1 else ""
+    for _ in range(_DEEPEST):
+        value = body.by_name.get(name)
+        op_name = value.metadata.op_name if value else ""
+        if value is None or (op_name and not op_name.endswith(_STORE)):
+            return op_name
+        name = value.operands[0] if value.opcode in _PASSES_ON and value.operands else ""
+    return ""
 
 
 def _phase(store: Instruction, loop: Instruction, module: HloModule) -> str:

@@ -276,7 +276,7 @@ class _ReportBuilder:
             yield replace(
                 self._peak_row(*key, size),
                 role=roles.role(key, activations),
-                origin=roles.op_name(key),
+                origin=stack.stored if stack else roles.op_name(key),
                 stack_phase=stack.phase if stack else None,
             )
 
