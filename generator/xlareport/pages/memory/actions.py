@@ -84,7 +84,7 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
     if later:
         others = units.plural(later, "value")
         yield f"the peak then moves to positions where {others} more must shrink as well"
-    twice = sum(row.size for row in rows if _is_told_elsewhere(row, memory))
+    twice = sum(row.size for row in rows if _counts_twice(row, memory))
     if twice:
         yield f"{units.byte_size(twice)} of these bytes are in another point too"
 
@@ -100,15 +100,15 @@ def _treatment(row: ValueRow) -> str:
     return "gradient" if phase_of(row.origin) is Phase.BACKWARD else "computed"
 
 
-def _is_told_elsewhere(row: ValueRow, memory: MemoryReport) -> bool:
+def _counts_twice(row: ValueRow, memory: MemoryReport) -> bool:
     if row.role is PeakRole.STACKED:
         return row.stack_phase in _STACKED
     return row.role is PeakRole.ACTIVATION and _are_worth_a_point(memory)
 
 
 def _working(memory: MemoryReport, rows: Sequence[ValueRow]) -> str:
-    one = len(rows) == 1
-    part = "is an operand or a result" if one else "are operands or results"
+    is_single = len(rows) == 1
+    part = "is an operand or a result" if is_single else "are operands or results"
     at = f"the instruction at the peak, `%{memory.peak_instruction}`"
     return f"{_names(rows)} {part} of {at}, which no recomputation shrinks: {_PIECES}"
 
