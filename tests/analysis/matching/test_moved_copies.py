@@ -104,3 +104,50 @@ def test_a_move_that_stays_for_others_is_copied_past_one_user(read: Read) -> Non
     assert pairing.relation is Relation.CLONED
     assert pairing.before == (_at("copy.1"),)
     assert pairing.reason == "a further copy, past %slice.2"
+
+
+_WORK = """
+HloModule m
+
+ENTRY %main (a: f32[8], b: f32[1,8], w: f32[4]) -> (f32[8,4], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[1,8]{1,0} parameter(1)
+  %w = f32[4]{0} parameter(2)
+  %half = f32[] constant(0.5)
+  %flat = f32[8]{0} reshape(%b)
+  %sub.1 = f32[8]{0} subtract(%a, %flat)
+  %many.1 = f32[8]{0} broadcast(%half), dimensions={}
+  %mul.1 = f32[8]{0} multiply(%sub.1, %many.1)
+LINES  ROOT %out = (f32[8,4]{1,0}, f32[8]{0}) tuple(%dot.1, %mul.1)
+}
+"""
+_READ_TWICE = _WORK.replace(
+    "LINES",
+    "  %dot.1 = f32[8,4]{1,0} dot(%mul.1, %w), lhs_contracting_dims={}, rhs_contracting_dims={}\n",
+)
+_SECOND_SHAPE = _WORK.replace(
+    "LINES",
+    """  %row = f32[1,8]{1,0} reshape(%a)
+  %sub.2 = f32[1,8]{1,0} subtract(%row, %b)
+  %many.2 = f32[1,8]{1,0} broadcast(%half), dimensions={}
+  %mul.2 = f32[1,8]{1,0} multiply(%sub.2, %many.2)
+  %back = f32[8]{0} reshape(%mul.2)
+  %dot.1 = f32[8,4]{1,0} dot(%back, %w), lhs_contracting_dims={}, rhs_contracting_dims={}
+""",
+)
+
+
+def test_what_one_reader_has_done_in_another_shape_is_a_copy(read: Read) -> None:
+    matching = match(read(_READ_TWICE), read(_SECOND_SHAPE))
+    for name in ("sub", "many", "mul"):
+        pairing = matching.pairing_after(_at(f"{name}.2"))
+        assert pairing is not None
+        assert pairing.relation is Relation.CLONED, name
+        assert pairing.before == (_at(f"{name}.1"),)
+
+
+def test_other_work_in_another_shape_is_no_copy(read: Read) -> None:
+    other = _SECOND_SHAPE.replace("subtract(%row, %b)", "subtract(%b, %row)")
+    pairing = match(read(_READ_TWICE), read(other)).pairing_after(_at("mul.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED

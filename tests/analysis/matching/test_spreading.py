@@ -240,3 +240,39 @@ ENTRY %main (i: s32[]) -> s32[] {
     after = after.replace("negate(%add.1)", "negate(%sub.2)")
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "add.1")) != Place("main", "add.2")
+
+
+_EVALUATED = """
+HloModule m
+
+%one (x: s32[]) -> (s32[]) {
+  %x = s32[] parameter(0)
+  ROOT %made = (s32[]) tuple(%x)
+}
+
+%two (y: s32[]) -> (s32[]) {
+  %y = s32[] parameter(0)
+  ROOT %other = (s32[]) tuple(%y)
+}
+
+ENTRY %main (a: s32[4]) -> s32[4] {
+  %a = s32[4]{0} parameter(0)
+  LINES
+  %many = s32[4]{0} broadcast(%value), dimensions={}
+  ROOT %out = s32[4]{0} add(%a, %many)
+}
+"""
+
+
+def test_a_conditional_on_constants_became_a_constant(read: Read) -> None:
+    before = _EVALUATED.replace(
+        "LINES",
+        "%which = s32[] constant(1)\n  %cond = (s32[]) conditional(%which, %which, %which), "
+        "branch_computations={%one, %two}\n  %value = s32[] get-tuple-element(%cond), index=0",
+    )
+    after = _EVALUATED.replace("LINES", "%value.1 = s32[] constant(7)").replace(
+        "(%value)", "(%value.1)"
+    )
+    assert match(read(before), read(after)).partner_after(Place("main", "cond")) == Place(
+        "main", "value.1"
+    )

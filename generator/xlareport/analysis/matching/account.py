@@ -17,6 +17,7 @@ from xlareport.analysis.matching.order import in_order
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.untraced import mark_untraced
+from xlareport.analysis.matching.words import in_halves
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade, weakest
 
@@ -285,7 +286,10 @@ class _Account:
         gone = self._by_node(self._search.before.open(), Relation.REMOVED)
         new = self._by_node(self._search.after.open(), Relation.ADDED)
         expanded: set[int] = set()
-        for node, result, parts in expansions(self._search, gone, new) if new else ():
+        wide = in_halves(self._search, new) if new else ()
+        for node, result, parts in (*wide, *(expansions(self._search, gone, new) if new else ())):
+            if any(id(new[part]) in expanded for part in (result, *parts) if part in new):
+                continue
             pairing = gone.get(node) or self._partner.get(place_of(node))
             if pairing is None or pairing.relation not in _EXPANDABLE or len(pairing.after) > 1:
                 continue

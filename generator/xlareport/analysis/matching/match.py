@@ -97,6 +97,7 @@ _PARTS = (
     products.split_reductions,
     sinking.sunk,
     moved_copies.lowered,
+    moved_copies.repeated,
 )
 """Rules that add to pairs what does their work with them; they need none open before."""
 

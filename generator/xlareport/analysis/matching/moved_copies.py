@@ -18,6 +18,7 @@ _LOWERED = REARRANGEMENTS | {"convert", "negate"}
 _MOST_MOVES = 4
 _MOST_PAIRS = 100
 _AGAIN = "a further copy, on moved data"
+_RESHAPED = "a further copy, in another shape"
 _SAME = "the same operation on the same value, on the other side of a move"
 
 
@@ -53,6 +54,25 @@ def _note_lowered(search: Search, before: Node, after: Node) -> None:
             alike = user.instruction.opcode == read.instruction.opcode
             if alike and is_free(user) and user not in search.copies:
                 search.copies[user] = read, f"a further copy, past %{after.instruction.name}"
+
+
+def repeated(search: Search) -> None:
+    """Note as copies what is done once more in another shape, for one reader of a result."""
+    if any(node.instruction.opcode in REARRANGEMENTS for node in search.after.open()):
+        for link in search.links:
+            for read, now in _operands(search, link.before, link.after):
+                _note_repeated(search, read, now)
+
+
+def _note_repeated(search: Search, read: Node, now: Node) -> None:
+    if is_free(read) or not is_free(now) or now in search.copies:
+        return
+    work = next((w for w in (now, *_sources(search.after, now)) if not _is_move(w)), now)
+    if not is_free(work) or not _does_the_same(read, work):
+        return
+    for node, copy in _copied(search, read, work) or ():
+        if is_free(copy) and not _is_move(copy) and copy not in search.copies:
+            search.copies[copy] = node, _RESHAPED
 
 
 def _moves_from(search: Search, move: Node, now: Node) -> bool:
@@ -98,11 +118,9 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
         if _is_move(copy) or len(waiting) > _MOST_PAIRS:
             continue
         for read, now in _operands(search, node, copy):
-            if _is_itself(search, read, now):
+            if _is_itself(search, read, now) or _is_unmoved(search, read, now):
                 continue
-            moved = _is_move(now) and any(
-                _is_itself(search, read, behind) for behind in _sources(search.after, now)
-            )
+            moved = _is_move(now) and _is_behind(search, read, now)
             if not moved and not (is_free(now) and _does_the_same(read, now)):
                 return None
             if (read, now) not in waiting:
@@ -112,8 +130,20 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
 
 def _operands(search: Search, node: Node, copy: Node) -> Iterator[tuple[Node, Node]]:
     ours, theirs = search.before.graph.operands(node), search.after.graph.operands(copy)
-    for (read, _), (now, _) in zip(ours, theirs, strict=True):
+    for (read, _), (now, _) in zip(ours, theirs, strict=False):
         yield read, now
+
+
+def _is_behind(search: Search, read: Node, now: Node) -> bool:
+    """Whether moves of one value, or of what a move moved before, are read now."""
+    behind = [*_sources(search.after, now)]
+    sources = (read, *_sources(search.before, read))
+    return any(_is_itself(search, source, other) for source in sources for other in behind)
+
+
+def _is_unmoved(search: Search, read: Node, now: Node) -> bool:
+    """Whether what a move moved is read now without it."""
+    return any(_is_itself(search, source, now) for source in _sources(search.before, read))
 
 
 def _is_itself(search: Search, node: Node, other: Node) -> bool:

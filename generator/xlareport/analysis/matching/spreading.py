@@ -255,6 +255,8 @@ class _Spread:
                     yield node, sent
                 elif path == other_path and self._could_replace(node, other):
                     yield self._behind_moves(node, other)
+                elif path and _was_evaluated(node, other):
+                    yield node, other
         open_ours = [node for node, _ in ours if is_free(node)]
         open_theirs = [node for node, _ in theirs if is_free(node)]
         lone = len(open_ours) == len(open_theirs) == 1
@@ -299,6 +301,12 @@ def _could_do_its_work(node: Node, other: Node) -> bool:
         return False
     fills = _opcode(node) in _FILLS and not other.constant
     return not fills or _opcode(other) in _PASSING
+
+
+def _was_evaluated(node: Node, other: Node) -> bool:
+    """Whether a constant is read instead of the only result of a conditional on constants."""
+    elements = node.instruction.shape.elements
+    return _opcode(node) == "conditional" and len(elements) == 1 and _opcode(other) == "constant"
 
 
 def _only_gathers(node: Node, other: Node) -> bool:
