@@ -19,7 +19,9 @@ from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.findings.rules import RULES, find_findings, merge_findings
+from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
+from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import (
     Difference,
@@ -32,7 +34,7 @@ from xlareport.analysis.shardings.rematerializations import find_rematerializati
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
-from xlareport.knowledge.devices import nominal_device
+from xlareport.knowledge.devices import device_named, nominal_device
 from xlareport.knowledge.tpu_cores import tpu_cores
 from xlareport.program import ParsedModule, read_module
 from xlareport.readers.fusion_decisions import FusionDecision
@@ -599,6 +601,38 @@ def test_a_convolution_is_padded_as_the_matmul_of_its_patches(case_of: MakeCase)
         "1605632 x 147 by 147 x 64, contracted dimension padded to 256, 1.7 times"
         in padded_product.evidence
     )
+
+
+def test_matmuls_of_an_fft_are_not_for_the_program_to_pad(case_of: MakeCase) -> None:
+    text = (
+        "  a = f32[524288,8]{1,0:T(8,128)} parameter(0)\n"
+        "  b = f32[8,8]{1,0:T(8,128)} parameter(1)\n"
+        "  ROOT c = f32[524288,8]{1,0:T(8,128)} dot(a, b), lhs_contracting_dims={1}, "
+        'rhs_contracting_dims={0}, backend_config={"estimated_cycles":"9"}'
+    )
+    for name, told in (("jit(f)/jit(fft)", "computes an FFT by matmuls"), ("jit(f)/dot", "Make")):
+        case = case_of(entry(f'{text}, metadata={{op_name="{name}"}}'))
+        [finding] = padded_products(replace(case, device=replace(case.device, bandwidth=1e15)))
+        assert told in finding.suggestion
+        [starved] = starved_products(case)
+        assert ("computes an FFT" in starved.suggestion) is ("fft" in name)
+
+
+def test_the_options_of_combiners_are_those_of_the_backend_and_kind(case_of: MakeCase) -> None:
+    text = (FINDINGS / "small-collectives/by_hand.having.txt").read_text()
+    gathers = text.replace("all-reduce(", "all-gather(").replace(
+        ", to_apply=add", ", dimensions={0}"
+    )
+    tpu = device_named("TPU v5e")
+    assert tpu is not None
+    for given, gpu, jf in (
+        (text, "xla_gpu_all_reduce_combine", "xla_jf_crs_combiner"),
+        (gathers, "xla_gpu_all_gather_combine", "xla_all_gather_combiner"),
+    ):
+        case = case_of(given)
+        for device, option in ((case.device, gpu), (tpu, jf)):
+            [finding] = small_collectives(replace(case, device=device))
+            assert option in finding.suggestion
 
 
 @pytest.mark.parametrize(

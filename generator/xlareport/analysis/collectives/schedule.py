@@ -138,7 +138,10 @@ class Schedule:
         return total
 
     def _independent(self, home: Computation, collective: Collective, names: set[str]) -> list[str]:
-        """Return work that neither feeds a collective nor needs it, the longest first."""
+        """Return work that neither feeds a collective nor needs it, the longest first.
+
+        Loop counters, keys of random numbers and other scalars take no time and are none.
+        """
         bound = _bound(home, collective)
         times = {
             instruction.name: seconds
@@ -147,7 +150,7 @@ class Schedule:
             and instruction.name not in names
             and _works(instruction)
             and instruction.opcode not in KINDS
-            and (seconds := self._seconds(home, instruction.name)) > 0
+            and (seconds := self._seconds(home, instruction.name)) >= _LEAST_SECONDS
         }
         return sorted(times, key=lambda name: (-times[name], name))
 

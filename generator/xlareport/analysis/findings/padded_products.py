@@ -15,6 +15,7 @@ from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.windows import parse_window
+from xlareport.analysis.findings.expanded import name_expanded
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.tpu_cores import TpuCore, tpu_cores
@@ -91,7 +92,7 @@ def _seconds(case: Case, where: Where, product: Product, core: TpuCore) -> float
 
 def _finding(case: Case, products: list[tuple[float, Where, Product]], core: TpuCore) -> Finding:
     seconds = sum(lost for lost, _, _ in products)
-    (_, _, largest), *_ = products
+    (_, place, largest), *_ = products
     names = join_names(name for _, (_, name), _ in products)
     return Finding(
         rule="padded-products",
@@ -104,13 +105,24 @@ def _finding(case: Case, products: list[tuple[float, Where, Product]], core: Tpu
             f"roofline time. The first: "
             f"{largest.words(core)}, {largest.padding(core):.1f} times the multiply-adds."
         ),
-        suggestion=(
-            f"Make the contracted dimension and one other a multiple of {core.mxu}: choose other "
-            "sizes, merge small dimensions, or pad once outside the loop."
-        ),
+        suggestion=_advise(case, place, core),
         grade="guessed",
         weight=seconds,
         seconds=seconds,
+    )
+
+
+def _advise(case: Case, place: Where, core: TpuCore) -> str:
+    instruction = case.module.find(*place)
+    operation = name_expanded(instruction) if instruction else ""
+    if operation:
+        return (
+            f"The sizes are the compiler's, which computes {operation} by matmuls. Another length "
+            "may be factored otherwise."
+        )
+    return (
+        f"Make the contracted dimension and one other a multiple of {core.mxu}: choose other "
+        "sizes, merge small dimensions, or pad once outside the loop."
     )
 
 

@@ -18,6 +18,11 @@ MOST_BYTES = 256 << 10
 """Data of one collective; beyond that its latency matters less."""
 LEAST_NUMBER = 4
 _MOST_LOOKED_AT = 64
+_TPU_OPTIONS = {
+    "all-gather": "--xla_all_gather_combiner_threshold_count",
+    "all-reduce": "--xla_jf_crs_combiner_threshold_count",
+}
+"""Those of libtpu's flag files; none is known for reduce-scatters."""
 
 
 def small_collectives(case: Case) -> Iterator[Finding]:
@@ -38,10 +43,10 @@ def small_collectives(case: Case) -> Iterator[Finding]:
     for _, collectives in sorted(alike.items()):
         free = _independent(case, collectives[:_MOST_LOOKED_AT])
         if len(free) >= LEAST_NUMBER:
-            yield _finding(free)
+            yield _finding(case, free)
 
 
-def _finding(free: list[CollectiveFigures]) -> Finding:
+def _finding(case: Case, free: list[CollectiveFigures]) -> Finding:
     first = free[0]
     data = sum(figures.data_bytes or 0 for figures in free)
     saved = SHORTEST * (len(free) - 1) * first.counted
@@ -56,14 +61,22 @@ def _finding(free: list[CollectiveFigures]) -> Finding:
             f"{join_names(figures.collective.instruction for figures in free)}. "
             "Each has its own latency."
         ),
-        suggestion=(
-            "Check the combiner thresholds, such as xla_gpu_all_reduce_combine_threshold_bytes, "
-            "or reduce one flattened array instead of many."
-        ),
+        suggestion=_advise(case.backend, first.collective.kind),
         grade="matched",
         weight=saved,
         seconds=saved,
     )
+
+
+def _advise(backend: str, kind: str) -> str:
+    """Return what to try: the options of the backend for collectives of this kind."""
+    flat = "Send one flattened array instead of many."
+    option = (
+        f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
+        if backend == "gpu"
+        else _TPU_OPTIONS.get(kind)
+    )
+    return f"Check {option}. {flat}" if option else flat
 
 
 def _likeness(case: Case, figures: CollectiveFigures) -> tuple[str, ...]:

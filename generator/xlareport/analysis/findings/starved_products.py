@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
+from xlareport.analysis.findings.expanded import name_expanded
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.custom_calls import PRODUCT_WORK, find
@@ -44,11 +45,20 @@ def starved_products(case: Case) -> Iterator[Finding]:
                     f"{units.share(reached)} of peak FLOP/s on {case.device.name}."
                     f"{_describe_result(cost)}"
                 ),
-                suggestion=_RESULT_REMEDY if _is_result_most(cost) else _OPERAND_REMEDY,
+                suggestion=_advise(instruction, cost),
                 grade="guessed",
                 weight=seconds,
                 seconds=seconds * (1 - reached),
             )
+
+
+def _advise(instruction: Instruction, cost: InstructionCost) -> str:
+    operation = name_expanded(instruction)
+    if operation:
+        return (
+            f"The compiler computes {operation} by matmuls of its own sizes: transform less data."
+        )
+    return _RESULT_REMEDY if _is_result_most(cost) else _OPERAND_REMEDY
 
 
 def _is_result_most(cost: InstructionCost) -> bool:
