@@ -5031,6 +5031,7 @@ var xlareport = (() => {
   // src/history/facts.js
   var MOST_USERS = 6;
   var SAID = /* @__PURE__ */ new Set(["Not fused", "Reason"]);
+  var DEEPEST = 16;
   var MICRO = 1e6;
   var NO_WORK = /* @__PURE__ */ new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
   var InstructionFacts = class {
@@ -5069,6 +5070,22 @@ var xlareport = (() => {
     kind(name) {
       const place = this.graph.find(name);
       return place === null ? "" : this.graph.opcode(place);
+    }
+    /**
+     * @param {string} address `computation/%instruction`
+     * @returns {string} the fusion that runs it, the outermost of several; empty where none does
+     */
+    fusionOf(address3) {
+      const { graph } = this;
+      let name = "";
+      let place = graph.find(address3);
+      for (let level = 0; place !== null && level < DEEPEST; level += 1) {
+        const callers = graph.callers.get(graph.inside[place]) ?? [];
+        if (callers.length !== 1 || graph.opcode(callers[0]) !== "fusion") break;
+        place = callers[0];
+        name = graph.name(place);
+      }
+      return name;
     }
     /** @param {number} place */
     cost(place) {
@@ -5200,10 +5217,10 @@ var xlareport = (() => {
   }
 
   // src/history/paths.js
-  var DEEPEST = 64;
+  var DEEPEST2 = 64;
   function relativeParts(path, ops) {
     const slashes = [...path.matchAll(/\//g)].map(({ index }) => index);
-    if (slashes.length > DEEPEST) return [];
+    if (slashes.length > DEEPEST2) return [];
     const joined = (
       /** @type {Map<number, boolean>} whether the beginning up to a slash is an op_name, or made of some */
       /* @__PURE__ */ new Map()
@@ -5265,9 +5282,11 @@ var xlareport = (() => {
     /**
      * @param {Index} index
      * @param {string} steps the address of the page of steps
+     * @param {import("./facts.js").InstructionFacts | null} facts of the final snapshot
      */
-    constructor(index, steps) {
+    constructor(index, steps, facts2) {
       this.index = index;
+      this.facts = facts2;
       this.steps = steps;
     }
     /**
@@ -5278,6 +5297,8 @@ var xlareport = (() => {
       const between = number >= this.index.between[0];
       const backward = number < this.index.forward || between;
       const rows2 = (numbers) => places(numbers, standings);
+      const fusion = (place) => this.facts?.fusionOf(place) ?? "";
+      const now = places(subject.now, standings, fusion);
       const kind = between ? "intermediate only" : backward ? "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
       return element(
         "details.xr-subject",
@@ -5290,7 +5311,7 @@ var xlareport = (() => {
           element("span.xr-muted", null, kind)
         ),
         backward ? this.since(lastName(title2), events) : null,
-        backward && !between ? rows2(subject.now) : null,
+        backward && !between ? now : null,
         ...subject.origins[0] ? [
           element(
             "h3",
@@ -5302,7 +5323,7 @@ var xlareport = (() => {
         element("h3", null, "Changes by pass"),
         this.events(events, subject.instructions),
         (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
-        (between || !backward) && rows2(subject.now)
+        (between || !backward) && now
       );
     }
     /**
@@ -5405,9 +5426,9 @@ var xlareport = (() => {
       );
     }
   };
-  function places([count, ...numbers], standings) {
+  function places([count, ...numbers], standings, fusion = () => "") {
     if (!count) return element("p.xr-empty", null, "None found.");
-    const rows2 = numbers.map((number) => standingRow(standings[number]));
+    const rows2 = numbers.map((number) => standingRow(standings[number], fusion(standings[number][0])));
     const rest2 = rows2.splice(SHOWN2);
     const left = count - numbers.length;
     return element(
@@ -5423,13 +5444,14 @@ var xlareport = (() => {
       )
     );
   }
-  function standingRow([place, opcode, shape2, op, source]) {
+  function standingRow([place, opcode, shape2, op, source], fusion) {
     return element(
       "li",
       null,
       historyLink(lastName(place), place),
       " ",
       element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")),
+      ...fusion ? [" in ", historyLink(fusion)] : [],
       op && element("p", null, opLink(op), source && ` ${source}`)
     );
   }
@@ -5619,7 +5641,7 @@ var xlareport = (() => {
      */
     async answer(index, numbers) {
       if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
-      const view = new SubjectView(index, this.steps);
+      const view = new SubjectView(index, this.steps, await this.facts());
       const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
       const intro = numbers.length > 1 ? [
         element(
@@ -5641,9 +5663,7 @@ var xlareport = (() => {
       const parts = paths.get(op) ?? [];
       const more = names2.length > FOUND ? ` The first ${FOUND} are shown.` : "";
       const count = `${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
-      const lines3 = await Promise.all(
-        names2.slice(0, FOUND).map((name) => this.bearer(index, name, facts2?.kind(name) ?? ""))
-      );
+      const lines3 = await Promise.all(names2.slice(0, FOUND).map((name) => this.bearer(index, name, facts2)));
       const list2 = element("ul.xr-places", null, ...lines3);
       if (!parts.length) {
         const words3 = `No instruction of before_optimizations has this op_name; ${count}`;
@@ -5657,13 +5677,23 @@ var xlareport = (() => {
     /**
      * @param {Index} index
      * @param {string} name of an instruction of the final snapshot
-     * @param {string} kind its opcode
+     * @param {import("./facts.js").InstructionFacts | null} facts
      */
-    async bearer(index, name, kind) {
+    async bearer(index, name, facts2) {
       const number = this.numbers(index, name, null).find((subject) => subject < index.forward);
       const made = number === void 0 ? null : (await this.subject(index, number)).events;
-      const since = made && new SubjectView(index, this.steps).since(`%${name}`, made);
-      return element("li", null, historyLink(name), " ", element("span.xr-muted", null, kind), since);
+      const since = made && new SubjectView(index, this.steps, null).since(`%${name}`, made);
+      const fusion = facts2?.fusionOf(name) ?? "";
+      const inside = fusion ? [" in ", historyLink(fusion)] : [];
+      return element(
+        "li",
+        null,
+        historyLink(name),
+        " ",
+        element("span.xr-muted", null, facts2?.kind(name) ?? ""),
+        ...inside,
+        since
+      );
     }
     /** @param {Index} index */
     unknown(index) {

@@ -14,6 +14,8 @@ import { pieces } from "../tables/instructions.js";
 const MOST_USERS = 6;
 /** Titles of facts beside which nothing general is said of fusions: collectives are not fused. */
 const SAID = new Set(["Not fused", "Reason"]);
+/** Fusions in fusions that are followed. */
+const DEEPEST = 16;
 const MICRO = 1e6;
 /** Opcodes of which no compiler asks whether to fuse them. */
 const NO_WORK = new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
@@ -63,6 +65,23 @@ export class InstructionFacts {
   kind(name) {
     const place = this.graph.find(name);
     return place === null ? "" : this.graph.opcode(place);
+  }
+
+  /**
+   * @param {string} address `computation/%instruction`
+   * @returns {string} the fusion that runs it, the outermost of several; empty where none does
+   */
+  fusionOf(address) {
+    const { graph } = this;
+    let name = "";
+    let place = graph.find(address);
+    for (let level = 0; place !== null && level < DEEPEST; level += 1) {
+      const callers = graph.callers.get(graph.inside[place]) ?? [];
+      if (callers.length !== 1 || graph.opcode(callers[0]) !== "fusion") break;
+      place = callers[0];
+      name = graph.name(place);
+    }
+    return name;
   }
 
   /** @param {number} place */

@@ -221,7 +221,7 @@ class Histories {
    */
   async answer(index, numbers) {
     if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
-    const view = new SubjectView(index, this.steps);
+    const view = new SubjectView(index, this.steps, await this.facts());
     const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
     const intro =
       numbers.length > 1
@@ -247,9 +247,7 @@ class Histories {
     const parts = paths.get(op) ?? [];
     const more = names.length > FOUND ? ` The first ${FOUND} are shown.` : "";
     const count = `${format.plural(names.length, "instruction")} of the final snapshot.${more}`;
-    const lines = await Promise.all(
-      names.slice(0, FOUND).map((name) => this.bearer(index, name, facts?.kind(name) ?? "")),
-    );
+    const lines = await Promise.all(names.slice(0, FOUND).map((name) => this.bearer(index, name, facts)));
     const list = element("ul.xr-places", null, ...lines);
     if (!parts.length) {
       const words = `No instruction of before_optimizations has this op_name; ${count}`;
@@ -264,13 +262,23 @@ class Histories {
   /**
    * @param {Index} index
    * @param {string} name of an instruction of the final snapshot
-   * @param {string} kind its opcode
+   * @param {import("./facts.js").InstructionFacts | null} facts
    */
-  async bearer(index, name, kind) {
+  async bearer(index, name, facts) {
     const number = this.numbers(index, name, null).find((subject) => subject < index.forward);
     const made = number === undefined ? null : (await this.subject(index, number)).events;
-    const since = made && new SubjectView(index, this.steps).since(`%${name}`, made);
-    return element("li", null, historyLink(name), " ", element("span.xr-muted", null, kind), since);
+    const since = made && new SubjectView(index, this.steps, null).since(`%${name}`, made);
+    const fusion = facts?.fusionOf(name) ?? "";
+    const inside = fusion ? [" in ", historyLink(fusion)] : [];
+    return element(
+      "li",
+      null,
+      historyLink(name),
+      " ",
+      element("span.xr-muted", null, facts?.kind(name) ?? ""),
+      ...inside,
+      since,
+    );
   }
 
   /** @param {Index} index */

@@ -64,9 +64,11 @@ export class SubjectView {
   /**
    * @param {Index} index
    * @param {string} steps the address of the page of steps
+   * @param {import("./facts.js").InstructionFacts | null} facts of the final snapshot
    */
-  constructor(index, steps) {
+  constructor(index, steps, facts) {
     this.index = index;
+    this.facts = facts;
     this.steps = steps;
   }
 
@@ -78,6 +80,8 @@ export class SubjectView {
     const between = number >= this.index.between[0];
     const backward = number < this.index.forward || between;
     const rows = (/** @type {Listed} */ numbers) => places(numbers, standings);
+    const fusion = (/** @type {string} */ place) => this.facts?.fusionOf(place) ?? "";
+    const now = places(subject.now, standings, fusion);
     const kind = between
       ? "intermediate only"
       : backward
@@ -94,7 +98,7 @@ export class SubjectView {
         element("span.xr-muted", null, kind),
       ),
       backward ? this.since(lastName(title), events) : null,
-      backward && !between ? rows(subject.now) : null,
+      backward && !between ? now : null,
       ...(subject.origins[0]
         ? [
             element(
@@ -111,7 +115,7 @@ export class SubjectView {
       this.events(events, subject.instructions),
       (between || !backward) &&
         element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
-      (between || !backward) && rows(subject.now),
+      (between || !backward) && now,
     );
   }
 
@@ -226,10 +230,11 @@ export class SubjectView {
 /**
  * @param {Listed} some
  * @param {Standing[]} standings
+ * @param {(place: string) => string} [fusion] the fusion that runs what is at a place, or empty
  */
-function places([count, ...numbers], standings) {
+function places([count, ...numbers], standings, fusion = () => "") {
   if (!count) return element("p.xr-empty", null, "None found.");
-  const rows = numbers.map((number) => standingRow(standings[number]));
+  const rows = numbers.map((number) => standingRow(standings[number], fusion(standings[number][0])));
   const rest = rows.splice(SHOWN);
   const left = count - numbers.length;
   return element(
@@ -247,14 +252,18 @@ function places([count, ...numbers], standings) {
   );
 }
 
-/** @param {Standing} standing */
-function standingRow([place, opcode, shape, op, source]) {
+/**
+ * @param {Standing} standing
+ * @param {string} fusion that runs it; empty where none does
+ */
+function standingRow([place, opcode, shape, op, source], fusion) {
   return element(
     "li",
     null,
     historyLink(lastName(place), place),
     " ",
     element("span.xr-muted", null, [opcode, shape].filter(Boolean).join(" ")),
+    ...(fusion ? [" in ", historyLink(fusion)] : []),
     op && element("p", null, opLink(op), source && ` ${source}`),
   );
 }

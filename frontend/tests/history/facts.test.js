@@ -22,3 +22,11 @@ test("what the final snapshot does not have has no facts", () => {
   const facts = new InstructionFacts({ seconds: null, fusion: "", facts: {} }, sample(), []);
   assert.equal(facts.part("gone"), null);
 });
+
+test("what a fusion runs is told by its name", () => {
+  const facts = new InstructionFacts({ seconds: null, fusion: "", facts: {} }, sample(), []);
+  assert.deepEqual(
+    ["fused/%mul", "main/%add", "gone"].map((place) => facts.fusionOf(place)),
+    ["fusion", "", ""],
+  );
+});
