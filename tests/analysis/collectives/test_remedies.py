@@ -58,6 +58,15 @@ def test_what_the_dump_says_of_the_scheduler(step: str | None, words: str) -> No
     assert find_remedy(None, synchronous, "all-reduce", "gpu", step).startswith(words)
 
 
+def test_what_a_pass_made_synchronous_needs_no_other_option() -> None:
+    def said(reason: WaitReason) -> str:
+        return find_remedy(None, overlap(reason), "all-reduce", "gpu", "", sync_step="0156")
+
+    assert "(step 0156) made it synchronous" in said(WaitReason.IS_SYNC)
+    assert "disable_async" not in said(WaitReason.IS_SYNC)
+    assert "disable_async" in said(WaitReason.SCHEDULER)
+
+
 def test_a_tpu_has_the_options_of_the_kind_alone() -> None:
     synchronous = overlap(WaitReason.IS_SYNC)
     said = find_remedy(None, synchronous, "all-reduce", "tpu")

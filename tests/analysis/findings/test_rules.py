@@ -340,6 +340,32 @@ def test_the_scheduler_is_not_to_be_turned_on_where_it_ran(case_of: MakeCase) ->
     assert ran.suggestion.startswith("The latency-hiding scheduler ran (step 0153): check ")
 
 
+def test_a_step_that_made_it_synchronous_is_the_reason(case_of: MakeCase) -> None:
+    """Async collectives are allowed where a pass after scheduling took them back."""
+    case = replace(case_of(gather("all-gather", FREE)), scheduler_step="", sync_step="0156")
+    (synchronous,) = waiting(case)
+    assert synchronous.suggestion.startswith(
+        "gpu-convert-async-collectives-to-sync (step 0156) made it synchronous, as nothing was "
+        "scheduled between start and done. Turn on the latency-hiding scheduler, which did not run"
+    )
+    assert "disable_async" not in synchronous.suggestion
+
+
+def test_the_exposed_time_of_all_collectives_is_told_once_for_all(case_of: MakeCase) -> None:
+    other = (
+        "  b = f32[4096,4096] parameter(1)\n"
+        "  h = f32[4096,4096] all-reduce(b), channel_id=2, to_apply=sum, "
+        f"replica_groups=[1,4]<=[4], use_global_device_ids=true\n{FREE}"
+    )
+    (gathered,) = [
+        finding
+        for finding in waiting(case_of(gather("all-gather", other)))
+        if "all-gather" in finding.title
+    ]
+    assert " of all collectives exposed" in gathered.evidence
+    assert "of all all-gathers" not in gathered.evidence  # it is the only one
+
+
 def test_exposed_collectives_tell_their_time_and_why(case_of: MakeCase) -> None:
     findings = find_findings(case_of(gather("all-gather", USED_TWICE)))
     (exposed,) = [finding for finding in findings if finding.rule == "exposed-collectives"]

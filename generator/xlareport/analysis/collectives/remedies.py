@@ -1,7 +1,9 @@
 """What could be tried about a collective that is not hidden."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
+from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
 from xlareport.snapshots import ParsedSnapshot
@@ -28,6 +30,7 @@ _BY_CAUSE = {
 }
 
 
+TO_SYNC = "gpu-convert-async-collectives-to-sync"
 _SCHEDULER = "latency-hiding-scheduler"
 
 
@@ -43,22 +46,42 @@ def find_scheduler_step(snapshots: Sequence[ParsedSnapshot]) -> str | None:
     return next((f"{step:04d}" for step in steps if step is not None), "")
 
 
+def find_sync_step(snapshots: Sequence[ParsedSnapshot]) -> str:
+    """Return the number of the step that made asynchronous collectives synchronous; else empty.
+
+    On GPUs a pass after scheduling does that where nothing is scheduled between start and done.
+    """
+    for earlier, later in pairwise(snapshots):
+        if later.stage.name == "pass" and later.stage.after == TO_SYNC:
+            number = later.stage.sequence
+            made = _count_sync(later) > _count_sync(earlier)
+            return f"{number:04d}" if made and number is not None else ""
+    return ""
+
+
+def _count_sync(snapshot: ParsedSnapshot) -> int:
+    return sum(collective.is_sync is True for collective in find_collectives(snapshot.hlo))
+
+
 def find_remedy(
     cause: CauseKind | None,
     overlap: Overlap,
     kind: str,
     backend: str | None,
     scheduler_step: str | None = None,
+    *,
+    sync_step: str = "",
 ) -> str:
     """Return what to try; empty where nothing of it is exposed, or that is not known.
 
-    The step is that of `find_scheduler_step`.
+    The steps are those of `find_scheduler_step` and `find_sync_step`.
     """
     if not overlap.exposed_seconds or overlap.reason is None:
         return ""
     by_cause = _by_cause(cause, kind)
     if overlap.reason in (WaitReason.IS_SYNC, WaitReason.SCHEDULER):
-        return f"{advise_scheduling(backend, scheduler_step, kind)} {by_cause}".strip()
+        made_sync = sync_step if overlap.reason is WaitReason.IS_SYNC else ""
+        return f"{advise_scheduling(backend, scheduler_step, kind, made_sync)} {by_cause}".strip()
     if overlap.reason is WaitReason.DEPENDENCE:
         pieces = f"Cut the {kind} and what needs it into pieces, and send one while another runs."
         return f"{by_cause} {pieces}".strip()
@@ -71,26 +94,35 @@ def _by_cause(cause: CauseKind | None, kind: str) -> str:
     return _BY_CAUSE.get(cause, "") if cause is not None else ""
 
 
-def advise_scheduling(backend: str | None, scheduler_step: str | None, kind: str) -> str:
-    """Return what to try about independent work that is not scheduled between start and done."""
+def advise_scheduling(
+    backend: str | None, scheduler_step: str | None, kind: str, sync_step: str = ""
+) -> str:
+    """Return what to try about independent work that is not scheduled between start and done.
+
+    `sync_step` is the step that made the collective synchronous, empty where none is known to.
+    """
     if backend == "tpu":
         options = TPU_OPTIONS.get(kind)
         return f"Check that this kind may run asynchronously ({options})." if options else _ANY
     if backend != "gpu":
         return _ANY
+    limits = _GPU_OVERLAP if sync_step else f"{_GPU_ASYNC} and {_GPU_OVERLAP}"
+    made = f"{_MADE_SYNC.format(step=sync_step)} " if sync_step else ""
     if scheduler_step:
-        return f"The latency-hiding scheduler ran (step {scheduler_step}): check {_GPU_LIMITS}."
+        return f"{made}The latency-hiding scheduler ran (step {scheduler_step}): check {limits}."
     verb = "Check that the latency-hiding scheduler runs"
     if scheduler_step is not None:
         verb = "Turn on the latency-hiding scheduler, which did not run"
-    return f"{verb} ({_GPU_OPTION}), and check {_GPU_LIMITS}."
+    return f"{made}{verb} ({_GPU_OPTION}), and check {limits}."
 
 
 _ANY = "Let the scheduler place the independent work between start and done."
 _GPU_OPTION = "--xla_gpu_enable_latency_hiding_scheduler=true"
-_GPU_LIMITS = (
-    "--xla_gpu_disable_async_collectives and "
-    "--xla_gpu_experimental_parallel_collective_overlap_limit"
+_GPU_ASYNC = "--xla_gpu_disable_async_collectives"
+_GPU_OVERLAP = "--xla_gpu_experimental_parallel_collective_overlap_limit"
+_MADE_SYNC = (
+    f"{TO_SYNC} (step {{step}}) made it synchronous, as nothing was scheduled between start and "
+    "done."
 )
 _FUSION = "--xla_tpu_enable_async_collective_fusion"
 TPU_OPTIONS: Mapping[str, str] = {

@@ -10,7 +10,11 @@ from xlareport.analysis.collectives.figures import (
     measure_collectives,
 )
 from xlareport.analysis.collectives.origins import Origins
-from xlareport.analysis.collectives.remedies import find_remedy, find_scheduler_step
+from xlareport.analysis.collectives.remedies import (
+    find_remedy,
+    find_scheduler_step,
+    find_sync_step,
+)
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport, TrailEvent
 from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.cost.interconnect_time import links_of
@@ -75,6 +79,7 @@ class _RowMaker:
         trails = CollectiveTrails(given.snapshots, final) if given.snapshots else None
         self._passes, self._trails = passes, trails
         self._scheduler_step = find_scheduler_step(given.module.snapshots)
+        self._sync_step = find_sync_step(given.module.snapshots)
         self._origins = Origins(given.module, trails, given.snapshots, passes, devices)
         self._order = {
             (computation.name, instruction.name): (number, place)
@@ -108,7 +113,12 @@ class _RowMaker:
             op_name=op_name_of(body, self._hlo) or op_name_of(outer, self._hlo),
             source=where.short if where else "",
             remedy=find_remedy(
-                origin.cause, overlap, collective.kind, self._given.backend, self._scheduler_step
+                origin.cause,
+                overlap,
+                collective.kind,
+                self._given.backend,
+                self._scheduler_step,
+                sync_step=self._sync_step,
             ),
         )
 

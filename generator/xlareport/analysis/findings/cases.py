@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.code.decisions import group_decisions
-from xlareport.analysis.collectives.remedies import find_scheduler_step
+from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sync_step
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case, Where
@@ -54,6 +54,7 @@ def make_case(
         settings={setting.name: setting.value for setting in module.settings},
         rematerializations=rematerializations,
         scheduler_step=find_scheduler_step(module.snapshots),
+        sync_step=find_sync_step(module.snapshots),
         is_optimised=finished,
     )
 

@@ -14,7 +14,12 @@ from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
-from xlareport.analysis.findings.waiting_collectives import has_order, list_waiting, sum_exposed
+from xlareport.analysis.findings.waiting_collectives import (
+    has_order,
+    list_waiting,
+    sum_exposed,
+    words_of_all,
+)
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.03
@@ -65,8 +70,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
     if len(exposed) < alike:
         count = f"{len(exposed)} of {units.plural(alike, kind)}"
     seconds = sum(figures.exposed_seconds for figures in exposed)
-    together = sum_exposed(case, kind)
-    of_all = f" of the {units.seconds(together)} of all {kind}s" if len(exposed) < alike else ""
+    of_all = words_of_all(case, kind, seconds)
     longest = f"`{first.collective.instruction}`"
     if len(exposed) > 1:
         longest = f"The longest is {longest}, {units.seconds(first.exposed_seconds)}"
@@ -81,11 +85,16 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             f"{longest}: {_as_clause(first.overlap.reason_detail)}"
         ),
         suggestion=_REMEDIES.get(reason)
-        or advise_scheduling(case.backend, case.scheduler_step, kind),
+        or advise_scheduling(
+            case.backend,
+            case.scheduler_step,
+            kind,
+            case.sync_step if reason is WaitReason.IS_SYNC else "",
+        ),
         grade="matched",
         weight=seconds,
         seconds=seconds,
-        seconds_together=together,
+        seconds_together=sum_exposed(case, kind),
     )
 
 

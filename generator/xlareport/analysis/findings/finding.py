@@ -84,6 +84,8 @@ class Case:
     """Values that the SPMD partitioner gathers whole and cuts in another way."""
     scheduler_step: str | None = None
     """The number of the latency-hiding scheduler's step: see `find_scheduler_step`."""
+    sync_step: str = ""
+    """The number of the step that made collectives synchronous: see `find_sync_step`."""
     is_optimised: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
 

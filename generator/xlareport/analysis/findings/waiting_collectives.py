@@ -102,11 +102,13 @@ def _finding(
         occurrences=len(exposed),
         evidence=(
             f"{_count(len(exposed), len(alike), kind)}, {why}: at least {units.byte_size(sent)} "
-            f"sent per device and module execution, {_time(exposed, alike)}. "
+            f"sent per device and module execution, {_time(case, exposed, alike)}. "
             f"Independent of `{first.collective.instruction}`: "
             f"{join_names(first.overlap.independent)}."
         ),
-        suggestion=advise_scheduling(case.backend, case.scheduler_step, kind),
+        suggestion=advise_scheduling(
+            case.backend, case.scheduler_step, kind, case.sync_step if is_synchronous else ""
+        ),
         grade="matched",
         weight=seconds,
         seconds=seconds,
@@ -121,12 +123,26 @@ def sum_exposed(case: Case, kind: str) -> float:
     )
 
 
-def _time(exposed: list[CollectiveFigures], alike: list[CollectiveFigures]) -> str:
-    """Return the exposed time, and that of the others of the kind, which nothing could hide."""
-    some = units.seconds(sum(figures.exposed_seconds for figures in exposed))
-    every = units.seconds(sum(figures.exposed_seconds for figures in alike))
-    kind = f"{alike[0].collective.kind}s"
-    return f"{some}{f' of the {every} of all {kind}' if len(alike) > len(exposed) else ''} exposed"
+def _time(case: Case, exposed: list[CollectiveFigures], alike: list[CollectiveFigures]) -> str:
+    """Return the exposed time, and that of the others, which this finding does not tell."""
+    some = sum(figures.exposed_seconds for figures in exposed)
+    return f"{units.seconds(some)}{words_of_all(case, alike[0].collective.kind, some)} exposed"
+
+
+def words_of_all(case: Case, kind: str, seconds: float) -> str:
+    """Return of how much exposed time some is: of all of the kind, and of all collectives.
+
+    A sum that equals the one before it is left out.
+    """
+    kinds = sorted({figures.collective.kind for figures in case.collectives})
+    sums = {f"all {kind}s": sum_exposed(case, kind)}
+    sums["all collectives"] = sum(sum_exposed(case, name) for name in kinds)
+    words, last = "", seconds
+    for of_what, whole in sums.items():
+        if units.seconds(whole) != units.seconds(last):
+            words += f"{' and' if words else ' of'} the {units.seconds(whole)} of {of_what}"
+        last = whole
+    return words
 
 
 def _count(number: int, whole: int, kind: str) -> str:
