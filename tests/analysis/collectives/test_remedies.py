@@ -3,11 +3,13 @@
 import re
 
 import pytest
+from tests.conftest import Unpack
 
 from xlareport.analysis.collectives.origin import CauseKind
-from xlareport.analysis.collectives.remedies import TPU_OPTIONS, find_remedy
+from xlareport.analysis.collectives.remedies import TPU_OPTIONS, find_remedy, find_sync_step
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
 from xlareport.knowledge.tpu_defaults import all_releases
+from xlareport.report import BuildOptions, read_one_module
 
 
 def overlap(reason: WaitReason | None, exposed: float = 1e-6) -> Overlap:
@@ -65,6 +67,12 @@ def test_what_a_pass_made_synchronous_needs_no_other_option() -> None:
     assert "(step 0156) made it synchronous" in said(WaitReason.IS_SYNC)
     assert "disable_async" not in said(WaitReason.IS_SYNC)
     assert "disable_async" in said(WaitReason.SCHEDULER)
+
+
+def test_the_step_that_made_collectives_synchronous(unpacked: Unpack) -> None:
+    module = read_one_module(unpacked("overlapped-gpu"), "jit_accumulated", BuildOptions(jobs=1))
+    assert find_sync_step(module.snapshots) == "0008"
+    assert find_sync_step(module.snapshots[-1:]) == ""
 
 
 def test_a_tpu_has_the_options_of_the_kind_alone() -> None:
