@@ -54,8 +54,8 @@ def find_sync_step(snapshots: Sequence[ParsedSnapshot]) -> str:
     for earlier, later in pairwise(snapshots):
         if later.stage.name == "pass" and later.stage.after == TO_SYNC:
             number = later.stage.sequence
-            made = _count_sync(later) > _count_sync(earlier)
-            return f"{number:04d}" if made and number is not None else ""
+            is_cause = _count_sync(later) > _count_sync(earlier)
+            return f"{number:04d}" if is_cause and number is not None else ""
     return ""
 
 
@@ -107,13 +107,13 @@ def advise_scheduling(
     if backend != "gpu":
         return _ANY
     limits = _GPU_OVERLAP if sync_step else f"{_GPU_ASYNC} and {_GPU_OVERLAP}"
-    made = f"{_MADE_SYNC.format(step=sync_step)} " if sync_step else ""
+    reason = f"{_MADE_SYNC.format(step=sync_step)} " if sync_step else ""
     if scheduler_step:
-        return f"{made}The latency-hiding scheduler ran (step {scheduler_step}): check {limits}."
+        return f"{reason}The latency-hiding scheduler ran (step {scheduler_step}): check {limits}."
     verb = "Check that the latency-hiding scheduler runs"
     if scheduler_step is not None:
         verb = "Turn on the latency-hiding scheduler, which did not run"
-    return f"{made}{verb} ({_GPU_OPTION}), and check {limits}."
+    return f"{reason}{verb} ({_GPU_OPTION}), and check {limits}."
 
 
 _ANY = "Let the scheduler place the independent work between start and done."
