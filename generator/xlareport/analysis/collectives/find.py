@@ -136,10 +136,7 @@ def _together(held: _Held, number: int) -> tuple[str, ...]:
 def _collective(pieces: list[_Held]) -> Collective:
     first = pieces[0]
     place, outer, instruction = first.place, first.outer, first.instruction
-    order = {instruction.name: number for number, instruction in enumerate(place.instructions)}
-    parts = sorted({piece.outer.name for piece in pieces}, key=lambda name: order.get(name, 0))
-    if len(pieces) == 1:
-        parts = _chain(place, outer)
+    parts = _chain(place, outer) if len(pieces) == 1 else _in_order(pieces)
     begins = place.by_name.get(parts[0], outer)
     kind = instruction.opcode.removesuffix("-start")
     return Collective(
@@ -153,6 +150,13 @@ def _collective(pieces: list[_Held]) -> Collective:
         thread=begins.attributes.get("async_execution_thread", "").strip('"'),
         is_sync=_is_sync(begins),
     )
+
+
+def _in_order(pieces: list[_Held]) -> list[str]:
+    """Return the names of the instructions that hold the pieces, in the order of their lines."""
+    names = {piece.outer.name for piece in pieces}
+    lines = pieces[0].place.instructions
+    return [instruction.name for instruction in lines if instruction.name in names]
 
 
 def _form(held: _Held, pieces: int) -> str:
