@@ -127,6 +127,31 @@ def test_the_opcode_of_a_wrapped_asynchronous_instruction_is_that_of_its_computa
     assert said.after == (at("slice-start"), at("slice-done"), wrapped)
 
 
+def test_what_is_wrapped_in_a_call_as_well_became_all_of_these(read: Read) -> None:
+    called = WRAPPED.replace(
+        "%async_computation (param_0", "%called_computation (param_1", 1
+    ).replace(
+        "ENTRY",
+        """%async_computation (param_0: f32[32]) -> f32[16] {
+  %param_0 = f32[32]{0} parameter(0)
+  ROOT %slice.9.cloned = f32[16]{0} call(%param_0), to_apply=%called_computation
+}
+
+ENTRY""",
+    )
+    matching = match(read(AT_ONCE), read(called))
+    said = matching.pairing_before(at("slice.1"))
+    assert said is not None
+    assert said.relation is Relation.ASYNC
+    assert said.after == (
+        at("slice-start"),
+        at("slice-done"),
+        Place("async_computation", "slice.9.cloned"),
+        Place("called_computation", "slice.9"),
+    )
+    assert not any(known.relation is Relation.OUTLINED for known in matching.pairings)
+
+
 def test_a_copy_before_which_another_is_begun_and_ended_goes_on_itself(read: Read) -> None:
     """Memory space assignment fetches what a copy of another layout reads."""
     text = """

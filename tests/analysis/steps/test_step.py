@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 from xlareport.analysis.matching.pairing import Place
@@ -482,3 +483,63 @@ def test_a_start_and_a_done_that_became_one_are_told_once(read: Read) -> None:
         "`main` became `%all-gather`."
     )
     assert not change.account
+
+
+_BRANCHED = """
+%one (x: f32[4]) -> f32[4] {
+  %x = f32[4]{0} parameter(0)
+  ROOT %sine.1 = f32[4]{0} sine(%x)
+}
+
+%two (y: f32[4]) -> f32[4] {
+  %y = f32[4]{0} parameter(0)
+  ROOT %cosine.1 = f32[4]{0} cosine(%y)
+}
+
+ENTRY %main (p: pred[], a: f32[4]) -> (f32[4], f32[4]) {
+  %p = pred[] parameter(0)
+  %a = f32[4]{0} parameter(1)
+  %cond.1 = f32[4]{0} conditional(%p, %a, %a), BRANCHES
+  %sort.1 = f32[4]{0} subtract(%cond.1, %a)
+  ROOT %out = (f32[4]{0}, f32[4]{0}) tuple(%sort.1, %cond.1)
+}
+"""
+_IN_TUPLES = """
+%one (x: (f32[4])) -> (f32[4]) {
+  %x = (f32[4]{0}) parameter(0)
+  %get.1 = f32[4]{0} get-tuple-element(%x), index=0
+  %sine.1 = f32[4]{0} sine(%get.1)
+  ROOT %tuple.1 = (f32[4]{0}) tuple(%sine.1)
+}
+
+%two (y: (f32[4])) -> (f32[4]) {
+  %y = (f32[4]{0}) parameter(0)
+  %get.2 = f32[4]{0} get-tuple-element(%y), index=0
+  %cosine.1 = f32[4]{0} cosine(%get.2)
+  ROOT %tuple.2 = (f32[4]{0}) tuple(%cosine.1)
+}
+
+ENTRY %main (p: pred[], a: f32[4]) -> (f32[4], f32[4]) {
+  %p = pred[] parameter(0)
+  %a = f32[4]{0} parameter(1)
+  %tuple.3 = (f32[4]{0}) tuple(%a)
+  %tuple.4 = (f32[4]{0}) tuple(%a)
+  %cond.2 = (f32[4]{0}) conditional(%p, %tuple.3, %tuple.4), BRANCHES
+  %get.3 = f32[4]{0} get-tuple-element(%cond.2), index=0
+  %sort.1 = f32[4]{0} subtract(%get.3, %a)
+  ROOT %out = (f32[4]{0}, f32[4]{0}) tuple(%sort.1, %get.3)
+}
+"""
+
+
+def test_what_reads_the_one_element_of_a_tuple_now_is_not_rebuilt(read: Read) -> None:
+    branches = "true_computation=%one, false_computation=%two"
+    short = re.sub(r"  %get\.\d = .*\n", "", _IN_TUPLES)  # as newer texts write it
+    for number, source in enumerate(("x", "y", "cond.2"), 1):
+        short = short.replace(f"%get.{number}", f"%{source}#0")
+    texts = [text.replace("BRANCHES", branches) for text in (_BRANCHED, short)]
+    made = step(*map(read, texts), "`conditional-canonicalizer`")
+    told = {change.before.instruction: change.kind for change in made.changes if change.before}
+    assert told["cond.1"] is Kind.SHAPE
+    for name in ("sort.1", "sine.1", "cosine.1"):
+        assert told.get(name) in (None, Kind.REWIRED, Kind.REDIRECTED), name

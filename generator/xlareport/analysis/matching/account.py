@@ -235,7 +235,10 @@ class _Account:
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
         for new, old, grade in list_copies(self._search):
-            self._account_for_copy(old, new, grade)
+            root = after[new].root
+            told = root is not None and Place(new, root.name) in self._told_after
+            if not (told and grade is Grade.GUESSED):  # its result is known to come from elsewhere
+                self._account_for_copy(old, new, grade)
         for old, new, grade in copies_merged(self._search):
             reason = f"%{old} held the same as %{new}"
             lines = zip(before[old].instructions, after[new].instructions, strict=False)

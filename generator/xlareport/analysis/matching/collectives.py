@@ -4,7 +4,14 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.halves import DONE, START, dones_of, start_of, wrapped
+from xlareport.analysis.matching.halves import (
+    DONE,
+    START,
+    dones_of,
+    start_of,
+    wrapped,
+    wrapped_in_turn,
+)
 from xlareport.analysis.matching.nodes import Names, is_free
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -96,9 +103,9 @@ def _pair_halves(
             search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
     if whole is not None and whole.partner is start and _opcode(whole) != _opcode(start):
         search.extend(whole, done)
-        inner = wrapped(search.after, start)
-        if inner is not None and is_free(inner):
-            search.extend(whole, inner)
+        for inner in wrapped_in_turn(search.after, start):
+            if is_free(inner):
+                search.extend(whole, inner)
 
 
 def link_wrapped(search: Search, whole: Node, inner: Node, grade: Grade, reason: str) -> bool:

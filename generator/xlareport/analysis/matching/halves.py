@@ -8,6 +8,7 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 
 START, DONE = "-start", "-done"
 _WRAPPING = "async-start"
+_MOST_CALLS = 4
 
 
 def is_start(node: Node) -> bool:
@@ -22,10 +23,21 @@ def is_done(node: Node) -> bool:
 
 def wrapped(side: Side, start: Node) -> Node | None:
     """Return the result of the computation that an `async-start` calls; None for any other."""
-    called = start.instruction.called if start.instruction.opcode == _WRAPPING else ()
-    home = side.homes.get(called[0][1]) if called else None
-    root = None if home is None else home.computation.root
-    return None if home is None or root is None else home.node(root)
+    return next(reversed([*wrapped_in_turn(side, start)]), None)
+
+
+def wrapped_in_turn(side: Side, start: Node) -> Iterator[Node]:
+    """Yield the result of what an `async-start` calls, and of what that calls if it is a call."""
+    line = start.instruction
+    for _ in range(_MOST_CALLS if line.opcode == _WRAPPING else 0):
+        home = side.homes.get(line.called[0][1]) if line.called else None
+        root = None if home is None else home.computation.root
+        if home is None or root is None:
+            return
+        yield home.node(root)
+        if root.opcode != "call":
+            return
+        line = root
 
 
 def start_of(side: Side, frame: Frame) -> Node | None:

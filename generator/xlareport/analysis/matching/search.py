@@ -109,14 +109,15 @@ class Search:
     def _name_result(self, before: Node, after: Node) -> None:
         """Let the first element of a library call's results be the one result of the other side.
 
-        The further elements are workspace. Of tuples of other lengths, elements keep their values.
+        The further elements are workspace. A tuple of one element is that element. Of tuples of
+        other lengths, elements keep their values.
         """
         old, new = before.instruction.shape, after.instruction.shape
         if old.elements and new.elements:
             self._name_elements_kept(before, after)
-        if new.elements and not old.elements and after.instruction.opcode == _LIBRARY_CALL:
+        if not old.elements and _has_result_first(after):
             self.after.values.name_element(after, (0,), before.token)
-        if old.elements and not new.elements and before.instruction.opcode == _LIBRARY_CALL:
+        if not new.elements and _has_result_first(before):
             self.before.values.name_element(before, (0,), before.token)
 
     def _name_elements_kept(self, before: Node, after: Node) -> None:
@@ -302,6 +303,12 @@ class Search:
             if any(values.renames for values in sides):
                 changed += [values.evaluate() for values in sides]
             self.settled = -1 if any(changed) else count
+
+
+def _has_result_first(node: Node) -> bool:
+    """Whether the first element of a tuple is what a node without a tuple would give."""
+    opcode, elements = node.instruction.opcode, node.instruction.shape.elements
+    return bool(elements) and (opcode == _LIBRARY_CALL or len(elements) == 1)
 
 
 def _is_result(node: Node) -> bool:

@@ -105,11 +105,21 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
     """Return whether both represent one value, behind what only hands it on."""
     old, new = _chain(matching.before, was), _chain(matching.after, now)
     continued = {
-        Operand(partner, operand.element)
+        continuing
         for operand in old
         if (partner := matching.partner_after(operand.place)) is not None
+        for continuing in _continuing(matching, operand, partner)
     }
     return not continued.isdisjoint(new) or _is_part(matching, was.place, now)
+
+
+def _continuing(matching: Matching, was: Operand, partner: Place) -> tuple[Operand, ...]:
+    """Return what gives the value of an operand after; an array may be in a tuple of one now."""
+    old, new = matching.before.find(*was.place), matching.after.find(*partner)
+    same = Operand(partner, was.element)
+    if old is None or new is None or was.element or old.shape.elements:
+        return (same,)
+    return (same, Operand(partner, "0")) if len(new.shape.elements) == 1 else (same,)
 
 
 def _chain(module: HloModule, operand: Operand) -> list[Operand]:
