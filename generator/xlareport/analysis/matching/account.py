@@ -236,8 +236,10 @@ class _Account:
         after = self._search.after.graph.module.by_name
         for new, old, grade in list_copies(self._search):
             root = after[new].root
-            told = root is not None and Place(new, root.name) in self._told_after
-            if not (told and grade is Grade.GUESSED):  # its result is known to come from elsewhere
+            is_told = root is not None and Place(new, root.name) in self._told_after
+            if not (
+                is_told and grade is Grade.GUESSED
+            ):  # its result is known to come from elsewhere
                 self._account_for_copy(old, new, grade)
         for old, new, grade in copies_merged(self._search):
             reason = f"%{old} held the same as %{new}"
