@@ -597,6 +597,10 @@ def _case(module: ParsedModule) -> Case | None:
     return case_of_module(module, cost, nominal_device("gpu"), values) if cost else None
 
 
+def _findings_of_text(case_of: MakeCase, text: str, rule: str) -> list[Finding]:
+    return [finding for finding in find_findings(case_of(text)) if finding.rule == rule]
+
+
 def test_every_rule_has_a_module_with_its_pattern() -> None:
     names = {rule.__name__.replace("_", "-") for rule in RULES}
     whole_dumps = {"involuntary-rematerializations", "out-of-memory", "refused-fusions"}
@@ -642,6 +646,17 @@ def test_matmuls_of_an_fft_are_not_for_the_program_to_pad(case_of: MakeCase) -> 
         assert told in finding.suggestion
         [starved] = starved_products(case)
         assert ("computes an FFT" in starved.suggestion) is ("fft" in name)
+
+
+def test_a_copy_of_an_fft_is_not_for_the_program_to_move(case_of: MakeCase) -> None:
+    text = (FINDINGS / "layout-copies/having.txt").read_text()
+    (own,) = _findings_of_text(case_of, text, "layout-copies")
+    assert "transpose the data once outside" in own.suggestion
+    name = case_of(text).module.find(*own.places[0])
+    assert name is not None
+    fft = text.replace(name.metadata.op_name, "jit(f)/jit(fft)")
+    (finding,) = _findings_of_text(case_of, fft, "layout-copies")
+    assert "computes an FFT" in finding.suggestion
 
 
 def test_the_options_of_combiners_are_those_of_the_backend_and_kind(case_of: MakeCase) -> None:

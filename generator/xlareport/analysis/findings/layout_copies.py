@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from xlareport.analysis.cost.site import Site, parse_integers, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tiling import minor_to_major
+from xlareport.analysis.findings.expanded import name_expanded
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import Shape
@@ -35,14 +36,21 @@ def layout_copies(case: Case) -> Iterator[Finding]:
                     f"{describe_executions(cost.counted)} to change the layout: "
                     f"{units.share(case.share(seconds))} of the module's roofline time."
                 ),
-                suggestion=(
-                    "Use the same dimension order in producer and consumer: transpose the data "
-                    "once outside, or write the contraction without a transpose."
-                ),
+                suggestion=_advise(instruction),
                 grade="matched",
                 weight=seconds,
                 seconds=seconds,
             )
+
+
+def _advise(instruction: Instruction) -> str:
+    operation = name_expanded(instruction)
+    if operation:
+        return f"The copy is the compiler's, which computes {operation} by other operations."
+    return (
+        "Use the same dimension order in producer and consumer: transpose the data once outside, "
+        "or write the contraction without a transpose."
+    )
 
 
 def _only_moves(case: Case, computation: Computation, instruction: Instruction) -> bool:
