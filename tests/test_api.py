@@ -1,6 +1,7 @@
 """The library does what the guide says: its examples run as they stand there."""
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 import xlareport
 from xlareport.analysis.history import instruction
+from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import UnknownNameError, UnreadableInputError
 from xlareport.runtime.resources import find_resource
 
@@ -148,3 +150,21 @@ def test_a_module_is_matched_once_for_all_of_its_histories(
         monkeypatch.setattr(instruction, "match", None)
         assert module.history("%ynn_fusion.2") == first
         assert module.history("%ynn_fusion.1")
+
+
+def test_modules_and_main_program_are_those_of_the_report(unpacked: Unpack, tmp_path: Path) -> None:
+    two_runs = unpacked("jax-cpu-two-runs")
+    ranks = tmp_path / "ranks"
+    for rank in range(2):
+        shutil.copytree(two_runs, ranks / f"rank_{rank}")
+    for dump in (two_runs, ranks, unpacked("traced")):
+        written = read_report(dump, BuildOptions())
+        with xlareport.read(dump) as report:
+            assert [module.key for module in report.modules] == [
+                module.key for module in written.modules
+            ]
+            assert written.main is not None
+            assert report.main.key == written.main.module
+            assert report.recompilations == tuple(written.retrace_groups)
+            rows = [(row["module"], row["flops"]) for row in report.table()]
+            assert rows == [(module.key, module.final.flops) for module in written.modules]

@@ -1,7 +1,8 @@
 """The library: a dump as typed objects, for notebooks and tests.
 
-Nothing is read before it is asked for, and all of it in this process. Close the report, or use it
-in a `with`, when the dump is an archive: it is unpacked as long as the report is open.
+No module is read before it is asked for, and all of it in this process. What holds between modules
+comes from the pipeline of `report.py`, so that it is what the report shows. Close the report, or
+use it in a `with`, when the dump is an archive: it is unpacked as long as the report is open.
 """
 
 import os
@@ -23,18 +24,17 @@ from xlareport.analysis.cost.memory import (
 )
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
+from xlareport.analysis.dump import AnalyzedDump, DumpRelations, relate_modules
 from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.analysis.history.events import HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
 from xlareport.analysis.instruction_graph import Key, instruction_graph
-from xlareport.analysis.module_steps import compare_snapshots
-from xlareport.analysis.modules.processes import assign_processes
-from xlareport.analysis.modules.ranking import guess_main, rank_modules
-from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
+from xlareport.analysis.module import outline_parsed
+from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.signature import Signature, read_signature
-from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
+from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import instructions_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
@@ -43,9 +43,10 @@ from xlareport.analysis.source.placed import PlacedInstruction
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
-from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import ModuleFiles, find_module
+from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import local_path, open_source
+from xlareport.dump_reading import read_outlines
 from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.text import TextReader
@@ -104,12 +105,14 @@ class Report:
     """A dump and its modules."""
 
     def __init__(self, dump: str | Path, limits: Limits = LIMITS) -> None:
-        """Open the dump; only the names of its files are read."""
+        """Open the dump; of its files only the names are read, and what ranks may share."""
         self._stack = ExitStack()
-        source = self._stack.enter_context(open_source(dump, limits))
-        self.path = local_path(dump) or source.name
-        self.modules = tuple(Module(module) for module in group(name_files(source)).modules)
-        """In the order of the compilation."""
+        self._source = self._stack.enter_context(open_source(dump, limits))
+        self._limits = limits
+        self._named = group_source(self._source)
+        self.path = local_path(dump) or self._source.name
+        self.modules = tuple(Module(module) for module in self._named.grouped.modules)
+        """In the order of the compilation; a module that several processes compiled, once."""
 
     def __enter__(self) -> Self:
         """Return the report; leaving the `with` closes it."""
@@ -141,7 +144,7 @@ class Report:
 
     def table(self) -> ColumnTable:
         """Return a row for each module with the figures of its final snapshot; reads all."""
-        return tabulate_modules([module.summary for module in self.modules])
+        return tabulate_modules(self._analyzed.summaries)
 
     def close(self) -> None:
         """Remove what was unpacked; what was read stays usable."""
@@ -153,15 +156,22 @@ class Report:
         return next(module for module in self.modules if module.files is files)
 
     @cached_property
+    def _analyzed(self) -> AnalyzedDump:
+        return read_outlines(self._source, self._named, self._limits)
+
+    @cached_property
+    def _relations(self) -> DumpRelations:
+        return relate_modules(self._analyzed)
+
+    @property
     def recompilations(self) -> tuple[RecompilationGroup, ...]:
         """Functions that one process compiled several times; reads every module."""
-        summaries = [module.summary for module in self.modules]
-        return tuple(group_recompilations(summaries, assign_processes(summaries)))
+        return tuple(self._relations.recompilations)
 
     @cached_property
     def main(self) -> "Module":
         """The best guess for the main program; reads every module."""
-        guess = guess_main(rank_modules([module.summary for module in self.modules]))
+        guess = self._relations.guess
         if guess is None:
             raise UnreadableInputError(f"{self.path} holds no module that could be read.")
         return self[guess.best.summary.files.key]
@@ -260,8 +270,7 @@ class Module:
     @cached_property
     def summary(self) -> ModuleSummary:
         """The figures that the report shows of it."""
-        steps = [step.summary for step in compare_snapshots(self.read)]
-        return summarize_module(self.read, steps, count_final_cost(self.read))
+        return outline_parsed(self.read).summary
 
     @property
     def problems(self) -> tuple[Problem, ...]:

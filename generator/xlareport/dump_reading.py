@@ -32,8 +32,8 @@ from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.forked_parts import share_processes
 from xlareport.runtime.limits import CACHE_BYTES, LIMITS, Limits
-from xlareport.runtime.progress import ProgressCallback
-from xlareport.runtime.worker_pool import Workers
+from xlareport.runtime.progress import ProgressCallback, silent
+from xlareport.runtime.worker_pool import InlineWorkers, Workers
 from xlareport.side_files import (
     ProfiledModules,
     add_logged_facts,
@@ -260,13 +260,17 @@ def begin_reading(
     progress: ProgressCallback,
     *,
     pages: bool,
+    named: NamedDump | None = None,
 ) -> DumpReading:
-    """Return the modules of a dump, to be read; `pages` makes payloads and drawings as well."""
+    """Return the modules of a dump, to be read; `pages` makes payloads and drawings as well.
+
+    `named` are its files and modules, where the caller has them already.
+    """
 
     def run(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
         return workers.stream_in_order(work, items, work) if workers.is_remote else map(work, items)
 
-    named = group_source(source, run)
+    named = named or group_source(source, run)
     grouped = keep_slugs(named.grouped, options.history)
     named = replace(named, grouped=grouped)
     watched = read_profiles(source, options.profiles, options.limits, progress)
@@ -298,6 +302,14 @@ def begin_reading(
         workers=workers,
         work=work,
         folder=folder,
+    )
+
+
+def read_outlines(source: Source, named: NamedDump, limits: Limits = LIMITS) -> AnalyzedDump:
+    """Return a dump with outlines of its modules, all of them read in this process."""
+    options, workers = ReadingOptions(limits=limits), InlineWorkers()
+    return analyze(
+        begin_reading(source, options, workers, silent, pages=False, named=named), limits
     )
 
 

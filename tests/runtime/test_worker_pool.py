@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.runtime import worker_pool
-from xlareport.runtime.worker_pool import Worker, WorkerPool, work_in_processes
+from xlareport.runtime.worker_pool import InlineWorkers, Worker, WorkerPool, work_in_processes
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
@@ -177,3 +177,11 @@ def test_without_semaphores_the_work_is_done_in_this_process(
         failed = workers.submit(len, 5, lambda _: 0)  # type: ignore[arg-type]
         with pytest.raises(TypeError):
             failed.result()
+
+
+def test_inline_workers_work_here_and_pass_errors_on() -> None:
+    here = os.getpid()
+    found = dict(InlineWorkers().stream(lambda item: (item, os.getpid()), range(9), str))
+    assert found == {item: (item, here) for item in range(9)}
+    with pytest.raises(ZeroDivisionError):
+        list(InlineWorkers().stream(lambda item: 1 // item, [1, 0], abs))

@@ -148,16 +148,17 @@ def outline_module(files: ModuleFiles, options: AnalysisOptions | None = None) -
     A defect in xlareport makes the module an unreadable one.
     """
     return guard(
-        lambda: _outline(files, options or AnalysisOptions()),
+        lambda: outline_parsed(read_module(files), options),
         lambda reason: unreadable_module(files, reason),
     )
 
 
-def _outline(files: ModuleFiles, options: AnalysisOptions) -> ModuleAnalysis:
-    faults = Faults(place_of(files))
-    module = read_module(files)
+def outline_parsed(module: ParsedModule, options: AnalysisOptions | None = None) -> ModuleAnalysis:
+    """Return the summary and the marker of a module that was read."""
+    faults = Faults(place_of(module.files))
     steps = [step.summary for step in compare_snapshots(module)]
-    analysis = _summarize(module, steps, _count(module, Costs()), options, faults)
+    cost = _count(module, Costs())
+    analysis = _summarize(module, steps, cost, options or AnalysisOptions(), faults)
     return with_problems(analysis, faults.problems)
 
 

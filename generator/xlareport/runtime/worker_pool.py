@@ -176,6 +176,19 @@ class WorkerPool(Workers):
             return died(item)
 
 
+class InlineWorkers(Workers):
+    """Does each task in this process, when it is submitted: for callers that start no others."""
+
+    @property
+    def jobs(self) -> int:
+        """One: tasks are worked on in turn."""
+        return 1
+
+    def submit(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> Task[T, R]:
+        """Call `work(item)`; nothing has to be picklable, and no process can die."""
+        return Task(item, InlineExecutor().submit(work, item), partial(died, item))
+
+
 class Worker(Generic[P, T, R]):
     """One process that prepares itself at once, then answers one request at a time.
 
