@@ -283,14 +283,11 @@ def _replay_result(path: Path) -> "ReplayResult":
 
 
 def _print_sizes(out: Path, dump: int, seconds: float) -> None:
-    """Print how large the site is, and what of it is larger than planned."""
-    from xlareport.site.sizes import describe_sizes, find_overruns, measure_site
+    """Print how large the site is."""
+    from xlareport.site.sizes import describe_sizes, measure_site
 
-    sizes = measure_site(out / "site")
-    for line in describe_sizes(sizes, dump, seconds):
+    for line in describe_sizes(measure_site(out / "site"), dump, seconds):
         say(line)
-    for overrun in find_overruns(sizes, dump):
-        say(f"Larger than planned: {overrun}.")
 
 
 def _last_line(out: Path, main: str | None, *, html: bool) -> str:

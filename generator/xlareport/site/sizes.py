@@ -1,6 +1,5 @@
 """How large a built site is, held against what it may be."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,6 @@ MOST_HOME = 300_000
 MOST_PAGE = 1_500_000
 """Bytes of a page before shared scripts and data that is loaded on demand."""
 
-_HOME = "index.html"
 _FIXED = ("assets/", "guide/", "search/", "404.html", "glossary.html")
 _DATA = "assets/data/"
 
@@ -67,20 +65,6 @@ def describe_sizes(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:
         f"The site has {whole}: {parts}.",
         f"Its largest page is {page}; the build took {took}.",
     ]
-
-
-def find_overruns(sizes: SiteSizes, dump: int) -> Iterator[str]:
-    """Yield what is larger than it may be, in words."""
-    most = int(MOST_GROWN * dump)
-    if sizes.fixed > MOST_FIXED:
-        yield f"what every report has may be {_bytes(MOST_FIXED)}"
-    if dump >= LARGE_DUMP and sizes.grown > most:
-        yield f"what grows with the dump may be {units.share(MOST_GROWN)} of it, {_bytes(most)}"
-    if sizes.pages[_HOME] > MOST_HOME:
-        yield f"the home page has {_bytes(sizes.pages[_HOME])} and may have {_bytes(MOST_HOME)}"
-    for path, size in sizes.pages.items():
-        if size > MOST_PAGE:
-            yield f"{path} has {_bytes(size)}, and a page may have {_bytes(MOST_PAGE)}"
 
 
 def _bytes(number: int) -> str:
