@@ -151,3 +151,35 @@ def test_other_work_in_another_shape_is_no_copy(read: Read) -> None:
     pairing = match(read(_READ_TWICE), read(other)).pairing_after(_at("mul.2"))
     assert pairing is not None
     assert pairing.relation is Relation.ADDED
+
+
+def test_a_tuple_of_elements_of_another_tuple_is_no_copy(read: Read) -> None:
+    """Layout assignment gives a loop its own tuple of the elements of what it was given."""
+    before = """
+HloModule m
+
+%body (x: (f32[4], f32[4])) -> (f32[4], f32[4]) {
+  ROOT %x = (f32[4]{0}, f32[4]{0}) parameter(0)
+}
+
+%going (y: (f32[4], f32[4])) -> pred[] {
+  %y = (f32[4]{0}, f32[4]{0}) parameter(0)
+  ROOT %yes = pred[] constant(true)
+}
+
+ENTRY %main (a: f32[4], b: f32[4]) -> (f32[4], f32[4]) {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %tuple.1 = (f32[4]{0}, f32[4]{0}) tuple(%a, %b)
+LINES  ROOT %loop = (f32[4]{0}, f32[4]{0}) while(%tuple.1), condition=%going, body=%body
+}
+"""
+    lines = """  %first = f32[4]{0} get-tuple-element(%tuple.1), index=0
+  %second = f32[4]{0} get-tuple-element(%tuple.1), index=1
+  %copy.1 = f32[4]{0} copy(%second)
+  %tuple.2 = (f32[4]{0}, f32[4]{0}) tuple(%first, %copy.1)
+"""
+    after = before.replace("LINES", lines).replace("while(%tuple.1)", "while(%tuple.2)")
+    pairing = match(read(before.replace("LINES", "")), read(after)).pairing_after(_at("tuple.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED

@@ -276,3 +276,34 @@ def test_a_conditional_on_constants_became_a_constant(read: Read) -> None:
     assert match(read(before), read(after)).partner_after(Place("main", "cond")) == Place(
         "main", "value.1"
     )
+
+
+_REASSOCIATED = """
+HloModule m
+
+ENTRY %main (x: f32[8,4], scale: f32[4], bias: f32[4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %scale = f32[4]{0} parameter(1)
+  %bias = f32[4]{0} parameter(2)
+  LINES
+}
+"""
+
+
+def test_a_product_of_the_other_factors_is_not_what_was_multiplied_first(read: Read) -> None:
+    before = _REASSOCIATED.replace(
+        "LINES",
+        """%many.1 = f32[8,4]{1,0} broadcast(%scale), dimensions={1}
+  %many.2 = f32[8,4]{1,0} broadcast(%bias), dimensions={1}
+  %mul.1 = f32[8,4]{1,0} multiply(%x, %many.1)
+  ROOT %mul.2 = f32[8,4]{1,0} multiply(%many.2, %mul.1)""",
+    )
+    after = _REASSOCIATED.replace(
+        "LINES",
+        """%multiply.9 = f32[4]{0} multiply(%scale, %bias)
+  %broadcast.9 = f32[8,4]{1,0} broadcast(%multiply.9), dimensions={1}
+  ROOT %mul.2 = f32[8,4]{1,0} multiply(%x, %broadcast.9)""",
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "mul.1")) != Place("main", "broadcast.9")
+    assert matching.partner_after(Place("main", "mul.2")) == Place("main", "mul.2")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
@@ -169,3 +170,38 @@ def test_a_negation_that_is_left_without_users_is_copied_past_the_sum(read: Read
     pairing = match(read(_SUM_OF_NEGATED), read(left)).pairing_after(_at("negate.1"))
     assert pairing is not None
     assert pairing.before == (_at("neg.0"),)
+
+
+_READ_BY_TWO = """
+HloModule m
+
+ENTRY %main (a: s32[8], b: s32[8,1], c: s32[8,1]) -> (pred[8,1], pred[8,1]) {
+  %a = s32[8]{0} parameter(0)
+  %b = s32[8,1]{1,0} parameter(1)
+  %c = s32[8,1]{1,0} parameter(2)
+  LINES
+  ROOT %out = (pred[8,1]{1,0}, pred[8,1]{1,0}) tuple(%first, %second)
+}
+"""
+
+
+def test_a_reshape_that_moves_past_each_of_its_users_is_moved_each_time(read: Read) -> None:
+    before = _READ_BY_TWO.replace(
+        "LINES",
+        """%reshape.1 = s32[8,1]{1,0} reshape(%a)
+  %first = pred[8,1]{1,0} compare(%reshape.1, %b), direction=LT
+  %second = pred[8,1]{1,0} compare(%reshape.1, %c), direction=GT""",
+    )
+    after = _READ_BY_TWO.replace(
+        "LINES",
+        """%reshape.2 = s32[8]{0} reshape(%b)
+  %reshape.3 = s32[8]{0} reshape(%c)
+  %compare.1 = pred[8]{0} compare(%a, %reshape.2), direction=LT
+  %compare.2 = pred[8]{0} compare(%a, %reshape.3), direction=GT
+  %first = pred[8,1]{1,0} reshape(%compare.1)
+  %second = pred[8,1]{1,0} reshape(%compare.2)""",
+    )
+    made = step(read(before), read(after), "`reshape-mover`")
+    told = [change.kind for change in made.changes if change.before == _at("reshape.1")]
+    assert told == [Kind.SWAPPED, Kind.SWAPPED]
+    assert sum(change.balance for change in made.changes) == 3

@@ -128,7 +128,7 @@ class _Account:
         pairing.add_doubt((before, after), grade, reason)
         if len(pairing.after) > 1 and self._is_left_over(pairing.after[0]):
             pairing.after = (*pairing.after[1:], pairing.after[0])
-        if pairing.relation in (Relation.SAME, Relation.SWAPPED):
+        if pairing.relation is Relation.SAME:
             pairing.relation = Relation.CLONED
 
     def _is_left_over(self, place: Place) -> bool:
@@ -156,7 +156,7 @@ class _Account:
             self._partner_of[after] = self._partner[itself[0] if itself else before] = pairing
         pairing.before = (*pairing.before, before)
         pairing.add_doubt((before, after), grade, reason)
-        if pairing.relation in (Relation.SAME, Relation.SWAPPED):
+        if pairing.relation is Relation.SAME:
             pairing.relation = Relation.MERGED
 
     def _join(self, copied: Pairing, after: Place) -> None:

@@ -10,7 +10,7 @@ from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
-from xlareport.hlo.opcode_groups import REARRANGEMENTS
+from xlareport.hlo.opcode_groups import REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
 
 _LOWERED = REARRANGEMENTS | {"convert", "negate"}
@@ -168,6 +168,7 @@ def _does_the_same(node: Node, other: Node) -> bool:
     return (
         line.opcode == known.opcode
         and not _is_move(node)
+        and line.opcode not in TUPLES
         and bool(line.operands)
         and len(line.operands) == len(known.operands)
         and count is not None

@@ -99,8 +99,8 @@ class Pairing:
     """Of pairs of a place before and one after that are less sure than the first."""
 
     def add_doubt(self, pair: tuple[Place, Place], grade: Grade, reason: str) -> None:
-        """Note the grade of a further pair, if it is less sure than the first."""
-        if doubt(grade) > doubt(self.grade):
+        """Note the grade of a further pair, if it is less sure than the first or moved as well."""
+        if doubt(grade) > doubt(self.grade) or self.relation is Relation.SWAPPED:
             self.doubts = {**(self.doubts or {}), pair: Doubt(grade, reason)}
 
     def known_of(self, before: Place | None, after: Place | None) -> Doubt:

@@ -20,6 +20,7 @@ from xlareport.analysis.matching.nodes import (
 )
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
@@ -313,9 +314,20 @@ def _only_gathers(node: Node, other: Node) -> bool:
     """Whether constants of an expression were gathered in another of the same operation.
 
     `(x - 1) + 3` as `x + (3 - 1)`: what is made of constants alone is not what was made of a value.
+    Nor is a smaller array, repeated: `(x * a) * b` as `x * (a * b)`.
     """
+    if _opcode(node) in _ARITHMETIC and _opcode(other) == "broadcast" and not other.constant:
+        return any(read.opcode not in _FILLS for read in _lines_read(node))
     alike = _opcode(node) == _opcode(other) and _opcode(node) not in _PASSING
     return alike and other.constant and not node.constant
+
+
+def _lines_read(node: Node) -> Iterator[Instruction]:
+    lines = node.frame.computation.by_name
+    return (lines[name] for name in node.instruction.operand_names if name in lines)
+
+
+_ARITHMETIC = frozenset({"add", "divide", "multiply", "power", "subtract"})
 
 
 def _is_work_behind(source: Node, move: Node, other: Node) -> bool:

@@ -15,6 +15,10 @@ _MOVES = MOVES | {"convert", "negate"}
 """Opcodes that change places with others; signs and types are moved past sums as data is."""
 
 
+_SHAPED = frozenset({"bitcast", "reshape", "transpose"})
+"""Opcodes that one another become once layouts are assigned."""
+
+
 def reordered(search: Search) -> None:
     """Pair what does one thing to one value, before a move there and after it here; and moves."""
     count = len(search.links)
@@ -101,7 +105,8 @@ def swapped(search: Search) -> None:
         for move, moved in (*_lowered(search, node, other), *_raised(search, node, other)):
             if is_free(move) and is_free(moved):
                 reason = f"past %{node.instruction.name}"
-                if search.link(move, moved, Grade.MATCHED, reason):
+                alike = move.instruction.opcode == moved.instruction.opcode
+                if search.link(move, moved, Grade.MATCHED, reason) and alike:
                     search.links[-1].relation = Relation.SWAPPED
 
 
@@ -135,9 +140,10 @@ def _read_moves(here: Side, there: Side, node: Node, other: Node) -> Iterator[No
 
 
 def _reading_moves(side: Side, node: Node, like: Node) -> Iterator[Node]:
-    """Yield the free moves of a node that are of one opcode with another."""
+    """Yield the free moves of a node that are of one opcode with another, or bitcasts."""
     for user, _ in side.users.get(node, ()):
-        if is_free(user) and user.instruction.opcode == like.instruction.opcode:
+        codes = {user.instruction.opcode, like.instruction.opcode}
+        if is_free(user) and (len(codes) == 1 or ("bitcast" in codes and codes <= _SHAPED)):
             yield user
 
 

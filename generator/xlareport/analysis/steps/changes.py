@@ -148,8 +148,16 @@ class _Reader:
     def read(self, pairing: Pairing) -> Iterator[Change]:
         if pairing.relation in _PAIRS:
             yield from self._first_pair(pairing)
+        moved = pairing.relation is Relation.SWAPPED
         for before, after in _further(pairing):
-            yield self._further_change(pairing, before, after)
+            yield (self._moved if moved else self._further_change)(pairing, before, after)
+
+    def _moved(self, pairing: Pairing, before: Place | None, after: Place | None) -> Change:
+        kind = _kind_of_moved(pairing, before, after)
+        balance = self._ledger.balance(pairing.relation, before, after)
+        change = self.change((kind,), before, after, pairing, balance=balance)
+        reason = f"{_PAST}{change.reason.rpartition(_PAST)[2]}"
+        return replace(change, reason=reason) if kind is Kind.SWAPPED else change
 
     def _further_change(
         self, pairing: Pairing, before: Place | None, after: Place | None
@@ -314,6 +322,15 @@ def _kind(pairing: Pairing) -> Kind:
     return _SIMPLE.get(pairing.relation, Kind.CLONED)
 
 
+def _kind_of_moved(pairing: Pairing, before: Place | None, after: Place | None) -> Kind:
+    """Return what is told of what was moved, of a copy, perhaps moved as well, or of a twin."""
+    if before not in pairing.before[:1]:
+        return Kind.MERGED
+    return Kind.SWAPPED if _PAST in pairing.known_of(before, after).reason else Kind.CLONED
+
+
+_PAST = "past %"
+"""In the reason of what changed places with another, before the name of that."""
 _OF_CAUSE = {
     ChangeCause.ARGUMENT: Kind.ARGUMENT,
     ChangeCause.PARAMETER: Kind.PARAMETER,
@@ -332,7 +349,7 @@ def _further(pairing: Pairing) -> Iterator[tuple[Place | None, Place | None]]:
         yield from ((before[0], place) for place in after[1:])
     else:
         yield (before[0] if before else None, after[0] if after else None)
-        if pairing.relation in _PARTED:
+        if pairing.relation in _PARTED or pairing.relation is Relation.SWAPPED:
             yield from ((place, after[0]) for place in before[1:])
             yield from ((before[0], place) for place in after[1:])
 
