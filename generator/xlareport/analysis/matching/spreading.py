@@ -16,11 +16,17 @@ from xlareport.analysis.matching.nodes import (
     same_form,
     same_shape,
     sharding,
-    target_of,
 )
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
-from xlareport.hlo.model import Instruction
+from xlareport.analysis.matching.stand_ins import (
+    PASSING,
+    could_do_its_work,
+    is_moved_by_copy,
+    is_work_behind,
+    only_gathers,
+    was_evaluated,
+)
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
@@ -61,7 +67,7 @@ class _Spread:
         search.unsettled = [pair for pair in search.unsettled if self._is_unsettled(pair)]
         for before, after in list(search.unsettled):
             for node, other in self._exchanged(before, after):
-                if not (is_free(node) and is_free(other) and _could_do_its_work(node, other)):
+                if not (is_free(node) and is_free(other) and could_do_its_work(node, other)):
                     continue
                 again = is_done_again(search.before, node, other)
                 if not again and not self._continues_elsewhere(node, other):
@@ -71,7 +77,7 @@ class _Spread:
     def _continues_elsewhere(self, node: Node, other: Node) -> bool:
         """Whether another operation is read instead, and one like what was read is left open."""
         message = origin(node)
-        if not message or _opcode(node) in _PASSING or _opcode(node) == _opcode(other):
+        if not message or _opcode(node) in PASSING or _opcode(node) == _opcode(other):
             return False
         if message == origin(other):
             return False
@@ -149,7 +155,7 @@ class _Spread:
 
         A pass that swaps the operands of one product makes it look like another user.
         """
-        if self._goes_by_name(node, other) or _only_gathers(node, other):
+        if self._goes_by_name(node, other) or only_gathers(node, other):
             return False
         if family_of(node.instruction) != "product":
             return True
@@ -216,7 +222,7 @@ class _Spread:
                 return node, source
             if is_free(source) and (
                 source.token == node.token
-                or _is_moved_by_copy(node, other, source)
+                or is_moved_by_copy(node, other, source)
                 or self._is_behind_moves(node, source)
             ):
                 return node, source
@@ -224,7 +230,7 @@ class _Spread:
             if is_free(source) and (
                 _same_origin(source, other)
                 or self._is_same_of_same(source, other)
-                or _is_work_behind(source, node, other)
+                or is_work_behind(source, node, other)
             ):
                 return source, other
         return node, other
@@ -256,7 +262,7 @@ class _Spread:
                     yield node, sent
                 elif path == other_path and self._could_replace(node, other):
                     yield self._behind_moves(node, other)
-                elif path and _was_evaluated(node, other):
+                elif path and was_evaluated(node, other):
                     yield node, other
         open_ours = [node for node, _ in ours if is_free(node)]
         open_theirs = [node for node, _ in theirs if is_free(node)]
@@ -265,85 +271,12 @@ class _Spread:
             yield open_ours[0], open_theirs[0]
 
 
-_RESHAPES = REARRANGEMENTS - {"copy"}
 _MOST_MOVES = 4
 """Moves in a row that are looked behind."""
 
 
-_BUFFER = "AllocateBuffer"
-"""Target of custom calls that give a loop memory, and no values."""
-_FILLS = frozenset({"broadcast", "constant", "iota"})
-"""Opcodes whose values only fill: passes replace them with one another, moved at most."""
-
-
-_PASSING = (
-    _FILLS
-    | REARRANGEMENTS
-    | TRANSPARENT
-    | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
-)
-
-
 def _operation(node: Node) -> Hashable:
     return (node.frame.number, _opcode(node), origin(node))
-
-
-def _could_do_its_work(node: Node, other: Node) -> bool:
-    """Whether what is read instead can be what was read.
-
-    No arithmetic does what only fills, nor a buffer whose contents do not matter; and what ends a
-    copy to another memory only copied.
-    """
-    if target_of(other) == _BUFFER:
-        return target_of(node) == _BUFFER
-    if _opcode(other) == "copy-done":
-        return _opcode(node).startswith("copy")
-    if _only_gathers(node, other):
-        return False
-    fills = _opcode(node) in _FILLS and not other.constant
-    return not fills or _opcode(other) in _PASSING
-
-
-def _was_evaluated(node: Node, other: Node) -> bool:
-    """Whether a constant is read instead of the only result of a conditional on constants."""
-    elements = node.instruction.shape.elements
-    return _opcode(node) == "conditional" and len(elements) == 1 and _opcode(other) == "constant"
-
-
-def _only_gathers(node: Node, other: Node) -> bool:
-    """Whether constants of an expression were gathered in another of the same operation.
-
-    `(x - 1) + 3` as `x + (3 - 1)`: what is made of constants alone is not what was made of a value.
-    Nor is a smaller array, repeated: `(x * a) * b` as `x * (a * b)`.
-    """
-    if _opcode(node) in _ARITHMETIC and _opcode(other) == "broadcast" and not other.constant:
-        return any(read.opcode not in _FILLS for read in _lines_read(node))
-    alike = _opcode(node) == _opcode(other) and _opcode(node) not in _PASSING
-    return alike and other.constant and not node.constant
-
-
-def _lines_read(node: Node) -> Iterator[Instruction]:
-    lines = node.frame.computation.by_name
-    return (lines[name] for name in node.instruction.operand_names if name in lines)
-
-
-_ARITHMETIC = frozenset({"add", "divide", "multiply", "power", "subtract"})
-
-
-def _is_work_behind(source: Node, move: Node, other: Node) -> bool:
-    """Whether work became other work, and a move of its result is gone: no move is work."""
-    if _opcode(move) not in REARRANGEMENTS or other.constant or _opcode(other) in _NO_WORK:
-        return False
-    return _opcode(source) not in _NO_WORK | {"convert"}
-
-
-_NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parameter"}
-
-
-def _is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
-    """Whether a move of data continues as the move whose result is copied, not as the copy."""
-    moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
-    return moves and _opcode(copy) == "copy"
 
 
 def _same_count(node: Node, other: Node) -> bool:

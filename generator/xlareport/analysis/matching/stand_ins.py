@@ -1,0 +1,84 @@
+"""Whether an instruction that is read instead of another can be what became of that."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.facts import TRANSPARENT
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.nodes import target_of
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
+
+_BUFFER = "AllocateBuffer"
+"""Target of custom calls that give a loop memory, and no values."""
+_FILLS = frozenset({"broadcast", "constant", "iota"})
+"""Opcodes whose values only fill: passes replace them with one another, moved at most."""
+PASSING = (
+    _FILLS
+    | REARRANGEMENTS
+    | TRANSPARENT
+    | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
+)
+"""Opcodes that compute nothing, or only round; any of them may stand for what only fills."""
+_RESHAPES = REARRANGEMENTS - {"copy"}
+
+
+def could_do_its_work(node: Node, other: Node) -> bool:
+    """Whether what is read instead can be what was read.
+
+    No arithmetic does what only fills, nor a buffer whose contents do not matter; and what ends a
+    copy to another memory only copied.
+    """
+    if target_of(other) == _BUFFER:
+        return target_of(node) == _BUFFER
+    if _opcode(other) == "copy-done":
+        return _opcode(node).startswith("copy")
+    if only_gathers(node, other):
+        return False
+    fills = _opcode(node) in _FILLS and not other.constant
+    return not fills or _opcode(other) in PASSING
+
+
+def was_evaluated(node: Node, other: Node) -> bool:
+    """Whether a constant is read instead of the only result of a conditional on constants."""
+    elements = node.instruction.shape.elements
+    return _opcode(node) == "conditional" and len(elements) == 1 and _opcode(other) == "constant"
+
+
+def only_gathers(node: Node, other: Node) -> bool:
+    """Whether constants of an expression were gathered in another of the same operation.
+
+    `(x - 1) + 3` as `x + (3 - 1)`: what is made of constants alone is not what was made of a value.
+    Nor is a smaller array, repeated: `(x * a) * b` as `x * (a * b)`.
+    """
+    if _opcode(node) in _ARITHMETIC and _opcode(other) == "broadcast" and not other.constant:
+        return any(read.opcode not in _FILLS for read in _lines_read(node))
+    alike = _opcode(node) == _opcode(other) and _opcode(node) not in PASSING
+    return alike and other.constant and not node.constant
+
+
+def _lines_read(node: Node) -> Iterator[Instruction]:
+    lines = node.frame.computation.by_name
+    return (lines[name] for name in node.instruction.operand_names if name in lines)
+
+
+_ARITHMETIC = frozenset({"add", "divide", "multiply", "power", "subtract"})
+
+
+def is_work_behind(source: Node, move: Node, other: Node) -> bool:
+    """Whether work became other work, and a move of its result is gone: no move is work."""
+    if _opcode(move) not in REARRANGEMENTS or other.constant or _opcode(other) in _NO_WORK:
+        return False
+    return _opcode(source) not in _NO_WORK | {"convert"}
+
+
+_NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parameter"}
+
+
+def is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
+    """Whether a move of data continues as the move whose result is copied, not as the copy."""
+    moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
+    return moves and _opcode(copy) == "copy"
+
+
+def _opcode(node: Node) -> str:
+    return node.instruction.opcode
