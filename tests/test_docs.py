@@ -20,6 +20,10 @@ ADDRESS = re.compile(
 )
 LARGEST = 150_000
 NAMED = re.compile(r"`([a-z_]+/[a-z_/]+\.(?:py|toml|md|js|d\.ts))`")
+DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
+REFERENCE = re.compile(r"`([a-z_]{3,}(?:\.[a-z_]+)*)(?:\(\))?`")
+SUFFIXES = {"_kernel_module"}
+"""Endings of names in a dump that docstrings quote."""
 ROOTS = ("", "generator/xlareport/", "frontend/src/", "tests/", "tests/data/")
 
 
@@ -40,6 +44,29 @@ def test_files_that_the_map_names_are_there() -> None:
 
     assert len(named) > 15
     assert missing == set()
+
+
+def test_names_in_docstrings_are_there() -> None:
+    package = ROOT / "generator/xlareport"
+    texts = [path.read_text("utf-8") for path in package.rglob("*.py")]
+    others = (*package.rglob("*.toml"), *(ROOT / "tests").rglob("*.py"))
+    code = [DOCSTRING.sub("", text) for text in texts] + [
+        path.read_text("utf-8") for path in others
+    ]
+    known = {word for text in code for word in re.findall(r"\w+", text)} | SUFFIXES
+    known |= {path.stem for path in package.rglob("*.py")}
+    named = {name for text in texts for name in REFERENCE.findall("".join(DOCSTRING.findall(text)))}
+    modules = {name for name in named if (package / name.split(".")[0] / "__init__.py").exists()}
+
+    assert len(named) > 500
+    assert {name for name in named if not known.issuperset(name.split("."))} == set()
+    assert {name for name in modules if not _is_in_package(package, name)} == set()
+
+
+def _is_in_package(package: Path, name: str) -> bool:
+    """Whether a dotted name is a folder or module of the package, or something in a module."""
+    path = package.joinpath(*name.split("."))
+    return path.is_dir() or any(at.with_suffix(".py").exists() for at in (path, path.parent))
 
 
 def test_links_of_the_readme_are_whole_and_lead_to_files() -> None:

@@ -1,8 +1,8 @@
 """Reads HLO text; nothing is parsed twice.
 
 A file seen before is known by its hash, a computation by its bytes, an instruction by its line. So
-a dump of every pass costs little more than its distinct lines. What the quick way cannot read goes
-line by line (`recovery`), through the same pools.
+a dump of every pass costs little more than its distinct lines. Text that the fast path cannot read
+is read line by line (`hlo.chunks`), with the same caches.
 """
 
 import re

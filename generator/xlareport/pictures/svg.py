@@ -1,9 +1,8 @@
 """A drawing and its layout as one SVG file that shows itself without a page and its script.
 
-Written by us from numbers and escaped strings: no script, no link, no font, no image, no id. The
-page script (frontend/src/pictures/svg.js) draws the same from the records of
-`pages.pictures.record`, and what a pointer can do in it: targets, marks that open other pictures,
-tooltips and the other color modes.
+It consists of numbers and escaped strings: no script, link, font, image or id. The page script
+(frontend/src/pictures/svg.js) draws the same from the records of `pages.pictures.levels`, and adds
+the interactive parts: targets, marks that open other pictures, tooltips and other color modes.
 """
 
 import math

@@ -110,7 +110,7 @@ def embed_payload(script: str) -> str:
 
 
 def extract_payload(data: str) -> str:
-    """Return the script of which `enclosed` made `data`; raises ValueError."""
+    """Return the script that `embed_payload` turned into `data`; raises ValueError."""
     try:
         delivered = json.loads(data)
     except RecursionError as error:
@@ -122,9 +122,9 @@ def extract_payload(data: str) -> str:
 
 
 def read_payload(script: str) -> tuple[str, Any]:
-    """Return the key and the value of a script that `payload` wrote; raises ValueError.
+    """Return the key and the value of a script that `write_payload` made; raises ValueError.
 
-    A stranger's script may be a bomb: what unpacks to too much, or to too many values, is refused.
+    A foreign script may be a bomb, so the unpacked size and the number of values are limited.
     """
     payload = _delivered(script)
     return payload.key, decode_payload(payload)

@@ -113,9 +113,9 @@ def join_code(
     notes: CodeNotes,
     kernels: Sequence[CodeLink] = (),
 ) -> ModuleCode:
-    """Link the files of code, the thunks and the decisions of a module to its instructions.
+    """Return a module's code files, thunks and fusion decisions, linked to its instructions.
 
-    `kernels` are linked already: those of Mosaic, see `mosaic_links`.
+    `kernels` are links that exist already: those of Mosaic kernels, see `link_mosaic`.
     """
     index = KernelIndex(module, noted_kernels(notes.thunks, notes.notes))
     links = (*link_equal_fusions(link_files(files, index), module), *kernels)

@@ -1,1 +1,1 @@
-"""Collectives: what each sends, to whom, why it is there, and what runs meanwhile."""
+"""Collectives: data and devices of each, its cause, and what runs at the same time."""

@@ -1,4 +1,4 @@
-"""What passes did to a collective: merged, split, moved, rewritten, made asynchronous."""
+"""Changes of a collective by passes: merged, split, moved, rewritten, made asynchronous."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,10 +13,10 @@ _ASYNC_FORMS = frozenset({"start and done", "async computation", "async fusions"
 
 
 class Passes:
-    """Which pass led to each snapshot, as far as the names of the files tell."""
+    """The pass before each snapshot, as far as file names name it."""
 
     def __init__(self, snapshots: Sequence[ParsedSnapshot], boundaries: Sequence[Boundary]) -> None:
-        """Keep the snapshots and the boundary before each of them."""
+        """Index the snapshots and the boundary before each of them."""
         self._snapshots = snapshots
         self._boundaries = {boundary.number: boundary for boundary in boundaries}
         stages = [snapshot.stage for snapshot in snapshots]
@@ -31,12 +31,12 @@ class Passes:
         return self._snapshots[stage].stage.name
 
     def ran_before(self, stage: int) -> str | None:
-        """Return the pass that ran, or was at work, before a snapshot; None where not known.
+        """Return the pass that ran, or was running, before a snapshot; None if unknown.
 
-        Where only some passes were dumped, others may have run before the one that is named.
+        Where only some passes were dumped, others may have run before the named one.
 
-        A pipeline that begins inside a pass is written before the pass ends: the next snapshot of
-        the pipeline around it names that pass.
+        A pipeline that begins inside a pass is dumped before the pass ends: the next snapshot of
+        the outer pipeline names that pass.
         """
         boundary = self._boundaries.get(stage)
         if boundary is None or (self._only_some and not boundary.certain):
@@ -55,7 +55,7 @@ class Passes:
 
 
 def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[TrailEvent]:
-    """Yield what happened to a collective, in the order in which it happened."""
+    """Yield the changes of a collective, in the order of the snapshots."""
     for link in sorted(links, key=lambda link: link.stage):
         by, label = passes.ran_before(link.stage), passes.label(link.stage)
         for event, detail in _changes(link):

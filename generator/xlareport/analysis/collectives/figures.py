@@ -1,4 +1,4 @@
-"""The figures of collectives: bytes, groups, executions, modeled time, and what hides them."""
+"""Figures of collectives: bytes, groups, executions, modeled time, hidden and exposed time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from xlareport.knowledge.devices import Device
 
 @dataclass(frozen=True, slots=True)
 class CollectiveFigures:
-    """One collective of a snapshot in figures: those of one execution on one device."""
+    """Figures of one collective of a snapshot, for one execution on one device."""
 
     collective: Collective
     data_bytes: int | None
     """The full logical array: the larger of operands and result; None where a shape is unknown."""
     wire_bytes: int | None
-    """What one device sends by a ring algorithm; None where the group or the data are not known."""
+    """Bytes that a device sends with a ring algorithm; None if group or data size is unknown."""
     group_size: int | None
     groups: DeviceGroups | None
     """None where all take part, for pairs, and where the form is not known."""

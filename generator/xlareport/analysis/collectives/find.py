@@ -2,7 +2,7 @@
 
 GPU backends write a start and a done, or an `async-start` that calls a computation with the
 collective. TPU backends write a reduce-scatter as a fusion of an all-reduce and a slice, and divide
-an asynchronous collective among fusions that compute meanwhile, each of which repeats it.
+an asynchronous collective among fusions that compute at the same time, each of which repeats it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,18 +21,18 @@ _MOST_UPDATES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One collective of a snapshot: what communicates, and where it is scheduled."""
+    """One collective of a snapshot, with its place in the schedule."""
 
     kind: str
-    """The opcode without `-start`; `reduce-scatter` where an all-reduce is the inside of one."""
+    """The opcode without `-start`; `reduce-scatter` for an all-reduce inside of one."""
     computation: str
     """Where it is scheduled."""
     instruction: str
-    """What begins it there: the collective itself, a start, or the fusion that holds it."""
+    """The first scheduled instruction: the collective, its start, or its fusion."""
     body: tuple[str, str]
-    """(computation, instruction) of its own opcode; the same where nothing holds it."""
+    """(computation, instruction) of the collective itself; equals its place outside of fusions."""
     done: str | None
-    """What ends it; None where it is synchronous."""
+    """The instruction that ends it; None if it is synchronous."""
     parts: tuple[str, ...]
     """Every instruction that carries it out, in the order of its computation."""
     form: str
@@ -40,7 +40,7 @@ class Collective:
     thread: str
     """The execution thread of an asynchronous computation, such as `sparsecore`; else empty."""
     is_sync: bool | None
-    """What the backend notes of its start; None where it notes nothing."""
+    """Whether the backend config of its start says `is_sync`; None if it says nothing."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -82,16 +82,16 @@ def _collectives_in(computation: Computation) -> Iterator[Instruction]:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A collective instruction with what holds it, from the inside out."""
+    """A collective instruction and the outermost instruction that contains it."""
 
     home: Computation
     instruction: Instruction
     place: Computation
-    """Where the outermost holder is; the home where nothing holds it."""
+    """Computation of the outermost container; the collective's own if there is none."""
     outer: Instruction
     """The outermost holder, or the collective itself."""
     is_piece: bool
-    """Whether several fusions carry it out one after the other."""
+    """Whether several fusions execute it one after the other."""
 
 
 def _held(
@@ -115,7 +115,7 @@ def _is_piece(home: Computation, instruction: Instruction) -> bool:
 
 
 def _callers(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
-    """Return what calls each computation, where one fusion, call or async-start alone does."""
+    """Return the caller of each computation with only one fusion, call or async-start as caller."""
     callers: dict[str, list[tuple[Computation, Instruction]]] = {}
     for computation in module.computations:
         for instruction in computation.instructions:
@@ -126,7 +126,7 @@ def _callers(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]
 
 
 def _together(held: _Held, number: int) -> tuple[str, ...]:
-    """Return what the pieces of one collective have in common; a number of its own for others."""
+    """Return the key that the pieces of one collective share; a unique key for others."""
     if not held.is_piece or held.outer is held.instruction:
         return (str(number),)
     attributes = held.instruction.attributes

@@ -1,4 +1,4 @@
-"""Why a collective is in a module: which step put it there, and what that step needed it for."""
+"""Why a collective is in a module: the step that inserted it and what that step needed it for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,24 +49,24 @@ class CauseKind(StrEnum):
     RESHARDING = "resharding"
     """A value is wanted in another sharding than it has."""
     HALO = "halo exchange"
-    """A windowed op needs what neighbors hold at the edge of their parts."""
+    """A windowed op needs the edges of the neighboring devices' parts."""
     USER = "written by the user"
     COMPILER = "made by a pass"
 
 
 @dataclass(frozen=True, slots=True)
 class CollectiveCause:
-    """Why one collective is there, with what shows it."""
+    """The cause of one collective, with evidence."""
 
     kind: CauseKind
     detail: str
-    """A sentence; names stand between backticks."""
+    """A sentence; names are in backticks."""
     operands: tuple[ShardedValue, ...]
-    """Those of the op that needs it, in the program, with their shardings."""
+    """Operands of the op that needs the collective, before partitioning, with their shardings."""
     sharding: ShardingPair | None
     grade: Grade
     sharding_reason: str = ""
-    """Why there is no pair; empty where there is one."""
+    """Why there is no sharding pair; empty if there is one."""
 
 
 def explain_cause(step: PartitioningStep, collective: Collective, devices: int) -> CollectiveCause:
@@ -87,9 +87,9 @@ def explain_cause(step: PartitioningStep, collective: Collective, devices: int) 
 def _wanting(
     step: PartitioningStep, home: Computation, body: Instruction, source: Instruction
 ) -> Counterpart | None:
-    """Return the op of the program that a moved value is for: the one that computes with it.
+    """Return the op of the program that computes with the value that a collective moves.
 
-    Where several ops have the name of the collective, the name does not tell which of them it is.
+    Where several ops have the name of the collective, its name does not identify one of them.
     """
     name = _op_name(body, source)
     user = _user(step, home, body, name)
@@ -103,7 +103,7 @@ def _wanting(
 def _user(
     step: PartitioningStep, home: Computation, body: Instruction, name: str
 ) -> Instruction | None:
-    """Return what computes with a moved value, behind what partitioning put together for it."""
+    """Return the user of a moved value, looking through instructions that partitioning inserted."""
     user = consumer_of(home, body)
     for _ in range(_MOST_MADE):
         if user is None or user.metadata.op_name != name or not step.is_inserted(user):
@@ -117,7 +117,7 @@ def _op_name(body: Instruction, source: Instruction) -> str:
 
 
 def _is_edge(home: Computation, body: Instruction) -> bool:
-    """Return whether a part of a local value is sent, not all of it."""
+    """Return whether only a slice of the local value is sent."""
     operand = home.by_name.get(body.operand_names[0]) if body.operand_names else None
     while operand is not None and operand.opcode in ("bitcast", "copy", "convert", "reshape"):
         operand = home.by_name.get(operand.operand_names[0]) if operand.operand_names else None
@@ -130,7 +130,7 @@ def _is_edge(home: Computation, body: Instruction) -> bool:
 def _explain_reduction(
     step: PartitioningStep, home: Computation, body: Instruction, source: Instruction
 ) -> CollectiveCause:
-    """Explain a sum over devices by the op whose result each of them has a part of."""
+    """Explain a reduction over devices by the op whose partial results it adds up."""
     name = _op_name(body, source)
     wanting = step.counterpart(home, source)
     if wanting is None or name not in ("", wanting.instruction.metadata.op_name):
@@ -188,7 +188,7 @@ def _cuts_words(cuts: int) -> str:
 def _kind_of_sum(
     step: PartitioningStep, place: Computation, op: Instruction
 ) -> tuple[CauseKind, int]:
-    """Return the cause, and in how many parts the operands are cut along what is summed up."""
+    """Return the cause, and the number of shards of the operands along contracted dimensions."""
     operands = [place.by_name.get(name) for name in op.operand_names]
     shardings = [step.sharding(operand) if operand else "" for operand in operands]
     try:

@@ -1,4 +1,4 @@
-"""The origins of collectives: of each by itself, and of those that a combined one is made of."""
+"""The origins of collectives, and of the collectives that were merged into a combined one."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Origins:
         passes: Passes,
         devices: int,
     ) -> None:
-        """Keep what origins are worked out from; `trails` is None for a single snapshot."""
+        """Keep the inputs of the analysis; `trails` is None for a single snapshot."""
         self._module = module
         self._trails = trails
         self._snapshots = snapshots
@@ -49,7 +49,7 @@ class Origins:
         self._steps: dict[int, PartitioningStep | None] = {}
 
     def members(self, collective: Collective, trail: Trail | None) -> tuple[CollectiveMember, ...]:
-        """Return what a collective is made of: where each part first is, and why."""
+        """Return the collectives that were merged into one: first snapshot and cause of each."""
         if trail is None:
             return (self._lone(collective),)
         return tuple(self._member(ancestor, trail) for ancestor in trail.beginnings[:_MOST_MEMBERS])

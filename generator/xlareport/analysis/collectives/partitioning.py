@@ -1,6 +1,6 @@
-"""The step in which the program was partitioned: what each instruction after it was before.
+"""The step that partitioned the program, and the counterpart of each instruction before it.
 
-Shardings stand in the snapshot before that step only, those of parameters aside.
+Only the snapshot before this step has shardings, apart from those of parameters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ class ShardedValue:
 
 @dataclass(frozen=True, slots=True)
 class Counterpart:
-    """What an instruction after partitioning was before."""
+    """The instruction before partitioning that an instruction afterwards corresponds to."""
 
     home: Computation
     instruction: Instruction
@@ -55,18 +55,18 @@ class Counterpart:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a collective of the partitioned snapshot moves."""
+    """The value that a collective of the partitioned snapshot moves."""
 
     home: Computation
     body: Instruction
     """The collective."""
     chain: tuple[Instruction, ...]
-    """From its operand to what made the value, see `chain_back`."""
+    """From its operand to the instruction that computed the value; see `chain_back`."""
 
 
 @dataclass(frozen=True)
 class PartitioningStep:
-    """The step that partitioned the program, with what each instruction after it was before."""
+    """The step that partitioned the program, with the matching of its two snapshots."""
 
     partitioning: Partitioning
     matching: Matching
@@ -86,13 +86,14 @@ class PartitioningStep:
 
     @property
     def is_propagated(self) -> bool:
-        """Whether shardings were propagated before: then what has none is replicated."""
+        """Whether shardings were propagated before, so that values without one are replicated."""
         return self.partitioning.is_propagated
 
     def sharding(self, instruction: Instruction) -> str:
-        """Return the sharding of an instruction before partitioning; empty where not known.
+        """Return the sharding of an instruction before partitioning; empty if unknown.
 
-        The partitioner takes what has none as replicated (SpmdPartitioner::PreprocessSharding).
+        The partitioner treats values without one as replicated
+        (SpmdPartitioner::PreprocessSharding).
         """
         written = instruction.attributes.get("sharding", "")[:LONGEST]
         is_value = instruction.shape.element_type not in ("tuple", "token")
@@ -107,7 +108,7 @@ class PartitioningStep:
                 yield ShardedValue(name, written)
 
     def by_op_name(self, op_name: str, opcodes: Sequence[str] = ()) -> Counterpart | None:
-        """Return what a framework op is before partitioning, of these opcodes if there is any.
+        """Return the instruction of a framework op before partitioning, of `opcodes` if possible.
 
         Where several instructions have the name, the first of them is a guess.
         """
@@ -118,7 +119,7 @@ class PartitioningStep:
         return Counterpart(*liked[0], Grade.MATCHED if len(liked) == 1 else Grade.GUESSED)
 
     def _named(self, op_name: str) -> Sequence[tuple[Computation, Instruction]]:
-        """Return what has an op_name before partitioning."""
+        """Return the instructions with an op_name before partitioning."""
         if not self._by_op:
             self._by_op.update(_by_op_name(self.before))
         return self._by_op.get(op_name, []) if op_name else []
@@ -130,7 +131,7 @@ class PartitioningStep:
         return bool(every) and all(former.opcode != opcode for _, former in every)
 
     def counterpart(self, home: Computation, instruction: Instruction) -> Counterpart | None:
-        """Return what an instruction was: a parameter by its number, others by the matching."""
+        """Return an instruction's counterpart: parameters by number, others by the matching."""
         if instruction.opcode == "parameter" and home.is_entry and self.before.entry is not None:
             number = next(
                 (n for n, parameter in enumerate(home.parameters) if parameter is instruction), None
@@ -172,9 +173,9 @@ def consumer_of(home: Computation, instruction: Instruction) -> Instruction | No
 
 
 def chain_back(home: Computation, instruction: Instruction) -> list[Instruction]:
-    """Return what leads to an instruction through moves of data and collectives, nearest first.
+    """Return the instruction and those before it through data movement and collectives.
 
-    The last one is what made the value; a fusion that only moves is not looked into.
+    The last one computed the value; a fusion that only moves data ends the chain.
     """
     chain = [instruction]
     for _ in range(_FARTHEST):

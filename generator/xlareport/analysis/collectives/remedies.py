@@ -1,4 +1,4 @@
-"""What could be tried about a collective that is not hidden."""
+"""Suggestions for a collective that is not hidden."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -35,9 +35,9 @@ _SCHEDULER = "latency-hiding-scheduler"
 
 
 def find_scheduler_step(snapshots: Sequence[ParsedSnapshot]) -> str | None:
-    """Return the number of the step of the latency-hiding scheduler; empty where it did not run.
+    """Return the number of the latency-hiding scheduler's step; empty if it did not run.
 
-    None where the dump has no snapshots of passes, which would tell.
+    None if the dump has no snapshots of passes, so that this is not known.
     """
     stages = [snapshot.stage for snapshot in snapshots if snapshot.stage.name == "pass"]
     if not stages:
@@ -72,9 +72,9 @@ def find_remedy(
     *,
     sync_step: str = "",
 ) -> str:
-    """Return what to try; empty where nothing of it is exposed, or that is not known.
+    """Return a suggestion; empty if no time is exposed or the exposed time is unknown.
 
-    The steps are those of `find_scheduler_step` and `find_sync_step`.
+    `scheduler_step` is the result of `find_scheduler_step`.
     """
     if not overlap.exposed_seconds or overlap.reason is None:
         return ""
@@ -97,7 +97,7 @@ def _by_cause(cause: CauseKind | None, kind: str) -> str:
 def advise_scheduling(
     backend: str | None, scheduler_step: str | None, kind: str, sync_step: str = ""
 ) -> str:
-    """Return what to try about independent work that is not scheduled between start and done.
+    """Return advice for independent work that is not scheduled between start and done.
 
     `sync_step` is the step that made the collective synchronous, empty where none is known to.
     """

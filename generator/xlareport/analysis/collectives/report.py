@@ -1,4 +1,4 @@
-"""The collectives of a module: what each sends, why, how long it takes, and what hides it."""
+"""The collectives of a module: data, cause and modeled time of each, and what hides it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _NO_PASSES = "the dump has no snapshots between the program and the final module
 
 @dataclass(frozen=True)
 class CollectivesInput:
-    """What the collectives of a module are worked out from."""
+    """The inputs of the analysis of a module's collectives."""
 
     module: ParsedModule
     cost: ModuleCost | None

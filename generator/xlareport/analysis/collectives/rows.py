@@ -1,4 +1,4 @@
-"""Everything that is known of each collective of the final snapshot: the rows of its page."""
+"""All facts about each collective of the final snapshot: the rows of its page."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from xlareport.analysis.collectives.sharding_pair import ShardingPair
 
 @dataclass(frozen=True, slots=True)
 class CollectiveOrigin:
-    """Where a collective comes from. What is None has its reason beside it."""
+    """Where a collective comes from. A value that is None has a reason in the field after it."""
 
     stage: str | None
     """The label of the first snapshot that has it."""
@@ -22,7 +22,7 @@ class CollectiveOrigin:
     cause: CauseKind | None
     cause_reason: str | None
     detail: str
-    """A sentence or two; names stand between backticks."""
+    """One or two sentences; names are in backticks."""
     operands: tuple[ShardedValue, ...]
     """Operands of the op that needs it, with their shardings before partitioning."""
     grade: str | None
@@ -31,7 +31,7 @@ class CollectiveOrigin:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveMember:
-    """One collective of those that a combined one is made of."""
+    """One of the collectives that a combiner pass merged into this one."""
 
     instruction: str
     """In the snapshot where it first is; the operand where that is all there is."""
@@ -48,7 +48,7 @@ class CollectiveMember:
 
 @dataclass(frozen=True, slots=True)
 class TrailEvent:
-    """One thing that a pass did to a collective."""
+    """A change that a pass made to a collective."""
 
     event: str
     """`merged`, `split`, `moved`, `offloaded`, `rewritten`, `asynchronous`, `synchronous` or
@@ -64,7 +64,7 @@ class TrailEvent:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveRow:
-    """One collective of the final snapshot. Figures are of one execution on one device."""
+    """One collective of the final snapshot. Figures are for one execution on one device."""
 
     figures: CollectiveFigures
     shape: str
@@ -75,22 +75,22 @@ class CollectiveRow:
     sharding_reason: str
     trail: tuple[TrailEvent, ...]
     trail_reason: str
-    """Why nothing is known of passes; empty where snapshots of passes are there."""
+    """Why nothing is known about passes; empty if there are snapshots of passes."""
     members: tuple[CollectiveMember, ...]
-    """Of one that combines several; else empty."""
+    """The collectives that a combined one was made of; else empty."""
     op_name: str
     source: str
     remedy: str
-    """What to try; empty where nothing is to be gained."""
+    """A suggestion; empty if nothing can be gained."""
 
     @property
     def collective(self) -> Collective:
-        """Return what is in the snapshot."""
+        """Return the collective in the snapshot."""
         return self.figures.collective
 
     @property
     def exposed_seconds(self) -> float | None:
-        """Not hidden in one execution of the module; None where it is not known."""
+        """Exposed seconds in one execution of the module; None if unknown."""
         exposed, executions = self.figures.overlap.exposed_seconds, self.figures.executions
         return None if exposed is None or executions is None else exposed * executions
 
@@ -102,7 +102,7 @@ class CollectivesReport:
     rows: tuple[CollectiveRow, ...]
     """In the order of the schedule, computation by computation."""
     devices: int
-    """That run the module together."""
+    """Number of devices that run the module together."""
     is_scheduled: bool
     device_name: str
     interconnect_source: str

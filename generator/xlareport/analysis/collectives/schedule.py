@@ -1,8 +1,8 @@
-"""What runs while a collective is under way, how much of it that hides, and why there is no more.
+"""What runs while a collective is in progress, how much of it that hides, and why no more.
 
-The order of a scheduled module is taken as the order in time: what stands between a start and its
-done runs meanwhile. What is hidden is at most the roofline time of that work; two collectives that
-are under way together are each set against all of it.
+The order of a scheduled module is taken as the order in time: instructions between a start and its
+done run at the same time. The hidden time is at most the roofline time of that work; two
+collectives in progress at the same time are each compared with all of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ MOST_BETWEEN = 5_000
 ENOUGH = 0.1
 """Of the time of a collective: work of so much is worth overlapping."""
 _LEAST_SECONDS = 1e-9
-"""What takes less counts the rounds of a loop or computes an address."""
+"""Shorter instructions count loop iterations or compute addresses."""
 _BYTES_PER_FLOP = 64
-"""What reads and writes more than so much for each operation moves data."""
+"""Instructions that access more bytes per FLOP than this count as data movement."""
 _IDLE = frozenset(
     {"after-all", "bitcast", "constant", "get-tuple-element", "parameter", "partition-id", "tuple"}
 )
@@ -36,33 +36,35 @@ class WaitReason(StrEnum):
     """Why a collective is not hidden behind other work."""
 
     DEPENDENCE = "dependence"
-    """What computes feeds it or needs its result, but for what is shorter than `ENOUGH`."""
+    """All compute depends on it or it depends on it, apart from less than `ENOUGH`."""
     IS_SYNC = "is_sync"
-    """It runs synchronously although independent work is there."""
+    """It is synchronous although there is independent work."""
     SCHEDULER = "scheduler limit"
-    """It is asynchronous and independent work is there, scheduled elsewhere."""
+    """It is asynchronous and there is independent work, but it is scheduled elsewhere."""
     NO_WORK = "no independent work"
-    """The computation has no other compute worth overlapping, or what it has runs meanwhile."""
+    """The computation has no other compute worth overlapping, or all of it overlaps already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What a collective is under way with, per execution."""
+    """What runs while a collective is in progress, per execution."""
 
     between: tuple[str, ...] | None
     """Instructions that run meanwhile, collectives apart; None where it is synchronous."""
     together: tuple[str, ...]
     """Other collectives that are under way at the same time."""
     hidden_seconds: float
-    """The roofline time of what runs meanwhile; 0 where nothing does."""
+    """The roofline time of the instructions in between; 0 without any."""
     exposed_seconds: float | None
-    """The modeled time less what is hidden, at least 0; None where no time is modeled, and where
-    the module is not scheduled."""
+    """Modeled seconds minus hidden seconds, at least 0.
+
+    None if the time is not modeled or the module is not scheduled.
+    """
     reason: WaitReason | None
-    """Why more is not hidden; None where enough is, or where the order means nothing."""
+    """Why no more is hidden; None if enough is hidden or the order means nothing."""
     reason_detail: str
     independent: tuple[str, ...]
-    """Work of its computation that neither feeds it nor needs it, the longest first."""
+    """Work of its computation that is independent of it, the longest first."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Schedule:
     def overlap(
         self, collective: Collective, seconds: float | None, others: Sequence[Collective] = ()
     ) -> Overlap:
-        """Return what hides a collective of a modeled time; `others` are those of the module."""
+        """Return the overlap of a collective; `others` are the other collectives of the module."""
         home = self.module.by_name[collective.computation]
         between = self._between(home, collective)
         starts = {other.instruction for other in others if other.computation == home.name}
@@ -126,7 +128,7 @@ class Schedule:
         return own
 
     def _called_seconds(self, instruction: Instruction) -> float:
-        """Return the time of what a loop or call runs, once for each of its executions."""
+        """Return the time of the computations that a loop or call runs, over all executions."""
         total = 0.0
         for _, name in instruction.called:
             held = self.module.by_name.get(name)
@@ -250,16 +252,16 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What there is to hide a collective."""
+    """The work that could hide a collective."""
 
     hidden: float
     independent: tuple[str, ...]
     is_apart: bool
-    """Whether something begins it and something else ends it."""
+    """Whether different instructions begin and end it."""
 
 
 def _little(seconds: float, which: str) -> str:
-    """Return that there is next to nothing to hide a collective."""
+    """Return a sentence that there is too little work to hide a collective."""
     if not seconds:
         return f"Its computation has no {which} compute."
     took = f"{units.seconds(seconds)}, under {units.share(ENOUGH)} of its time"
@@ -267,7 +269,7 @@ def _little(seconds: float, which: str) -> str:
 
 
 def _works(instruction: Instruction) -> bool:
-    """Return whether an instruction keeps the device busy: not what begins a transfer or waits."""
+    """Return whether an instruction keeps the device busy, unlike starts and dones."""
     waits = instruction.opcode.endswith(("-start", "-update", "-done"))
     return not waits and instruction.opcode not in _IDLE
 
@@ -282,7 +284,7 @@ def _before(home: Computation, collective: Collective) -> set[str]:
 
 
 def _bound(home: Computation, collective: Collective) -> set[str]:
-    """Return what a collective needs and what needs it, directly or not, and its own parts."""
+    """Return the names of a collective's parts and of all its transitive operands and users."""
     after = reachable(
         collective.parts, lambda name: [user.name for user in home.users.get(name, ())]
     )

@@ -1,7 +1,7 @@
-"""What a collective does to a sharding: which part each device holds after it, if that follows.
+"""The effect of a collective on a sharding: the part that each device holds after it, if known.
 
-An all-gather along a dimension joins the parts that its groups hold; a collective-permute hands
-each part on. Other collectives follow from no rule that needs only the sharding before.
+An all-gather along a dimension joins the parts of its groups; a collective-permute passes each part
+on. For other collectives it does not follow from the sharding before.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _MOST_DEVICES = 4_096
 def gather(
     written: str, rank: int, dimension: int, groups: Sequence[Sequence[int]], devices: int
 ) -> str:
-    """Return the sharding after an all-gather, as XLA writes it; empty where it does not follow."""
+    """Return the sharding after an all-gather, as XLA writes it; empty if it does not follow."""
     held = _held(written, rank, devices)
     if held is None or not 0 <= dimension < rank:
         return ""
@@ -36,7 +36,7 @@ def gather(
 
 
 def _joined(places: Sequence[Tile | None], dimension: int, size: int) -> Tile | None:
-    """Return the place of the joined part; None where the members hold no neighboring parts."""
+    """Return the index of the joined tile; None if the members do not hold adjacent tiles."""
     known = [place for place in places if place is not None]
     numbers = sorted(place[dimension] for place in known)
     others = {(*place[:dimension], *place[dimension + 1 :]) for place in known}
@@ -61,7 +61,7 @@ def hand_on(written: str, rank: int, pairs: Sequence[tuple[int, int]], devices: 
 
 
 def _held(written: str, rank: int, devices: int) -> tuple[Tile, Mapping[int, Tile]] | None:
-    """Return the numbers of parts along the dimensions, and the part that each device holds."""
+    """Return the number of tiles by dimension, and the tile of each device; None if unknown."""
     sharding = parse_sharding(written)
     if sharding is None or not 1 < devices <= _MOST_DEVICES:
         return None

@@ -26,7 +26,7 @@ _OPEN = "it does not follow from the snapshots"
 
 @dataclass(frozen=True, slots=True)
 class ShardingPair:
-    """What a value is sharded like before a collective, and after it."""
+    """The sharding of a value before and after a collective."""
 
     value: str
     """The instruction before partitioning that has these shardings, or the op of a partial sum."""
@@ -105,7 +105,7 @@ def _of_result(
 
 
 def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:
-    """Return whether a collective is given one device's part of the value, in the value's form."""
+    """Return whether a collective's operand has the shape of one device's shard of the value."""
     operand = home.by_name.get(link.operand_names[0]) if link.operand_names else None
     local = local_dimensions(written, value.shape.dimensions)
     return operand is not None and local is not None and operand.shape.dimensions == local
@@ -118,9 +118,9 @@ def _turns(chain: Sequence[Instruction]) -> bool:
 def _value_of(
     step: PartitioningStep, home: Computation, chain: Sequence[Instruction]
 ) -> tuple[int, Counterpart] | None:
-    """Return what the collective's operand was before partitioning, and where in the chain.
+    """Return the value before partitioning that a collective moves, and its index in the chain.
 
-    The nearest counts of which the part on one device has the shape that its sharding says.
+    The nearest one counts whose shard has the shape that its sharding implies.
     """
     for at, instruction in enumerate(chain):
         known = step.counterpart(home, instruction)
@@ -137,9 +137,9 @@ def _value_of(
 
 
 def _last_of_shape(chain: Sequence[Instruction], local: tuple[int, ...] | None) -> int | None:
-    """Return where a value stands that was computed in another sharding and resharded on the way.
+    """Return the index of a value that was computed in another sharding and resharded.
 
-    The chain leads from the collective back to the value.
+    The chain leads from the collective back to the value. None if there is no such value.
     """
     changes = [at for at, link in enumerate(chain) if link.opcode.removesuffix("-start") in KINDS]
     if local is None or not changes:
@@ -153,7 +153,7 @@ def _by_shape(
     chain: Sequence[Instruction],
     wanting: Counterpart | None,
 ) -> tuple[int, Counterpart] | None:
-    """Return the operand of the op that needs it whose part has the shape of what is moved."""
+    """Return the operand of the op that needs the value, if its shard has the moved shape."""
     if wanting is None:
         return None
     place, op = wanting.home, wanting.instruction
@@ -169,7 +169,7 @@ def _by_shape(
 
 
 def _effect(module: HloModule, link: Instruction, written: str, rank: int, devices: int) -> str:
-    """Return the sharding after a collective, by what it does; empty where that does not tell."""
+    """Return the sharding after a collective by its semantics; empty if that is not enough."""
     kind = link.opcode.removesuffix("-start")
     if kind == "collective-permute":
         pairs = parse_pairs(link.attributes.get("source_target_pairs", "")) or ()
@@ -189,7 +189,7 @@ def _effect(module: HloModule, link: Instruction, written: str, rank: int, devic
 def _wanted(
     step: PartitioningStep, value: Counterpart, wanting: Counterpart | None, before: str
 ) -> str:
-    """Return the one other sharding in which the program wants the value; empty if not one."""
+    """Return the only other sharding in which the program needs the value; else empty."""
     shape = value.instruction.shape.dimensions
     candidates: list[str] = []
     if wanting is not None and wanting.instruction.shape.dimensions == shape:

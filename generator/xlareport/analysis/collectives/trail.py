@@ -1,7 +1,7 @@
-"""The trail of each collective: from the snapshot that it first is in to the final one.
+"""The trail of each collective: from the first snapshot that contains it to the final one.
 
-Matchings say what an instruction came from. Where they lose a collective, its channel, its op_name
-and its shape lead on: a pass that rewrites a collective keeps at least one of them as a rule.
+Matchings give the predecessor of an instruction. Where they lose a collective, its channel, op_name
+and shape are compared: a pass that rewrites a collective usually keeps one of them.
 """
 
 from collections import defaultdict
@@ -30,34 +30,34 @@ class Ancestor:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveLink:
-    """What a collective of one snapshot was in the snapshot before."""
+    """A collective of one snapshot and its predecessors in the previous snapshot."""
 
     stage: int
     """The index of the snapshot after."""
     before: tuple[Collective, ...]
-    """Several where they became one."""
+    """Several if they were merged."""
     after: Collective
     grade: Grade
     siblings: int
-    """How many collectives of the snapshot after come from the first of those before."""
+    """Number of collectives in the later snapshot that have the same first predecessor."""
     moved: bool
-    """Whether it is in another computation although its own one is still there."""
+    """Whether it moved to another computation although its own still exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """What is known of how one collective of the final snapshot came about."""
+    """The known history of one collective of the final snapshot."""
 
     links: tuple[CollectiveLink, ...]
-    """Those in which anything changed but names, the latest first."""
+    """Links with changes other than names, the latest first."""
     beginnings: tuple[Ancestor, ...]
-    """Where each collective that it is made of first is; several for a combined one."""
+    """The first snapshot of each collective that it consists of; several for a combined one."""
     grade: Grade
-    """The weakest of all links, unchanged ones too."""
+    """The weakest grade of all links, including unchanged ones."""
 
 
 class CollectiveTrails:
-    """The collectives of all snapshots up to the final one, linked from one to the next."""
+    """The collectives of all snapshots up to the final one, linked between adjacent snapshots."""
 
     def __init__(self, snapshots: SnapshotSequence, final: int) -> None:
         """Link them; `final` is the index of the final snapshot."""
@@ -84,7 +84,7 @@ class CollectiveTrails:
         return self._find(stage)
 
     def trail(self, collective: Collective) -> Trail:
-        """Follow one collective of the final snapshot back to where it begins."""
+        """Return the trail of a collective of the final snapshot back to its beginnings."""
         links: dict[tuple[int, tuple[str, str]], CollectiveLink] = {}
         beginnings: dict[tuple[int, tuple[str, str]], Ancestor] = {}
         grades = {Grade.EXACT}
@@ -141,7 +141,7 @@ def _linked(
     earlier: Sequence[Collective],
     later: Sequence[Collective],
 ) -> Mapping[tuple[str, str], CollectiveLink]:
-    """Link the collectives of two snapshots; what is not in the result was made in between."""
+    """Return links between two snapshots; collectives without one were added in between."""
     search = _Search(matching, earlier, later)
     search.same_lines()
     search.by_matching()
@@ -169,7 +169,7 @@ class _Search:
         self._used: set[tuple[str, str]] = set()
 
     def same_lines(self) -> None:
-        """Link what is written in one line, equal in both snapshots."""
+        """Link collectives whose line is equal in both snapshots."""
         before = {
             (_body(self._matching.before, former), former.computation): former
             for former in self._earlier
@@ -180,7 +180,7 @@ class _Search:
                 self._link(after, [same], Grade.EXACT)
 
     def by_matching(self) -> None:
-        """Link what the matching of the snapshots pairs."""
+        """Link collectives that the matching of the snapshots pairs."""
         at = {place: former for former in self._earlier for place in _places(former)}
         for after in self._open_after():
             sources: dict[tuple[str, str], Collective] = {}
@@ -196,7 +196,7 @@ class _Search:
                 self._link(after, list(sources.values()), grade)
 
     def _confirmed(self, after: Collective, sources: list[Collective], grade: Grade) -> Grade:
-        """Return a guess as matched where a channel that no other one has says the same."""
+        """Return MATCHED instead of GUESSED if a unique channel id confirms the link."""
         if grade is not Grade.GUESSED or len(sources) > 1:
             return grade
         channel = _by_channel(self._matching.after, after)
@@ -205,7 +205,7 @@ class _Search:
         return Grade.MATCHED if channel and same and before.count(channel) == 1 else grade
 
     def by_key(self, key: Callable[[HloModule, Collective], Hashable], grade: Grade) -> None:
-        """Link what is left on both sides and has the same key, in order."""
+        """Link the unlinked collectives with the same key on both sides, in order."""
         waiting: dict[Hashable, list[Collective]] = defaultdict(list)
         for before in self._open_before():
             waiting[key(self._matching.before, before)].append(before)
@@ -235,7 +235,7 @@ class _Search:
                 self._link(after, [*sources, *taken], Grade.MATCHED)
 
     def links(self, stage: int) -> Mapping[tuple[str, str], CollectiveLink]:
-        """Return the links by what they lead to."""
+        """Return the links by the key of the later collective."""
         counts: dict[tuple[str, str], int] = defaultdict(int)
         for sources in self._sources.values():
             counts[sources[0].key] += 1
@@ -319,7 +319,7 @@ def _bytes(module: HloModule, collective: Collective) -> int:
 
 
 def _fitting(gone: Sequence[Collective], sizes: Iterable[int], room: int) -> list[Collective]:
-    """Return those that fill the room exactly: all of them, or the first ones; else none."""
+    """Return the first collectives whose sizes add up to `room` exactly; empty if none do."""
     taken: list[Collective] = []
     for former, size in zip(gone, sizes, strict=True):
         if room <= 0:

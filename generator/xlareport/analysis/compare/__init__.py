@@ -1,1 +1,1 @@
-"""Two compilations of what may be one program: what pairs, what differs, where they part."""
+"""Compares two compilations: pairs of modules, differences, and where they diverge."""

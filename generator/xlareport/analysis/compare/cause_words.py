@@ -1,4 +1,4 @@
-"""The sentences of causes. Names stand between backticks; each ends with a full stop."""
+"""The sentences of causes. Names are in backticks; each sentence ends with a full stop."""
 
 from collections.abc import Iterator, Sequence
 
@@ -37,7 +37,7 @@ def option(change: OptionChange) -> str:
 
 
 def why_option(change: OptionChange) -> str:
-    """Return what an option does, or what the passes do that it disables; empty where unknown."""
+    """Return the meaning of an option, or of the passes that it disables; empty if unknown."""
     if change.name == DISABLED:
         named = f"{change.base or ''},{change.head or ''}".split(",")
         meanings = ((name, why_pass(name)) for name in dict.fromkeys(named))
@@ -47,13 +47,13 @@ def why_option(change: OptionChange) -> str:
 
 
 def why_pass(name: str) -> str:
-    """Return what a pass does, in its first sentence; empty where the tables do not know it."""
+    """Return the first sentence about a pass; empty if the tables do not have it."""
     known = find_either(name) if name else None
     return english.first_sentence(known.words) if known else ""
 
 
 def why_program(change: ProgramChange, comparison: Comparison) -> str:
-    """Return why a type does not have the effect that it promises; empty where it has."""
+    """Return why a new element type has no effect; empty if it has one."""
     if change.kind is not ChangeKind.TYPE or not _upcast(change, comparison):
         return ""
     backend = (comparison.present.summary.origin.backend or "this backend").upper()
@@ -123,7 +123,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def program(change: ProgramChange, comparison: Comparison) -> str:
-    """Return what changed in the program that the compiler was given."""
+    """Return a sentence on a change in the program."""
     more = ", ..." if change.count > len(change.names) and change.names else ""
     names = f": {listed(change.names)}{more}" if change.names else ""
     at = f", at {listed(change.lines)}" if change.lines else ""
@@ -200,13 +200,13 @@ def _sent(change: ProgramChange, comparison: Comparison) -> str:
 
 
 def modules(side: str, names: Sequence[str]) -> str:
-    """Return which modules only one side has."""
+    """Return a sentence on modules that only one side has."""
     how_many = units.plural(len(names), "module")
     return f"Only the {side} has {how_many}: {listed(list(dict.fromkeys(names)))}."
 
 
 def one_sided(difference: PassDifference) -> str:
-    """Return what a pass did on one side."""
+    """Return a sentence on a pass that changed something on one side only."""
     side, other = ("head", "base") if difference.in_head else ("base", "head")
     verb = "added" if difference.count > 0 else "removed"
     count = units.count(abs(difference.count))
@@ -218,7 +218,7 @@ def one_sided(difference: PassDifference) -> str:
 
 
 def tuned(names: Sequence[str]) -> str:
-    """Return the sentence that autotuning left other settings."""
+    """Return a sentence on modules that differ only in autotuned backend configs."""
     return (
         f"Autotuning chose differently: {listed(names)} ends in the same instructions, with other "
         "backend configurations."

@@ -1,7 +1,7 @@
 """Why two dumps differ, in order of effect: options, compiler, program, tuning, passes.
 
-An option, another device, another compiler and another program come from outside and are causes of
-their own. What a pass did is told after them, as the way in which they took effect.
+Options, device, compiler and program are external causes. Changes of passes follow them, because
+they show how the external causes took effect.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,33 +47,33 @@ _SCALE = frozenset(
 )
 """Changes of a program that change the work of every pass."""
 _TOLD_APART = frozenset({ChangeKind.OPERATIONS, ChangeKind.LOOPS, ChangeKind.DONATION})
-"""Changes of a program beside which ops of one side alone are the effect of other operations."""
+"""With these changes only, ops of one side are an effect of changed operations."""
 _WHERE_PARTED = ("parted", "head", "base", "end")
 _ORDER = ("device", "compiler", "disabled pass", "option")
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One answer to why the dumps differ."""
+    """One reason why the dumps differ."""
 
     kind: str
     """`device`, `option`, `disabled pass`, `compiler`, `modules`, `autotuning`, `pass`, or the kind
     of a change of the program: `dtype`, `size`, `layers`, `rematerialization`, `donation`,
     `trip count`, `sharding`, `operations`, `program`."""
     sentence: str
-    """Names stand between backticks."""
+    """Names are in backticks."""
     grade: Grade
     modules: tuple[str, ...]
     """Keys of the modules that show it, as the head has them, else as the base had them."""
     subject: str = ""
     """The option, the pass, the first argument, op or line."""
     base: str = ""
-    """What the base has of it."""
+    """The value in the base, such as an option's value."""
     head: str = ""
     effect: Effect = UNKNOWN
-    """Its own part of the changes, as far as that can be told apart."""
+    """Its own share of the changes, as far as it is known."""
     why: str = ""
-    """What the option or the pass does, where the tables know it."""
+    """What the option or pass does, if the tables have it."""
     shown_at: tuple[str, ...] = ()
     """Ids of the places side by side that show it, the best first."""
     notes: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Cause:
 def find_causes(
     comparisons: Sequence[Comparison], main: Comparison | None = None
 ) -> tuple[Cause, ...]:
-    """Return the causes, the one that explains most first; empty where nothing differs."""
+    """Return the causes, the largest effect first; empty if nothing differs."""
     roots = [
         *_options(comparisons),
         *_compiler(comparisons),
@@ -101,13 +101,13 @@ def _is_comparable(main: Comparison) -> bool:
 
 
 def shown_passes(causes: Iterable[Cause]) -> tuple[tuple[str, int], ...]:
-    """Return the steps of passes that causes tell: the side, and the snapshot after the step."""
+    """Return (side, snapshot index after the step) of the pass steps that causes show."""
     places = [cause.shown_at[0].split("-") for cause in causes if cause.kind == "pass"]
     return tuple((place[1], int(place[2])) for place in places if place[0] == "pass")
 
 
 def _order_of(cause: Cause) -> tuple[bool, float, int]:
-    """Sort by what is known of the effect; what is not told apart keeps its order, first."""
+    """Return the sort key of a cause: unknown effects first, in their order, then by size."""
     effect = cause.effect
     return effect.is_known, -abs(effect.seconds or 0.0), -abs(effect.memory_bytes or 0)
 
@@ -161,7 +161,7 @@ def _backend(comparisons: Sequence[Comparison]) -> str:
 
 
 def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Iterator[Cause]:
-    """Yield what changed in the main program; without one, in each program that changed."""
+    """Yield changes of the main program; without a main program, of every changed one."""
     changed = [
         comparison
         for comparison in comparisons
@@ -180,16 +180,16 @@ def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Ite
 
 
 def _has_other_program(comparison: Comparison, *, is_only: bool) -> bool:
-    """Return whether a program differs, or may: of one snapshot that is asked of the main one only.
+    """Return whether the program differs, or may differ: with one snapshot, only the main one.
 
-    Beside it are modules of the compiler's own, such as fusions that it compiles to time them.
+    Other modules are the compiler's own, such as fusions that it compiles for autotuning.
     """
     where = comparison.divergence.where
     return where is Where.INPUT or (is_only and where is Where.UNKNOWN)
 
 
 def find_changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
-    """Return what changed in the program of a module; empty where the base has the same one."""
+    """Return the changes in the program of a module; empty if the programs are the same."""
     base, head = comparison.base, comparison.head
     if base is None or head is None or comparison.same:
         return ()
@@ -208,7 +208,7 @@ def is_reordered(comparison: Comparison) -> bool:
 
 
 def _same_figures(comparison: Comparison) -> bool:
-    """Return whether both end in as many instructions of each opcode, with the same figures."""
+    """Return whether both final modules have equal opcode counts and figures."""
     if comparison.base is None or comparison.head is None:
         return False
     ours, theirs = comparison.base.summary, comparison.head.summary
@@ -237,7 +237,7 @@ def _program_cause(
 
 
 def _effect_of(change: ProgramChange, comparison: Comparison, kinds: set[ChangeKind]) -> Effect:
-    """Return what belongs to a change alone, where ops, loops or arguments tell it."""
+    """Return the effect of one change, where ops, loops or arguments show it."""
     match change.kind:
         case ChangeKind.RECOMPUTATION:
             return recomputed_effect(comparison)
@@ -268,7 +268,7 @@ def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
 def _ways(
     comparisons: Sequence[Comparison], main: Comparison | None, roots: Sequence[Cause]
 ) -> Iterator[Cause]:
-    """Yield causes for modules of one program that differ: options, and passes of one side."""
+    """Yield causes for differing modules of one program: options, and passes of one side."""
     parted = [
         comparison
         for comparison in comparisons
@@ -289,10 +289,10 @@ def _ways(
 
 
 def _is_parted(comparison: Comparison, *, is_main: bool) -> bool:
-    """Return whether a module ends in something that matters.
+    """Return whether a module's final version differs in a relevant way.
 
-    One snapshot of each, as of fusions that the compiler compiles to time them, tells no cause
-    beside the main program's.
+    Modules with a single snapshot, such as fusions compiled for autotuning, show no cause in
+    addition to the main program's.
     """
     if comparison.tuned or comparison.options:
         return True
@@ -321,7 +321,7 @@ def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
 
 
 def _is_reported(difference: PassDifference, kinds: set[str]) -> bool:
-    """Return whether the work of a pass tells more than that it had another program to work on."""
+    """Return whether the work of a pass shows more than that its input program differed."""
     if ChangeKind.TYPE in kinds:
         return difference.opcode == "convert"
     return not kinds & _SCALE
@@ -344,5 +344,5 @@ def _names(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
 
 
 def _size(members: Sequence[Comparison]) -> int:
-    """Return the instructions of all, so that what concerns the larger modules comes first."""
+    """Return the total instruction count, so that causes in larger modules come first."""
     return sum(member.present.summary.final.instructions or 0 for member in members)

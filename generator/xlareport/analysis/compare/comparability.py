@@ -13,14 +13,14 @@ _ALIKE = 0.2
 _ALIKE_OPS = 0.9
 """The same of ops, of which any two training steps share many."""
 _LEAST = 5
-"""Arguments or ops, fewer of which tell nothing."""
+"""Fewer arguments or ops than this are no evidence."""
 _LEFT_OUT = 0.05
 """The share of bytes in memory on a chip up to which times of two chips are compared."""
 _END = "after_optimizations"
 
 
 class Obstacle(StrEnum):
-    """Why the figures of two compilations say nothing of each other."""
+    """Why the figures of two compilations cannot be compared."""
 
     NONE = ""
     STAGE = "one side has no optimized module"
@@ -85,5 +85,5 @@ def are_unlike(base: Program, head: Program) -> bool:
 
 
 def _shared(base: AbstractSet[Hashable], head: AbstractSet[Hashable]) -> float:
-    """Return the part of both that both have."""
+    """Return the number of common elements as a share of all elements."""
     return len(base & head) / len(base | head)

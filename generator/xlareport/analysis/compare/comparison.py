@@ -1,4 +1,4 @@
-"""What differs between two compilations of a module, in values: figures, options, passes, ends."""
+"""The differences between two compilations of a module: figures, options, passes, results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -18,7 +18,7 @@ _OF_WRITING = frozenset({"instructions"})
 """Figures that differ with the form of a file: newer texts write no get-tuple-element."""
 _BOOKKEEPING = frozenset({"get-tuple-element"})
 DEVICE = "device"
-"""What represents the device among the options."""
+"""The name under which the device appears among the options."""
 DISABLED = "xla_disable_hlo_passes"
 """The option that names passes that do not run."""
 _OF_DUMPING = "_dump_"
@@ -26,26 +26,26 @@ _OF_DUMPING = "_dump_"
 
 @dataclass(frozen=True, slots=True)
 class Sketched:
-    """A module of a dump, read once: what pairs it and where its snapshots differ from others."""
+    """A module of a dump, read once: what pairs it, and digests of its snapshots."""
 
     summary: ModuleSummary
     sketch: Sketch
     moments: tuple[SnapshotDigest, ...]
     settled: bytes
-    """The form of its end without backend configurations, which hold what autotuning chose."""
+    """Digest of the final module without backend configs, which contain autotuning results."""
     bare: bool = False
     """Only its figures are known."""
     device: str = ""
-    """For what it was compiled, as the dump says; empty where it does not."""
+    """The target device, as stated in the dump; empty if it is not stated."""
     facts: Facts = field(default_factory=Facts)
     stages: tuple[SnapshotFiles, ...] = ()
-    """Of each snapshot, in the same order."""
+    """The files of each snapshot, in the same order."""
     final: int | None = None
-    """The number of the optimised one; None where nothing could be read."""
+    """Index of the optimized snapshot; None if nothing could be read."""
 
     @property
     def build(self) -> str:
-        """The build of the compiler, `cl_933746096`; empty where names of files do not tell it."""
+        """Return the compiler build, `cl_933746096`; empty if file names do not have it."""
         artifacts = self.summary.files.artifacts
         return next((artifact.name.build for artifact in artifacts if artifact.name.build), "")
 
@@ -57,17 +57,17 @@ class Sketched:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A figure of the end of both compilations; None where it is not known."""
+    """A figure of both final modules; None if unknown."""
 
     name: str
     base: int | None
     head: int | None
     change: float | None
-    """As a share of the base; None where that cannot be said."""
+    """Relative change (head - base) / base; None if it is not defined."""
 
 
 def compare_figure(name: str, base: int | None, head: int | None) -> Quantity:
-    """Return a figure of both sides with its change."""
+    """Return a figure of both sides with its relative change."""
     change = 0.0 if base is not None and base == head else None
     if base and head is not None:
         change = (head - base) / base
@@ -85,7 +85,7 @@ class OptionChange:
 
 @dataclass(frozen=True, slots=True)
 class PortChange:
-    """An argument or a result that differs; None on the side that has none of that number."""
+    """An argument or result that differs; None on the side without that number."""
 
     what: str
     """`argument 3`, `result 0`."""
@@ -95,7 +95,7 @@ class PortChange:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One module of the base and its continuation in the head; one of both may be missing."""
+    """A module of the base and its counterpart in the head; one of them may be missing."""
 
     pair: ModulePair
     base: Sketched | None
@@ -113,26 +113,26 @@ class Comparison:
 
     @property
     def present(self) -> Sketched:
-        """The module as the head has it, else as the base had it."""
+        """The module of the head, or of the base if the head has none."""
         sketched = self.head or self.base
         assert sketched is not None, "a pair has at least one side"  # noqa: S101 - for the reader
         return sketched
 
     @property
     def bare(self) -> bool:
-        """Of one of both only the figures are known."""
+        """True if one side is a report.json without texts, so that only figures can be compared."""
         return any(side is not None and side.bare for side in (self.base, self.head))
 
     @property
     def same(self) -> bool:
-        """Both end in the same code: whatever differs is numbering, or differed on the way."""
+        """True if both final modules are equal apart from numbering."""
         if self.base is None or self.head is None or self.bare:
             return False
         return self.base.sketch.final == self.head.sketch.final
 
     @property
     def identical(self) -> bool:
-        """Nothing differs, from the first snapshot to the last."""
+        """True if all snapshots are equal, and the options too."""
         return self.same and self.divergence.where is Where.NOWHERE and not self.options
 
     @property
@@ -148,7 +148,7 @@ class Comparison:
 
 
 def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | None) -> Comparison:
-    """Compare what is known of both without reading them again."""
+    """Return the comparison of two modules from what was read already."""
     if base is None or head is None:
         return Comparison(
             *(pair, base, head, Divergence(Where.NOWHERE, None, None)),
@@ -198,7 +198,7 @@ def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, 
 
 
 def _options(base: ModuleSummary, head: ModuleSummary) -> tuple[OptionChange, ...]:
-    """Return the options that differ, beside those that say what is dumped and where."""
+    """Return the options that differ, without those for dumping."""
     ours: Mapping[str, str] = {}
     theirs: Mapping[str, str] = {}
     if base.settings and head.settings:  # else one of the dumps does not say
@@ -215,17 +215,17 @@ def _options(base: ModuleSummary, head: ModuleSummary) -> tuple[OptionChange, ..
 
 
 def _same_defaults(base: TpuFlags, head: TpuFlags) -> bool:
-    """Return whether defaults can be compared: both of one release, or both known exactly."""
+    """Return whether defaults are comparable: of the same release, or both exact."""
     return base.release == head.release or (base.is_exact and head.is_exact)
 
 
 def _set_flags(flags: TpuFlags) -> Mapping[str, str]:
-    """Return the flags of the TPU compiler that are beside the defaults of their own release."""
+    """Return the TPU compiler flags that differ from the defaults of their release."""
     return {flag.name: flag.value for flag in flags.differing if not is_of_dumping(flag.name)}
 
 
 def is_of_dumping(name: str) -> bool:
-    """Return whether an option only says what is dumped, and where."""
+    """Return whether an option only controls dumping."""
     return _OF_DUMPING in name
 
 

@@ -1,4 +1,4 @@
-"""Another version of the compiler, told by what no program and no option causes."""
+"""Detects another compiler version, by differences that no program or option explains."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from xlareport.knowledge.grades import Grade
 
 _START = "pipeline-start"
 _OTHER_COMPILER = 2
-"""Pipelines that only one side begins, from which on they are taken as a sign of another one."""
+"""Number of pipelines on one side only from which another compiler version is assumed."""
 _WHICH_PASSES = ("xla_dump_hlo_pass_re", "xla_dump_hlo_pipeline_re")
-"""Options that say which passes are dumped: with others of them, pipelines seem to be missing."""
+"""Options that select the dumped passes; with different values, pipelines may seem missing."""
 
 
 class Sign(Enum):
-    """What tells another version of the compiler."""
+    """Evidence of another compiler version."""
 
     BUILD = auto()
     """Builds in the names of files."""
@@ -72,7 +72,7 @@ def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | No
 
 
 def _builds(pair: Comparison) -> tuple[str, str] | None:
-    """Return the builds of both compilers; None where a side does not tell its own."""
+    """Return the compiler builds of both sides; None if one is unknown."""
     builds = tuple(side.build if side else "" for side in (pair.base, pair.head))
     return (builds[0], builds[1]) if all(builds) else None
 
@@ -88,7 +88,7 @@ def _by_build(pairs: Sequence[Comparison]) -> OtherCompiler | None:
 
 
 def _by_result(pairs: Sequence[Comparison]) -> OtherCompiler | None:
-    """Return the cause where one pass has two results for one program under the same options."""
+    """Return the cause if a pass has different results for the same program and options."""
     for pair in pairs:
         if pair.divergence.where is not Where.PASS or pair.options or pair.same or pair.tuned:
             continue
@@ -126,7 +126,7 @@ def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
 
 
 def _by_pipelines(pairs: Sequence[Comparison]) -> OtherCompiler | None:
-    """Return the cause where several pipelines run on one side only."""
+    """Return the cause if several pipelines run on one side only."""
     pairs = [pair for pair in pairs if dumped_passes(pair.base) == dumped_passes(pair.head)]
     ours = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.base)))
     theirs = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.head)))
@@ -173,7 +173,7 @@ def _begun_otherwise(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
 
 
 def _first_passes(moments: Sequence[SnapshotDigest]) -> Mapping[str, set[str]]:
-    """Return, by pipeline, the passes with which it began: every start of one is dumped."""
+    """Return the first passes of each pipeline; the start of every pipeline is dumped."""
     result: dict[str, set[str]] = {}
     for moment in moments:
         if moment.after == _START and moment.pipeline and moment.before:

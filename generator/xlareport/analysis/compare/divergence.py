@@ -1,4 +1,4 @@
-"""Where two compilations part: the first snapshot that one of them has and the other has not."""
+"""The first snapshot in which two compilations differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Where(StrEnum):
     PASS = "pass"  # noqa: S105 - a pass of the compiler
     """The same program, and the same after some passes; then it differs."""
     UNKNOWN = "unknown"
-    """The ends differ, and the dumps hold nothing in between."""
+    """The final modules differ, and the dumps have no snapshots in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class SnapshotDigest:
     before: str | None = None
     """The pass that runs next."""
     changes: tuple[tuple[str, int], ...] = ()
-    """By how much the count of each opcode grew since the snapshot before."""
+    """Change of the count of each opcode since the previous snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Divergence:
 
 
 def find_divergence(base: Sequence[SnapshotDigest], head: Sequence[SnapshotDigest]) -> Divergence:
-    """Find where the compilations part; snapshots that repeat the one before say nothing."""
+    """Return the first differing snapshots; repeated snapshots are ignored."""
     ours, theirs = _distinct(base), _distinct(head)
     pairs = list(zip(ours, theirs, strict=False))
     differing = (
@@ -64,12 +64,12 @@ def find_divergence(base: Sequence[SnapshotDigest], head: Sequence[SnapshotDiges
 
 
 def _known(where: Where, base: Sequence[SnapshotDigest], head: Sequence[SnapshotDigest]) -> Where:
-    """Return `where`, unless a dump holds only one snapshot: nothing shows who made the change."""
+    """Return `where`; UNKNOWN if a dump has only one snapshot, which cannot show the step."""
     return where if len(base) > 1 and len(head) > 1 else Where.UNKNOWN
 
 
 def _distinct(moments: Sequence[SnapshotDigest]) -> list[int]:
-    """Return the numbers of the snapshots that are not the same as the one before."""
+    """Return the indices of the snapshots that differ from the previous one."""
     return [
         number
         for number, moment in enumerate(moments)

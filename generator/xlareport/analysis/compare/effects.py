@@ -1,4 +1,4 @@
-"""Effect of each cause on time, memory and bytes accessed, and where it shows."""
+"""Effect of each cause on time, memory and bytes accessed, with links to the evidence."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """By how much figures of one run of the main program changed; None where that is not known."""
+    """Changes of the figures of one run of the main program; None if unknown."""
 
     seconds: float | None = None
     """Of the estimated time."""
     accessed_bytes: int | None = None
     memory_bytes: int | None = None
-    """Of the peak, else of what is allocated."""
+    """Change of the peak memory, or of the allocated memory if the peak is unknown."""
     kernels: int | None = None
     opcode: str = ""
     """The opcode whose instructions alone these figures are of; empty for all."""
@@ -52,7 +52,7 @@ def whole_effect(comparison: Comparison) -> Effect:
 
 
 def recomputed_effect(comparison: Comparison) -> Effect:
-    """Return the change of what jax.checkpoint runs again."""
+    """Return the change of the ops that jax.checkpoint recomputes."""
     if comparison.base is None or comparison.head is None:
         return UNKNOWN
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
@@ -61,7 +61,7 @@ def recomputed_effect(comparison: Comparison) -> Effect:
 
 
 def trips_effect(comparison: Comparison, change: ProgramChange) -> Effect:
-    """Return the change of the loops that run another number of times, if the final ones do."""
+    """Return the change of the loops whose trip count changed, if the final loops show it."""
     if comparison.base is None or comparison.head is None:
         return UNKNOWN
     given = find_trip_changes(
@@ -76,7 +76,7 @@ def trips_effect(comparison: Comparison, change: ProgramChange) -> Effect:
 
 
 def one_sided_effect(comparison: Comparison) -> Effect:
-    """Return the change of ops that only one side has."""
+    """Return the change by ops that only one side has."""
     if comparison.base is None or comparison.head is None:
         return UNKNOWN
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
@@ -85,7 +85,7 @@ def one_sided_effect(comparison: Comparison) -> Effect:
 
 
 def opcode_effect(comparison: Comparison, opcode: str) -> Effect:
-    """Return the change of the instructions of one opcode in the final module."""
+    """Return the change by the instructions of one opcode in the final module."""
     if comparison.base is None or comparison.head is None:
         return UNKNOWN
     ours, theirs = (_work_of(side, opcode) for side in (comparison.base, comparison.head))

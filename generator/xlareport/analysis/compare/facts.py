@@ -1,4 +1,4 @@
-"""What a comparison asks of a module beside its summary: the program, its ops, its estimate."""
+"""Facts of a module for comparisons, in addition to its summary: program, ops, estimate."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ class ComparedOpcode:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What both sides of a comparison are held against; figures that are not known are None."""
+    """The facts of one module that are compared; unknown figures are None."""
 
     program: Program = NO_PROGRAM
     operations: tuple[Operation, ...] = ()
@@ -56,13 +56,13 @@ class Facts:
     figures: tuple[tuple[str, int], ...] = ()
     """Further figures of the final module that are known."""
     tpu: tuple[TpuProgram, ...] = ()
-    """What its instructions run as on a TPU; empty where the dump does not have that."""
+    """The TPU programs of its instructions; empty if the dump does not have them."""
     device: str = ""
     """For which the time is estimated."""
     opcode_work: tuple[ComparedOpcode, ...] = ()
     """Of the final module."""
     device_grade: str = ""
-    """As in a cost report; `guessed` where nothing names a device."""
+    """Grade of the device as in a cost report; `guessed` if nothing names it."""
     on_chip_share: float = 0.0
     """The part of the bytes accessed that is in a TPU's VMEM or CMEM; no time includes it."""
     loops: tuple[ComparedLoop, ...] = ()

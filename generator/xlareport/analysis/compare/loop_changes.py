@@ -1,4 +1,4 @@
-"""Loops that run another number of times in the head, and what a run spends there."""
+"""Loops with another trip count in the head, and the time of their additional runs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
 
 _MOST = 200
-"""Loops of a module; of one that has more none is compared."""
+"""Limit on loops of a module; with more, none is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class ComparedLoop:
     name: str
     key: OperationKey
     trip_count: int | None
-    """None where it cannot be told."""
+    """None if unknown."""
     outer: tuple[str, ...] = ()
     """Names of the loops that contain it."""
     seconds: float = 0.0
-    """The roofline time in one run of the module; 0 where nothing was counted."""
+    """Roofline seconds in one run of the module; 0 if the cost was not given."""
     bytes: int = 0
     """Bytes accessed in one run of the module."""
 
@@ -45,7 +45,7 @@ def list_loops(
     cost: ModuleCost | None = None,
     seconds: Mapping[InstructionKey, float] | None = None,
 ) -> tuple[ComparedLoop, ...]:
-    """List the loops of a module; with the cost and the times of its instructions, those of it."""
+    """Return the loops of a module; with `cost` and `seconds`, including their costs."""
     trip_counts, place = Loops(module), places_of(module)
     whiles = [
         (computation, instruction)
@@ -78,7 +78,7 @@ def list_loops(
 def _spent_by_computation(
     module: HloModule, cost: ModuleCost | None, seconds: Mapping[InstructionKey, float]
 ) -> dict[str, tuple[float, int]]:
-    """Return the seconds and the bytes accessed of all runs of each computation."""
+    """Return seconds and bytes accessed of all runs of each computation."""
     if cost is None:
         return {}
     spent = {}
@@ -106,7 +106,7 @@ def find_trip_changes(
 def _pair_loops(
     base: Sequence[ComparedLoop], head: Sequence[ComparedLoop]
 ) -> Iterator[tuple[ComparedLoop, ComparedLoop]]:
-    """Pair loops of one op_name and line, else of one op_name, unless one side has more of them."""
+    """Pair loops by op_name and source line, then by op_name, where the counts are equal."""
     for by_line in (True, False):
         ours, theirs = _by_key(base, by_line=by_line), _by_key(head, by_line=by_line)
         paired = [key for key in ours if len(ours[key]) == len(theirs.get(key, ()))]
@@ -119,7 +119,7 @@ def _pair_loops(
 def _by_key(
     loops: Sequence[ComparedLoop], *, by_line: bool
 ) -> dict[tuple[str, ...], list[ComparedLoop]]:
-    """Return the loops by what two compilations have in common of them, in their order."""
+    """Return the loops by the key that is the same in two compilations, in order."""
     groups: dict[tuple[str, ...], list[ComparedLoop]] = defaultdict(list)
     for loop in loops:
         key = loop.key
@@ -130,10 +130,10 @@ def _by_key(
 def find_time_in_trips(
     base: Sequence[ComparedLoop], head: Sequence[ComparedLoop], change: TripChange
 ) -> tuple[float, int] | None:
-    """Return by how much the runs added or removed change the seconds and the bytes of a module.
+    """Return the change in seconds and bytes of a module that the changed trip count causes.
 
-    `base` and `head` are the loops of the final modules. None where these do not have the loops
-    with these trip counts, as where one was unrolled, or where one of them contains another.
+    `base` and `head` are the loops of the final modules. None if these do not have loops with the
+    given trip counts, for example after unrolling, or if one contains another.
     """
     final = [
         pair

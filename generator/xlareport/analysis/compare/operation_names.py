@@ -7,15 +7,15 @@ from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule
 
 _BUNDLES = frozenset({"tuple", "while", "conditional"})
-"""Instructions of several values: they pass on no op of one of them."""
+"""Instructions with several values; the op of one value is not passed to the others."""
 _Key = tuple[str, str]
 
 
 def name_operations(module: HloModule) -> Mapping[_Key, str]:
     """Return op_names by computation and instruction.
 
-    An instruction without one, such as a convert that a pass added, has that of the value that it
-    reads, through parameters of fusions; where no op made that value, that of the op that uses it.
+    An instruction without op_name, such as a convert that a pass added, gets that of its operand,
+    also through parameters of fusions; if the operand has none, that of its user.
     """
     order = callees_first(module)
     callers_first = module.computations if order is None else order[::-1]
@@ -34,7 +34,7 @@ def _name_by_operands(
     names: dict[_Key, str],
     fusions: dict[str, _Key],
 ) -> None:
-    """Name instructions by themselves and by what they read; note the fusions of computations."""
+    """Name instructions by their own op_name or their operands; record callers of fusions."""
     for instruction in computation.instructions:
         key = computation.name, instruction.name
         read = [names.get((computation.name, name), "") for name in instruction.operand_names]
@@ -53,7 +53,7 @@ def _name_by_operands(
 def _name_by_users(
     computation: Computation, names: dict[_Key, str], fusions: Mapping[str, _Key]
 ) -> None:
-    """Name what is still without a name by what uses it; a fused root by its fusion."""
+    """Name the remaining instructions by their users, and a fusion's root by the fusion."""
     home = computation.name
     for instruction in reversed(computation.instructions):
         if names.get((home, instruction.name)):

@@ -1,7 +1,7 @@
-"""What each framework op became in a module: its instructions, time and bytes, layers together.
+"""The instructions, time and bytes of each framework op in a module, summed over layers.
 
-Modules of two compilations have no names in common. The op_name, the scope and the line of the
-program are what an instruction keeps; one that has none belongs to what it reads.
+Instruction names of two compilations differ. The op_name, the scope and the source line stay the
+same; an instruction without op_name is counted with its operand.
 """
 
 from collections import Counter, defaultdict
@@ -30,20 +30,20 @@ class Phase(StrEnum):
     BACKWARD = "backward"
     RECOMPUTED = "recomputed"
     OTHER = ""
-    """Not differentiated, or not said."""
+    """Not differentiated, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperationKey:
-    """What two compilations of one program have in common of an instruction."""
+    """The key of an operation that is the same in two compilations of one program."""
 
     phase: Phase
     scope: str
-    """Named scopes; numbers are left open, so that layers are one: `layer_*/mlp`."""
+    """Named scopes with numbers replaced, so that layers are equal: `layer_*/mlp`."""
     op: str
-    """The framework's word, `dot_general`; empty where the dump does not tell."""
+    """The framework's op, `dot_general`; empty if unknown."""
     line: str
-    """`model.py:12`; empty where the dump does not tell."""
+    """`model.py:12`; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class Operation:
 
     key: OperationKey
     seconds: float
-    """The roofline time, what fusions contain by its share."""
+    """Roofline seconds; instructions in fusions get a share of the fusion's."""
     bytes: int
-    """Accessed; those of a fusion by estimate at what it contains."""
+    """Bytes accessed; instructions in fusions get an estimated share."""
     flops: int
     kernels: int
     """Instructions outside of fusions."""
@@ -66,7 +66,7 @@ class Operation:
 
 @lru_cache(maxsize=65536)
 def phase_of(op_name: str) -> Phase:
-    """Return the phase: `rematted_computation` is what jax.checkpoint runs again."""
+    """Return the phase of an op_name; `rematted_computation` marks recomputed ops."""
     if "rematted_computation" in op_name:
         return Phase.RECOMPUTED
     if "transpose(" in op_name:
@@ -83,7 +83,7 @@ def key_of(op_name: str, line: str) -> OperationKey:
 
 
 class _Sum:
-    """The instructions of one key, added up."""
+    """The summed instructions of one key."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -127,7 +127,7 @@ def list_operations(
 
 
 def _with_lines(sums: dict[OperationKey, _Sum]) -> dict[OperationKey, _Sum]:
-    """Return the sums, what has no line added to the costliest line of the same op."""
+    """Return the sums; those without a line are added to the costliest line of the same op."""
     lines: dict[tuple[str, ...], OperationKey] = {}
     for key, added in sums.items():
         known = lines.get(_without_line(key))
@@ -177,7 +177,7 @@ def _running(module: HloModule) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class OperationChange:
-    """One operation in both; None on the side that does not have it."""
+    """One operation in base and head; None on the side that does not have it."""
 
     key: OperationKey
     base: Operation | None
@@ -239,7 +239,7 @@ def _pair_rest(
     pairs: dict[OperationKey, OperationKey],
     mark: Callable[[OperationKey], tuple[str, ...]],
 ) -> None:
-    """Pair what is left and has the same mark, in the order of the lines."""
+    """Pair the remaining operations with the same mark, in the order of their lines."""
     taken = set(pairs.values())
     waiting: dict[tuple[str, ...], list[OperationKey]] = defaultdict(list)
     for key in sorted(theirs, key=_in_file):

@@ -1,4 +1,4 @@
-"""Which module of one dump is which of another: by name, program and signature, not by number."""
+"""Pairs the modules of two dumps by name, program and signature, not by number."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
@@ -10,7 +10,7 @@ from xlareport.knowledge.grades import Grade
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What a module is known by."""
+    """The data by which a module is paired."""
 
     key: str
     name: str
@@ -22,12 +22,12 @@ class Sketch:
     opcodes: tuple[tuple[str, int], ...]
     """Of the first snapshot that could be read."""
     contents: bytes = b""
-    """Which instructions the first snapshot has, in whatever order; empty where it is not known."""
+    """Digest of the first snapshot's instructions in any order; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModulePair:
-    """A module of the base and its continuation in the head; one of both may be None."""
+    """A module of the base and its counterpart in the head; one of them may be None."""
 
     base: int | None
     head: int | None
@@ -70,9 +70,10 @@ def pair_modules(
     head: Sequence[Sketch],
     mains: tuple[str | None, str | None] = (None, None),
 ) -> tuple[ModulePair, ...]:
-    """Pair modules, the surest rule first, in the order of both dumps; the rest is alone.
+    """Return pairs of modules, the most certain rule first, in the order of both dumps.
 
-    `mains` are the keys of the main programs, which are paired when nothing else pairs either.
+    Modules without a counterpart are alone. `mains` are the keys of the main programs, which are
+    paired if no other rule pairs them.
     """
     free_base, free_head = dict(enumerate(base)), dict(enumerate(head))
     pairs: list[ModulePair] = []
@@ -96,5 +97,5 @@ def pair_modules(
 
 
 def _order(pair: ModulePair) -> tuple[int, int]:
-    """Sort by the place in the head, where the reader is at home; what is gone comes last."""
+    """Return the sort key of a pair: position in the head; modules only in the base come last."""
     return (0, pair.head) if pair.head is not None else (1, pair.base or 0)

@@ -1,4 +1,4 @@
-"""What a pass did in one compilation and not in the other, in instructions by opcode."""
+"""Changes by a pass in one compilation only, as instruction counts by opcode."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ _MOST = 3
 _BOOKKEEPING = frozenset(
     {"get-tuple-element", "parameter", "tuple", "bitcast", "constant", "call", "reshape"}
 )
-"""Opcodes that come and go with the form of a text, and cost nothing."""
+"""Opcodes that only reflect the form of a text and cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class PassDifference:
 
     name: str
     in_head: bool
-    """It is the head that it changed, else the base."""
+    """Whether the head was changed, else the base."""
     opcode: str
     """The opcode of which it added or removed most."""
     count: int
-    """How many it added; negative where it removed some."""
+    """Number of instructions added; negative if they were removed."""
     steps: int
     """Snapshots that it led to."""
     number: int = 0
@@ -40,7 +40,7 @@ class PassDifference:
 
 
 def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
-    """Return the passes that changed something on one side only, what changed most first."""
+    """Return the passes that changed something on one side only, the largest change first."""
     if comparison.base is None or comparison.head is None:
         return ()
     if not same_dumped(comparison):
@@ -68,7 +68,7 @@ def same_dumped(comparison: Comparison) -> bool:
 
 @dataclass(slots=True)
 class _Work:
-    """What a pass changed in all its steps."""
+    """The changes of a pass in all its steps."""
 
     counts: Counter[str] = field(default_factory=Counter)
     steps: int = 0
@@ -77,7 +77,7 @@ class _Work:
 
 
 def _work(moments: Sequence[SnapshotDigest]) -> Mapping[str, _Work]:
-    """Return what each pass changed."""
+    """Return the changes of each pass."""
     work: dict[str, _Work] = {}
     for number, moment in enumerate(moments):
         if moment.after and moment.changes:

@@ -42,7 +42,7 @@ class GivenOperation:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What the first snapshot of a module tells of the program."""
+    """The facts about the program in the first snapshot of a module."""
 
     arguments: tuple[Given, ...]
     operations: tuple[GivenOperation, ...]
@@ -53,11 +53,11 @@ class Program:
     recomputed: int
     """Instructions that jax.checkpoint runs again."""
     barriers: int
-    """Optimization barriers, which keep what is recomputed from being merged."""
+    """Number of optimization barriers, which keep recomputed ops from being merged."""
     partitions: int
     replicas: int
     stacks: bool
-    """It has stack frames, which XLA writes since 2025."""
+    """Whether it has stack frames, which XLA writes since 2025."""
     loops: tuple[ComparedLoop, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""What changed in the program that the compiler was given: types, sizes, layers, donation, ops."""
+"""Changes in the program given to the compiler: types, sizes, layers, donation, ops."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 
 _NAMES = 4
 _CALL = "call"
-"""A function of the program, of which releases make more or fewer; what it does is inside."""
+"""Calls of functions: releases differ in their number; the work is inside."""
 _OF_TYPES = frozenset({"convert_element_type", "reduce_precision"})
 """Ops that come and go with types."""
 _OF_SHARDING = frozenset({"sharding_constraint", "psum", "all_gather", "pvary"})
@@ -20,7 +20,7 @@ _OF_RECOMPUTING = frozenset({"checkpoint", "remat", "remat2", "optimization_barr
 
 
 class ChangeKind(StrEnum):
-    """In what two programs differ."""
+    """The kind of difference between two programs."""
 
     TYPE = "dtype"
     SIZE = "size"
@@ -35,25 +35,25 @@ class ChangeKind(StrEnum):
 
 
 _SAME_OPERATIONS = frozenset({ChangeKind.LOOPS, ChangeKind.DONATION})
-"""Changes beside which a program has as many of each op as before."""
+"""Changes that leave the number of each op as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramChange:
-    """One way in which two programs differ."""
+    """One difference between two programs."""
 
     kind: ChangeKind
     base: str
-    """What the base has: a type, a size, how many layers; empty where there is nothing to say."""
+    """The value in the base: a type, size or number of layers; empty if not applicable."""
     head: str
     count: int = 0
     """Arguments or instructions that it concerns."""
     names: tuple[str, ...] = ()
-    """Of the first of them."""
+    """Names of the first few."""
     lines: tuple[str, ...] = ()
-    """Source lines of the first of them, where the dump tells them."""
+    """Source lines of the first few, if known."""
     bytes: int = 0
-    """Of what it concerns, as the head has it; 0 where that says nothing."""
+    """Bytes of what changed, in the head; 0 if not applicable."""
 
 
 def find_program_changes(base: Program, head: Program) -> tuple[ProgramChange, ...]:
@@ -221,7 +221,7 @@ def _donation(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
 
 
 def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterator[ProgramChange]:
-    """Yield ops that only one side has, beside those that come with a change that is known."""
+    """Yield ops that only one side has, without those that known changes explain."""
     explained = {
         *(_OF_TYPES if ChangeKind.TYPE in known else ()),
         *(_OF_SHARDING if ChangeKind.SHARDING in known else ()),
@@ -244,7 +244,7 @@ def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterato
 
 
 def _lines_of(base: Program, head: Program, ops: set[str]) -> tuple[str, ...]:
-    """Return the lines of ops; where some are on one side only, of these."""
+    """Return the source lines of ops, preferably of those that only one side has."""
     keys = {operation.key for operation in base.operations}
     other = {operation.key for operation in head.operations}
     named = [
@@ -258,7 +258,7 @@ def _lines_of(base: Program, head: Program, ops: set[str]) -> tuple[str, ...]:
 
 
 def _opcodes(program: Program) -> Counter[str]:
-    """Count the instructions of each opcode."""
+    """Return the number of instructions of each opcode."""
     counts = Counter[str]()
     for operation in program.operations:
         counts.update(dict(operation.opcodes))
@@ -267,7 +267,7 @@ def _opcodes(program: Program) -> Counter[str]:
 
 
 def _counted(program: Program, explained: set[str]) -> Counter[str]:
-    """Count the instructions of each op; where the dump has no op_names, of each opcode."""
+    """Return the number of instructions of each op; without op_names, of each opcode."""
     counts = Counter[str]()
     for operation in program.operations:
         if operation.key.op and all(name == _CALL for name, _ in operation.opcodes):

@@ -1,4 +1,4 @@
-"""The sketch of a module, made in one process: what pairs and compares it, read once."""
+"""The sketch of a module, made in one process: the data that pairs and compares it."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
 
 _TUNED = frozenset({"backend_config"})
-"""What autotuning writes into instructions."""
+"""Attributes that autotuning writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _device(module: ParsedModule) -> str:
 
 
 def unreadable_sketch(files: ModuleFiles, reason: str) -> SketchedModule:
-    """Return what represents a module that could not be read."""
+    """Return the sketch that stands for a module that could not be read."""
     analysis = unreadable_module(files, reason)
     sketch = Sketch(files.key, files.name, b"", b"", "", ())
     return SketchedModule(analysis, Sketched(analysis.summary, sketch, (), b""))

@@ -1,4 +1,4 @@
-"""Three dumps or more side by side: how the figures of the main program grow, and the odd one."""
+"""Three or more dumps side by side: growth of the main program's figures, and the outlier."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,28 +17,28 @@ FIGURES = (
     "kernels",
     "collectives",
 )
-"""The figures by which a dump can be the odd one."""
+"""The figures that are checked for an outlier."""
 _TO_DEVIATION = 1.4826
 """From the median of absolute deviations to the deviation of normal noise."""
 _ODD = 4.0
 """Deviations from the median beyond which a dump is not like the others."""
 _SMALLEST = 0.05
-"""A share of the median below which nothing is odd."""
+"""Smallest relative distance from the median of an outlier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the dumps, with the main program's figures."""
+    """One of the dumps, with the figures of its main program."""
 
     path: str
     module: str | None
     """The main program's name; None where none is known."""
     figures: Mapping[str, int]
-    """Those that are known."""
+    """The known figures by name."""
     verdict: Verdict = NO_VERDICT
     """Against the first dump."""
     causes: tuple[Cause, ...] = ()
-    """The first cause of what differs from the first dump; empty where nothing does."""
+    """The first cause of a difference from the first dump; empty if nothing differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ class Odd:
 
 
 def find_odd(members: Sequence[Member]) -> Odd | None:
-    """Return the dump whose figure is farthest from the median, as a share of it.
+    """Return the dump whose figure is farthest from the median, relative to the median.
 
-    None where no figure is off by four deviations and five percent, or where figures only grow or
-    only shrink from dump to dump, as in a sweep over sizes.
+    None if no figure is off by four deviations and five percent, or if figures only grow or only
+    shrink from dump to dump, as in a sweep over sizes.
     """
     odds = [odd for figure in FIGURES if (odd := _odd_by(members, figure)) is not None]
     return max(odds, key=_distance, default=None)

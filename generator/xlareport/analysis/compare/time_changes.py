@@ -1,7 +1,7 @@
-"""Two profiles of one module: what became slower, instruction by instruction.
+"""Two profiles of one module: which instructions became slower.
 
-Times are own times in one run of the module. Instructions are joined as the matching of
-both optimised modules says. What a fusion contains counts for the fusion that ran.
+Times are own times in one run of the module. Instructions are joined by the matching of the two
+optimized modules. An instruction in a fusion counts as part of the fusion.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ from xlareport.runtime.faults import guard
 from xlareport.runtime.graphs import forest
 
 MOST = 2_000
-"""Instructions of one module that are listed; of more, those in between are left out."""
+"""Limit on listed instructions of a module; the middle ones are left out."""
 _MICROSECONDS = 1e6
 """In a second."""
 _SURE = 2.0
@@ -47,7 +47,7 @@ _NO_SCOPE = "no scope"
 
 @dataclass(frozen=True)
 class Timed:
-    """A module as it was left, with what a profiler saw of it."""
+    """A final module with its profile."""
 
     module: HloModule
     times: ModuleTimes
@@ -59,12 +59,12 @@ class Timed:
 
     @cached_property
     def runs(self) -> int:
-        """How often it ran; where runs are not told apart, to go by its entry."""
+        """Number of runs; if runs cannot be separated, estimated from the entry's executions."""
         return find_runs(self.times).count or count_executions(self.times, self.module) or 1
 
     @property
     def seconds(self) -> float:
-        """How long one run took."""
+        """Seconds of one run."""
         return total_microseconds(self.times) / self.runs / 1e6
 
     @property
@@ -79,18 +79,18 @@ class Timed:
 
     @cached_property
     def cut(self) -> Cut | None:
-        """What the trace recorded too seldom; then no time is that of a whole run."""
+        """What the trace recorded too seldom, so that no time is that of a whole run."""
         counts = count_cost(self.module).instructions
         executions = {key: count.executions for key, count in counts.items()}
         return find_cut(join_profile(self.times, self.module, {}), executions)
 
     def own(self, names: Iterable[str]) -> float:
-        """Return the own time of instructions in one run."""
+        """Return the own seconds of instructions in one run."""
         result = (self.times.instructions[name].own for name in names)
         return sum(result) * PICOSECOND / self.runs
 
     def error(self, names: Iterable[str]) -> float | None:
-        """Return the standard error of that time; None where something ran only once."""
+        """Return the standard error of `own`; None if an instruction ran only once."""
         seen = [self.times.instructions[name] for name in names]
         if any(op_time.count < 2 for op_time in seen):
             return None
@@ -102,20 +102,20 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class TimeChange:
-    """What a profiler saw of an instruction in both, in microseconds of one run."""
+    """The profiled times of an instruction in base and head, in microseconds of one run."""
 
     base: tuple[str, ...]
-    """Its names; several where some became one or one became several, none where it is new."""
+    """Names in the base; several after a merge or split, none for a new instruction."""
     head: tuple[str, ...]
     before: float
-    """Own time: without what ran inside of it."""
+    """Own time: without instructions that ran inside it."""
     after: float
     grade: Grade
     """How sure it is that these are the same work."""
     certain: bool | None
-    """The times differ by more than chance; None where that cannot be said."""
+    """Whether the times differ by more than chance; None if unknown."""
     what: str
-    """What changed in its compilation."""
+    """The changes in its compilation."""
 
     @property
     def more(self) -> float:
@@ -139,21 +139,21 @@ class ComparedTimes:
     base_runs: int
     head_runs: int
     before: float
-    """Microseconds of one run, from its first instruction to its last."""
+    """Microseconds of one run, from the first instruction to the last."""
     after: float
     grade: str
-    """`guessed` where several modules of the name may be the one that ran."""
+    """`guessed` if several modules with the name may be the one that ran."""
     slower: int
     """Instructions that slower outside noise."""
     instructions: tuple[TimeChange, ...]
-    """What became slowest first; of many the first and the last."""
+    """The largest slowdown first; of many, the first and the last."""
     left_out: int
     scopes: tuple[ScopeChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimingTask:
-    """Two modules with what profilers saw of modules of their names."""
+    """Two modules with the profiles of modules with their names."""
 
     base: ModuleFiles
     head: ModuleFiles
@@ -212,9 +212,9 @@ def _compared(base: Timed, head: Timed) -> ComparedTimes:
 
 
 def keep_best_joined(timings: Mapping[int, tuple[TimingTask, Timing]]) -> dict[int, Timing]:
-    """Keep, of modules of one name, those of which the profiles name most instructions.
+    """Return, among modules with the same name, those that join the most instructions.
 
-    Several of a name that join equally many are guesses.
+    If several join equally many, their grade is a guess.
     """
     kept = {}
     for place, (task, timing) in timings.items():
@@ -232,7 +232,7 @@ def _same_name(task: TimingTask, other: TimingTask) -> bool:
 
 
 def compare_times(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
-    """Join both profiles, what became slowest first."""
+    """Return the joined times of both profiles, the largest slowdown first."""
     same = base.module.computations == head.module.computations
     join = _Join(base, head, None if same else match(base.module, head.module))
     time_changes = (join.change(names) for names in join.groups())
@@ -245,7 +245,7 @@ def compare_times(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
 
 
 def scope_changes(base: Timed, head: Timed) -> tuple[ScopeChange, ...]:
-    """Sum both profiles up by scope, what became slowest first."""
+    """Return both profiles summed by scope, the largest slowdown first."""
     ours, theirs = _scopes(base), _scopes(head)
     scope_changes = (
         ScopeChange(name, ours[name] * _MICROSECONDS, theirs[name] * _MICROSECONDS)
@@ -268,14 +268,14 @@ def _scopes(side: Timed) -> Counter[str]:
 
 
 class _Join:
-    """What was measured in both, and which of it is the same work."""
+    """Groups the measured instructions of base and head that do the same work, by a matching."""
 
     def __init__(self, base: Timed, head: Timed, matching: Matching | None) -> None:
         self._base, self._head, self._matching = base, head, matching
         self._seen = frozenset(base.measured)
 
     def groups(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Yield the names in base and head that continue in one another."""
+        """Yield the names in base and head that continue each other."""
         links: dict[tuple[str, str], list[tuple[str, str]]] = {
             ("base", name): [] for name in self._base.measured
         }
@@ -289,7 +289,7 @@ class _Join:
             yield tuple(names["base"]), tuple(names["head"])
 
     def _sources(self, name: str) -> set[str]:
-        """Return what was measured in the base and continues in an instruction of the head."""
+        """Return the measured instructions of the base that one of the head continues."""
         computation, instruction = self._head.places[name]
         sources = self._before(Place(computation.name, name))
         if not sources and instruction.opcode == "fusion":
@@ -325,7 +325,7 @@ class _Join:
         return None
 
     def change(self, names: tuple[tuple[str, ...], tuple[str, ...]]) -> TimeChange:
-        """Return what was measured of a group, and what changed in its compilation."""
+        """Return the times of a group, and the changes in its compilation."""
         base, head = names
         errors = self._base.error(base), self._head.error(head)
         before, after = self._base.own(base), self._head.own(head)

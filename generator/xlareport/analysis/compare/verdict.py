@@ -1,7 +1,7 @@
-"""Whether what differs matters: the time and the memory of the main program, and how sure that is.
+"""Whether a difference matters: time and memory of the main program, and the certainty.
 
-Time is measured where profilers saw both sides, else the roofline time. Memory is the peak
-that the dump tells, else what is allocated.
+Time is measured if both sides have profiles, else the roofline time. Memory is the peak if the dump
+states it, else the allocated memory.
 """
 
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ _NOISE = 0.005
 _ESTIMATED_NOISE = 0.01
 """The same of an estimate."""
 _RESOLUTION = 0.1
-"""A share: an estimate for a device that is only guessed does not tell a smaller change from none.
+"""Relative change that an estimate for a guessed device can resolve.
 
-Such an estimate has neither latency nor launches, and its speeds are those of no real chip.
+Such an estimate has neither latency nor launch overhead, and its speeds are of no real chip.
 """
 _LEAST_WORK = 0.01
 """A share by which FLOPs must change for the change of the time to be held against it."""
@@ -40,7 +40,7 @@ _GRADES = {"exact": Grade.MATCHED, "matched": Grade.MATCHED, "chosen": Grade.MAT
 
 
 class Direction(StrEnum):
-    """What became of a figure."""
+    """The direction of a figure's change."""
 
     SAME = "same"
     MORE = "more"
@@ -49,7 +49,7 @@ class Direction(StrEnum):
 
 
 class Basis(StrEnum):
-    """What a judgement rests on."""
+    """The source of a judgement."""
 
     MEASURED = "measured"
     ROOFLINE = "roofline"
@@ -62,7 +62,7 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One figure of both sides and what it says."""
+    """One figure of both sides, and its assessment."""
 
     direction: Direction
     basis: Basis
@@ -79,7 +79,7 @@ class Judgement:
 
     @property
     def is_resolved(self) -> bool:
-        """Whether a change is more than such a figure can tell from none."""
+        """Return whether a change is larger than the figure's resolution."""
         if self.basis is not Basis.ROOFLINE or self.grade is not Grade.GUESSED:
             return True
         change = self.quantity.change if self.quantity else None
@@ -108,7 +108,7 @@ class WorkChange:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the head costs against the base."""
+    """The cost of the head relative to the base."""
 
     time: Judgement
     memory: Judgement
@@ -127,7 +127,7 @@ NO_VERDICT = Verdict(_UNKNOWN, _UNKNOWN)
 
 
 def judge(comparison: Comparison, times: ComparedTimes | None) -> Verdict:
-    """Judge one pair of modules; what only one side has cannot be judged."""
+    """Return the verdict on a pair of modules; modules of one side cannot be judged."""
     quantities = {quantity.name: quantity for quantity in comparison.quantities}
     if comparison.base is None or comparison.head is None:
         return NO_VERDICT
@@ -141,7 +141,7 @@ def judge(comparison: Comparison, times: ComparedTimes | None) -> Verdict:
 
 
 def change_of_work(time: Judgement, flops: Quantity | None) -> WorkChange | None:
-    """Hold a change of the time against that of FLOPs; None where either is not known, or small."""
+    """Return a change of time beside that of FLOPs; None if either is unknown or small."""
     known = time.quantity
     if time.direction is Direction.UNKNOWN or known is None or known.change is None:
         return None
@@ -155,9 +155,9 @@ def change_of_work(time: Judgement, flops: Quantity | None) -> WorkChange | None
 def _work(
     comparison: Comparison, quantities: Mapping[str, Quantity], time: Judgement
 ) -> WorkChange | None:
-    """Return how the work changed with the program, where all FLOPs of both sides are known.
+    """Return how the work changed with the program, if all FLOPs of both sides are known.
 
-    What is recomputed is no more work of the program than before.
+    Recomputation does not count as more work of the program.
     """
     unknown = quantities.get("unknown_ops")
     work = change_of_work(time, quantities.get("flops"))
@@ -221,9 +221,9 @@ def _memory(comparison: Comparison, quantities: Mapping[str, Quantity]) -> Judge
 
 
 def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:
-    """Judge by the peak where both sides know it, else by what is allocated.
+    """Return the judgement of the peak if both sides have one, else of the allocated memory.
 
-    Where the peaks are the same and more or less is allocated, that is what changed.
+    If the peaks are equal and the allocated memory differs, that is the change.
     """
     judgements = [
         Judgement(_direction(quantity), basis, Grade.EXACT, quantity)

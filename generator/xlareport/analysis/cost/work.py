@@ -40,9 +40,9 @@ class Products:
     known: dict[str, Counter[tuple[bool, str]]] = field(default_factory=dict)
 
     def of(self, local: Local, *, products: bool) -> tuple[tuple[str, int], ...]:
-        """Return (kind, flops) of an instruction and what it fuses or applies.
+        """Return (kind, flops) of an instruction, including its fused or applied computations.
 
-        The kind of a product is as `product_kind` has it, that of other work a type of elements.
+        The kind of a matmul is that of `name_product`, the kind of other work an element type.
         """
         return tuple(
             sorted(
@@ -110,7 +110,7 @@ class InstructionCost(WorkFigures):
     """What one run of an instruction costs; a fusion with its computation. None is not known."""
 
     matrix_flops: tuple[tuple[str, int], ...]
-    """Those of the flops that are matrix products, by kind: see `precision.product_kind`."""
+    """The FLOPs of matmuls, by kind: see `name_product`."""
     executions: int | None
     """How often a run of the module runs it; None where that is not known."""
     counted: int

@@ -21,7 +21,7 @@ class ProductRow:
     instruction: str
     precision: Precision
     kind: str
-    """As `product_kind` has it."""
+    """The result of `name_product`."""
     unit: str
     """What the device makes of it, in words."""
     flops: int

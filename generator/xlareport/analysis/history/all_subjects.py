@@ -10,9 +10,9 @@ from xlareport.hlo.model import Computation, HloModule
 
 
 def list_subjects(snapshots: SnapshotSequence) -> Iterator[Subject]:
-    """Yield what is in the last snapshot outside of fusions, then the ops of the first.
+    """Yield each instruction of the last snapshot outside of fusions, then the ops of the first.
 
-    An op is all instructions of one op_name; an instruction without one stands for itself.
+    An op is all instructions with one op_name; an instruction without op_name is its own subject.
     """
     last = len(snapshots.modules) - 1
     for place in _outside_of_fusions(snapshots.modules[last]):

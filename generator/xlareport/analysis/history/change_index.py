@@ -13,7 +13,7 @@ _Stages = Mapping[Place | str, list[int]]
 
 
 class ChangeIndex:
-    """Of which places and computations the matchings speak. All others continue as they were."""
+    """Places and computations that pairings cover, by snapshot; all others are unchanged."""
 
     def __init__(self, matchings: Iterable[tuple[int, Matching]]) -> None:
         """Take the matchings in their order, each with the index of the snapshot after it."""

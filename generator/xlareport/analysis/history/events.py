@@ -1,4 +1,4 @@
-"""What can happen to an instruction at a step, and what the matching says happened."""
+"""The events of an instruction's history, derived from matchings."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,12 +16,12 @@ from xlareport.knowledge.grades import Grade, weakest
 
 
 class Event(StrEnum):
-    """What happened to an instruction at a snapshot."""
+    """The kind of change of an instruction in a step."""
 
     FIRST = "in the input"
     ADDED = "added"
     CREATED = "created"
-    """A fusion or call, from what it holds."""
+    """A new fusion or call, created from its contents."""
     RENAMED = "renamed"
     CHANGED = "changed"
     MOVED = "moved"
@@ -48,11 +48,11 @@ class HistoryEvent(NamedTuple):
     """The index of the snapshot in which it is seen."""
     event: Event
     instruction: Place
-    """Where the instruction is then; where it stood, if it is gone."""
+    """Place of the instruction in the snapshot; its last place if it was removed."""
     sources: tuple[Place, ...]
-    """What it came from, in the snapshot before."""
+    """The instructions that it came from, in the previous snapshot."""
     targets: tuple[Place, ...]
-    """What it became."""
+    """The instructions that it became."""
     confidence: Grade
     reason: str
 
@@ -67,7 +67,7 @@ def addition(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
 
 
 def removal(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
-    """Return the event of a place that nothing of the snapshot after continues."""
+    """Return the event of an instruction without a continuation in the next snapshot."""
     if pairing is None:
         return HistoryEvent(
             stage, Event.REMOVED, place, (), (), Grade.GUESSED, "no trace was found"
@@ -93,7 +93,7 @@ _EVENTS = {
 def events_between(
     matching: Matching, stage: int, pairing: Pairing | None, places: tuple[Place, Place]
 ) -> Iterator[HistoryEvent]:
-    """Yield what happened between two places that continue each other, if anything did."""
+    """Yield the change between two places that continue each other, if there is any."""
     known = next(_events_between(matching, stage, pairing, places), None)
     types = operand_types(matching, *places)
     if types and known is None:
@@ -136,7 +136,7 @@ def _events_between(
 
 
 def _with_taken_in(matching: Matching, pairing: Pairing, known: HistoryEvent) -> HistoryEvent:
-    """Return the event of a fusion with what it took in beside its former self."""
+    """Return the event of a fusion, extended by the instructions that were fused into it."""
     if not pairing.taken_in:
         return known
     taken_in = [f"%{place.instruction}" for place in outermost(matching.before, pairing.taken_in)]

@@ -22,7 +22,7 @@ from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
 
 _MOST_TRAILS = 8
-"""Instructions that became one whose histories are told."""
+"""Limit on merged instructions whose histories are included."""
 
 
 TrailPoint: TypeAlias = tuple[int, Place]
@@ -30,12 +30,12 @@ TrailPoint: TypeAlias = tuple[int, Place]
 
 
 class TrailLink(NamedTuple):
-    """What happened to a place at one step of its trail, and where the trail continues."""
+    """The events of an instruction at a step, and where its trail continues."""
 
     events: tuple[HistoryEvent, ...]
     following: TrailPoint | None = None
     joined: tuple[TrailPoint, ...] = ()
-    """Where the trails of what became one with it continue."""
+    """Where the trails of instructions that were merged with it continue."""
 
 
 class SnapshotSequence:
@@ -44,7 +44,7 @@ class SnapshotSequence:
     def __init__(
         self, modules: Sequence[HloModule], matchings: dict[int, Matching] | None = None
     ) -> None:
-        """Keep the modules; `matchings` are those already made, by the index of the one after."""
+        """Keep the modules; `matchings` are existing ones, by the index of the later snapshot."""
         self.modules = modules
         self._matchings = matchings if matchings is not None else {}
         self._change_index: ChangeIndex | None = None
@@ -52,10 +52,10 @@ class SnapshotSequence:
         self._after: dict[TrailPoint, TrailLink] = {}
         self._events: dict[HistoryEvent, HistoryEvent] = {}
         self.histories: dict[TrailPoint, tuple[HistoryEvent, ...]] = {}
-        """What `history` returned, by snapshot and place: many subjects ask for the same one."""
+        """Results of `history` by snapshot and place, because many subjects share them."""
 
     def into(self, stage: int) -> Matching | None:
-        """Return the matching that leads to a snapshot; None where nothing changed."""
+        """Return the matching with the previous snapshot; None if nothing changed."""
         before, after = self.modules[stage - 1], self.modules[stage]
         if before is after:
             return None
@@ -74,14 +74,14 @@ class SnapshotSequence:
         return self._change_index
 
     def link_before(self, point: TrailPoint) -> TrailLink:
-        """Return what led to a place at a step; many trails share it, so it is found out once."""
+        """Return the events that led to a place, at its latest change; cached."""
         link = self._before.get(point)
         if link is None:
             link = self._before[point] = self._shared(_link_before(self, *point))
         return link
 
     def link_after(self, point: TrailPoint) -> TrailLink:
-        """Return what became of a place at a step, found out once."""
+        """Return the events of a place at its next change; cached."""
         link = self._after.get(point)
         if link is None:
             link = self._after[point] = self._shared(_link_after(self, *point))
@@ -91,7 +91,7 @@ class SnapshotSequence:
         return link._replace(events=tuple(map(self.share, link.events)))
 
     def share(self, event: HistoryEvent) -> HistoryEvent:
-        """Return the one event of this sequence that equals an event: equal ones are identical."""
+        """Return the first equal event of this sequence: equal events are identical objects."""
         return self._events.setdefault(event, event)
 
 
@@ -130,16 +130,16 @@ def _link_after(snapshots: SnapshotSequence, number: int, place: Place) -> Trail
 
 
 def _equals(pairing: Pairing | None) -> tuple[Place, ...]:
-    """Return what became one with the partner of an instruction."""
+    """Return the instructions that were merged or combined with the partner of an instruction."""
     together = pairing is not None and pairing.relation in (Relation.COMBINED, Relation.MERGED)
     return pairing.before[1:] if pairing is not None and together else ()
 
 
 def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
-    """Return the whole history of what is at a place in a snapshot; empty if nothing does.
+    """Return the history of the instruction at a place; empty if there is none.
 
-    Of what was merged or combined it is the history of each, the first few of many. Events are
-    distinct and by snapshot; equal ones of one sequence are identical.
+    A merged or combined instruction has the history of each source, up to a limit. Events are
+    distinct and sorted by snapshot; equal events of a sequence are identical objects.
     """
     known = snapshots.histories.get((stage, place))
     if known is None:
@@ -151,7 +151,7 @@ def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[Hist
 
 
 def order_by_stage(events: Sequence[HistoryEvent]) -> tuple[HistoryEvent, ...]:
-    """Return the distinct ones of the events of one sequence, in which equal ones are identical."""
+    """Return the distinct events of one sequence, sorted by snapshot."""
     distinct = dict(zip(map(id, events), events, strict=True))
     return tuple(sorted(distinct.values(), key=attrgetter("stage")))
 
@@ -159,7 +159,7 @@ def order_by_stage(events: Sequence[HistoryEvent]) -> tuple[HistoryEvent, ...]:
 def descendants(
     snapshots: SnapshotSequence, stage: int, places: Sequence[Place]
 ) -> tuple[Place, ...]:
-    """Return every instruction of the last snapshot that does the work of the given ones."""
+    """Return the instructions of the last snapshot that do the work of the given ones."""
     current = list(places)
     for number in range(stage + 1, len(snapshots.modules)):
         matching = snapshots.into(number)
@@ -172,7 +172,7 @@ def descendants(
 def ancestors(
     snapshots: SnapshotSequence, stage: int, places: Sequence[Place]
 ) -> tuple[Place, ...]:
-    """Return every instruction of the first snapshot whose work the given ones do."""
+    """Return the instructions of the first snapshot whose work the given ones do."""
     current = list(places)
     for number in range(stage, 0, -1):
         matching = snapshots.into(number)
@@ -208,7 +208,7 @@ def beginnings(
 
 
 def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
-    """Yield what a new fusion or call holds that comes from nothing."""
+    """Yield the instructions in a new fusion or call that have no source."""
     pairing, holder = matching.pairing_after(place), matching.after.find(*place)
     if pairing is None or holder is None or pairing.relation not in _NEW_HOLDER:
         return
@@ -246,10 +246,10 @@ def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
 
 
 def heirs_of(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
-    """Return what does the work of what a pairing has before.
+    """Return the instructions that do the work of the pairing's old instructions.
 
-    The parts of an expansion are new, its last one does the work; a call that was inlined did more
-    than to bring the literals that it needed, if it did anything else.
+    For an expansion this is the last of the new instructions; for an inlined call it is all but
+    literals, if there are others.
     """
     if pairing.relation is Relation.EXPANDED:
         return pairing.after[:1]
@@ -260,9 +260,9 @@ def heirs_of(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
 
 
 def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
-    """Return what an instruction came from, in the snapshot before.
+    """Return the instructions that an instruction came from, in the previous snapshot.
 
-    A fusion or call that holds more than literals comes from none: every module has equal ones.
+    Literals in a fusion or call are left out if it has other sources: every module has equal ones.
     """
     pairing = matching.pairing_after(place)
     if pairing is not None:
@@ -294,7 +294,7 @@ def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[His
 
 
 def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
-    """Yield what became of a place."""
+    """Yield the events of an instruction after a snapshot."""
     number = snapshots.change_index.step_from(place, stage)
     at: TrailPoint | None = (len(snapshots.modules) if number is None else number, place)
     while at is not None:

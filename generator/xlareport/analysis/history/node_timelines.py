@@ -1,7 +1,7 @@
 """Lifetimes of instructions over the snapshots, by matching.
 
-A node is one instruction over all snapshots, under whatever name, as long as matchings pair it.
-Only computations that differ between two snapshots are read.
+A node is one instruction over all snapshots, under any name, as long as matchings pair it. Only
+computations that differ between two snapshots are read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,17 +15,17 @@ from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 NodeNumbers = Mapping[str, int]
-"""The number of each instruction's node in a computation, by name."""
+"""Node numbers of a computation's instructions, by name."""
 
 NO_NODE = -1
-"""The number for an operand that names nothing."""
+"""Node number of an operand whose name is not defined."""
 
 _SAME = frozenset({Relation.SAME, Relation.REPLACED, Relation.REWRITTEN})
 
 
 @dataclass(slots=True)
 class NodeVersion:
-    """One node over successive snapshots in which it reads the same."""
+    """A node over successive snapshots in which its text is the same."""
 
     node: int
     instruction: Instruction
@@ -43,16 +43,16 @@ class NodeVersion:
 
 @dataclass(slots=True)
 class ComputationTimeline:
-    """One computation over all snapshots."""
+    """A computation over all snapshots."""
 
     number: int
     """Its place in the list of all."""
     names: list[tuple[int, str]] = field(default_factory=list)
-    """The names that it had, each with the index of the first snapshot in which it did."""
+    """Its names, each with the index of the first snapshot that uses the name."""
     versions: list[NodeVersion] = field(default_factory=list)
     """In the order in which they begin."""
     frames: list[int] = field(default_factory=list)
-    """The indices of the snapshots in which it is new or differs from the one before."""
+    """Indices of the snapshots in which it is new or differs from the previous snapshot."""
     end: int = 0
     """The index of the first snapshot without it, or how many snapshots there are."""
 
@@ -84,7 +84,7 @@ class _TimelineBuilder:
         self._next = 0
 
     def add(self, number: int, module: HloModule, matching: Matching | None) -> None:
-        """Take in a snapshot that differs from the one before."""
+        """Add a snapshot that differs from the previous one."""
         nodes: dict[str, NodeNumbers] = {}
         touched = _touched(matching)
         former = {
@@ -109,7 +109,7 @@ class _TimelineBuilder:
         self._nodes, self._timelines = nodes, timelines
 
     def _timeline(self, number: int, name: str, former: str) -> ComputationTimeline:
-        """Return the timeline of a computation by the name that it had; a new one if none did."""
+        """Return the timeline of the computation with the former name, or a new one."""
         timeline = self._timelines.pop(former, None)
         if timeline is None:
             timeline = ComputationTimeline(len(self.timelines), end=self._count)
@@ -122,7 +122,7 @@ class _TimelineBuilder:
     def _named(
         self, computation: Computation, kept: NodeNumbers, origins: Mapping[str, Place | None]
     ) -> NodeNumbers:
-        """Return the node of each instruction: that of its partner before, else a new one."""
+        """Return node numbers of instructions: that of the predecessor, else a new one."""
         taken: set[int] = set()
         named: dict[str, int] = {}
         for instruction in computation.instructions:
@@ -175,13 +175,13 @@ class _TimelineBuilder:
 
 
 def _moved(kept: NodeNumbers, named: NodeNumbers) -> frozenset[str]:
-    """Return the names in a computation that have another node than before, or only one of both."""
+    """Return the names whose node differs, or that only one of the snapshots has."""
     return frozenset(name for name, _ in kept.items() ^ named.items())
 
 
 @dataclass(frozen=True, slots=True)
 class _Steady:
-    """What in a computation that differs is as it was in the snapshot before."""
+    """The unchanged instructions of a changed computation, compared with the previous snapshot."""
 
     before: Mapping[str, Instruction]
     """The instructions that it had, by name."""
@@ -201,15 +201,15 @@ class _Steady:
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """What a matching says of the snapshot after it."""
+    """The computations and instructions of a snapshot that its matching covers."""
 
     names: Mapping[str, str]
-    """Names that computations had before, by the new ones."""
+    """Previous names of computations, by their new names."""
     origins: Mapping[str, Mapping[str, Place | None]]
-    """What the instructions of which pairings speak were, by computation and name."""
+    """Predecessors of the instructions that pairings cover, by computation and name."""
 
     def leaves(self, computation: Computation, matching: Matching | None) -> bool:
-        """Return whether a computation is the one before, with nothing to tell of it."""
+        """Return whether a computation is the same object as before, without pairings."""
         if matching is None or computation.name in self.origins:
             return False
         return matching.before.by_name.get(computation.name) is computation
@@ -225,7 +225,7 @@ def _touched(matching: Matching | None) -> _Touched:
 
 
 def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
-    """Yield what each place was of which a pairing speaks: its primary partner, if it is its."""
+    """Yield each new place that a pairing covers, with its primary predecessor or None."""
     for pairing in matching.pairings:
         for place in pairing.after:
             result = matching.pairing_after(place)
@@ -241,7 +241,7 @@ def _version(
     nodes: NodeNumbers,
     timelines: Mapping[str, ComputationTimeline],
 ) -> NodeVersion:
-    """Return what an instruction is from a snapshot on; how long, is not known yet."""
+    """Return the version of an instruction that begins at a snapshot; its end is set later."""
     controls: tuple[str, ...] = ()
     if "control-predecessors" in instruction.attributes_text:
         controls = control_predecessors(instruction)

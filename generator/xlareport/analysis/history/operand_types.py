@@ -1,6 +1,6 @@
-"""Element types of what products read: a pass that changes them changes the numbers.
+"""Element types of the operands of matmuls: a pass that changes them changes numerics.
 
-The line of a product stays as it was where only the type of an operand is another.
+The line of a matmul stays the same when only the type of an operand changes.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def operand_types(matching: Matching, before: Place, after: Place) -> str:
 
 
 def _types(module: HloModule, place: Place) -> list[str] | None:
-    """Return the element types of the factors; None of what is no product, or reads tuples."""
+    """Return the operands' element types; None for other opcodes and tuple operands."""
     line = module.find(*place)
     if line is None or family_of(line) != _PRODUCT:
         return None

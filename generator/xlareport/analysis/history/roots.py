@@ -1,4 +1,4 @@
-"""Ancestors of the last snapshot's instructions in the first, and descendants, in one walk."""
+"""First and last snapshot: ancestors and descendants of all instructions, in one walk."""
 
 from collections.abc import Iterator, Mapping
 
@@ -51,14 +51,14 @@ def _own(module: HloModule) -> Relatives:
 
 
 def _sources(matching: Matching) -> Iterator[tuple[Place, Places]]:
-    """Yield what each place after that a pairing speaks of came from."""
+    """Yield each new place that a pairing covers, with the places that it came from."""
     for pairing in matching.pairings:
         for place in pairing.after:
             yield place, sources_of(matching, place)
 
 
 def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
-    """Yield what each place before that a pairing speaks of became."""
+    """Yield each old place that a pairing covers, with the places that do its work afterwards."""
     for pairing in matching.pairings:
         for place in pairing.before:
             result = matching.pairing_before(place)
@@ -72,10 +72,10 @@ def _carried(
     new_places: Mapping[Place, Places],
     places: Relatives,
 ) -> Relatives:
-    """Take relatives from the snapshot `near` to its neighbour; what both share keeps its own.
+    """Translate the relatives of instructions from snapshot `near` to the adjacent snapshot `far`.
 
-    `names` are computations of `far` that go by another name in `near`, `told` what its places are
-    there where pairings speak of them.
+    Unchanged computations are shared. `names` are the names in `near` of renamed computations of
+    `far`; `new_places` gives the places in `near` of instructions that a pairing covers.
     """
     carried: dict[str, dict[str, Places]] = {}
     shared: dict[str, Mapping[str, Places]] = {}

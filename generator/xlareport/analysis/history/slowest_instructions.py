@@ -1,4 +1,4 @@
-"""Which step made the slowest instructions of a module as it was left."""
+"""The steps that created the slowest instructions of a final module."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Made:
 
     instruction: str
     stage: int
-    """The index of the snapshot that has it first; 0 for what came with the program."""
+    """The index of the first snapshot that contains it; 0 if it is part of the input."""
     grade: Grade
 
 

@@ -1,4 +1,4 @@
-"""What somebody asks the history of: an instruction, or a framework op, found by its name."""
+"""Finds the subjects of a history by name: instructions or framework ops."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _NEAR = 5
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is asked about, and where it is."""
+    """The instructions whose history is requested, and the snapshot they are in."""
 
     name: str
     """`computation/%instruction`, or an op_name."""
@@ -26,15 +26,15 @@ class Subject:
 def find_subjects(
     snapshots: SnapshotSequence, asked: str, stage: int | None = None
 ) -> tuple[Subject, ...]:
-    """Return everything that a name can mean, the latest first; `stage` says where to look.
+    """Return everything that a name can mean, the latest first; `stage` limits the search.
 
-    `asked` is `%name`, `name` or `computation/%name`; else a whole op_name or the end of one.
+    `asked` is `%name`, `name` or `computation/%name`, or an op_name or the end of one.
     """
     return _instructions(snapshots, asked, stage) or _ops(snapshots, asked, stage)
 
 
 def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
-    """Return names of the last and first snapshot, and op_names, that look like the one asked."""
+    """Return similar names from the last and first snapshot, and similar op_names."""
     wanted = asked.lstrip("%")
     names: dict[str, None] = {}
     for module in (snapshots.modules[-1], snapshots.modules[0]):

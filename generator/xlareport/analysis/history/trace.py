@@ -1,4 +1,4 @@
-"""The whole trace of a subject: its events, the ops that it came from, what does its work now."""
+"""The trace of a subject: its events, the ops it came from, and the instructions it became."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Trace:
 
 
 def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | None = None) -> Trace:
-    """Follow a subject both ways; `ends` are what it comes from and became, where known."""
+    """Trace a subject both ways; `ends` are its first and last instructions, where known."""
     first, last = 0, len(snapshots.modules) - 1
     ends = ends or _ends(snapshots, subject)
     origins = standings(snapshots.modules[first], ends.origins)
@@ -93,7 +93,7 @@ def _ends(snapshots: SnapshotSequence, subject: Subject) -> Ends:
 def _events(
     snapshots: SnapshotSequence, subject: Subject, now: Iterable[Place]
 ) -> Iterator[tuple[HistoryEvent, ...]]:
-    """Yield the history of each place, then that of heirs which no history has come to yet."""
+    """Yield the history of each place, then of final instructions that these do not reach."""
     reached: set[Place] = set()
     for place in subject.places:
         history_events = history(snapshots, subject.stage, place)
@@ -111,7 +111,7 @@ def _later(events: Iterable[HistoryEvent], stage: int) -> tuple[HistoryEvent, ..
 
 
 def _ordered(histories: Sequence[tuple[HistoryEvent, ...]]) -> tuple[HistoryEvent, ...]:
-    """Return the distinct events of histories; one by itself, as nearly always, is in order."""
+    """Return the distinct events of histories; a single history is sorted already."""
     if len(histories) == 1:
         return histories[0]
     return order_by_stage([*chain.from_iterable(histories)])
@@ -122,7 +122,7 @@ _STANDINGS: WeakKeyDictionary[HloModule, dict[Place, Standing]] = WeakKeyDiction
 
 
 def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
-    """Return what places hold: what comes from framework ops, the compiler's own, constants."""
+    """Return the instructions at places: those from framework ops first, constants last."""
     known = _STANDINGS.setdefault(module, {})
     every = [
         known.get(place) or known.setdefault(place, standing(module, place)) for place in places
@@ -131,7 +131,7 @@ def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...
 
 
 def standing(module: HloModule, place: Place) -> Standing:
-    """Return what a place holds; all but the place is empty where it holds nothing."""
+    """Return the instruction at a place; all fields but the place are empty if there is none."""
     line = module.find(*place)
     if line is None:
         return Standing(place, "", "", "", "")

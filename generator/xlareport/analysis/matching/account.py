@@ -1,4 +1,4 @@
-"""Turns a finished search into pairings; nothing that differs is left without one."""
+"""Turns a finished search into pairings; every difference between the modules gets one."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
@@ -36,7 +36,7 @@ def pairings(search: Search) -> list[Pairing]:
 
 
 class _Account:
-    """Collects what is known of each place: partners, further copies, duplicates, fates."""
+    """Collects the pairings of each instruction: partners, copies, duplicates, removals."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -44,16 +44,16 @@ class _Account:
         self._holders = Holders(search)
         self._pairings: list[Pairing] = []
         self._new_holders: list[Pairing] = []
-        """Pairings of new fusions and calls with what they hold."""
+        """Pairings of new fusions and calls with the instructions that they contain."""
         self._partner: dict[Place, Pairing] = {}
-        """Pairings of one with one, by the place before; copies join them."""
+        """Pairings by the old instruction, its primary partner first; copies are added to them."""
         self._partner_of: dict[Place, Pairing] = {}
         """The same by the place after; duplicates join them."""
         self._accounted: set[Place] = set()
         self._told_after: set[Place] = set()
 
     def pairings(self) -> list[Pairing]:
-        """Return what was collected."""
+        """Return all pairings collected so far."""
         return [
             *self._new_holders,
             *self._pairings,
@@ -94,9 +94,9 @@ class _Account:
         self._told_after.update(places)
 
     def _combine(self, before: Place, after: Place, link: NodePair) -> None:
-        """Note one of several that became one, in the order of the operands of that.
+        """Record that `before` was merged with others into `after`; called in operand order.
 
-        One that stands after as well, though nothing calls it any more, is told where it stands.
+        If `before` also remains in the new module without a caller, add it to the pairing as well.
         """
         pairing = self._partner_of.get(after)
         if pairing is None:
@@ -115,7 +115,7 @@ class _Account:
                 pairing.after = (*pairing.after, itself)
 
     def _copy(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
-        """Note a further copy of what has a partner already."""
+        """Record `after` as a further copy of `before`, which may have a partner already."""
         if after in self._told_after or self._unchanged(after):
             return
         self._told_after.add(after)
@@ -132,7 +132,7 @@ class _Account:
             pairing.relation = Relation.CLONED
 
     def _is_left_over(self, place: Place) -> bool:
-        """Whether a heavy instruction is after, but nothing reads it or calls where it is."""
+        """Return whether a heavy instruction remains in the new module without users or callers."""
         graph = self._search.after.graph
         computation = graph.module.by_name[place.computation]
         if computation is not graph.module.entry and not graph.call_sites(computation.name):
@@ -140,7 +140,7 @@ class _Account:
         return computation.by_name[place.instruction] in unread_heavy(computation)
 
     def _duplicate(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
-        """Note one more that became what has a partner already."""
+        """Record that `before` became the same instruction as one that `after` continues."""
         if before in self._accounted or self._unchanged(before):
             return
         self._accounted.add(before)
@@ -160,14 +160,14 @@ class _Account:
             pairing.relation = Relation.MERGED
 
     def _join(self, copied: Pairing, after: Place) -> None:
-        """Add to what has copies already that it became one with something else."""
+        """Add to a pairing with copies that its instruction was merged into `after`."""
         if after not in copied.after:
             copied.after = (*copied.after, after)
         self._told_after.add(after)
         self._partner_of.setdefault(after, copied)
 
     def groups(self) -> None:
-        """Record what new fusions and calls hold, and what became of those that are gone."""
+        """Record the contents of new fusions and calls, and the fate of removed ones."""
         for frame in self._search.after.graph.frames:
             holder = frame.caller
             places = self._holders.sources(frame, self._new.source) if _is_open(holder) else ()
@@ -187,7 +187,7 @@ class _Account:
                 self._account_for_loop(node)
 
     def _account_for_contents(self, frame: Frame, holder: Node) -> None:
-        """Record where what a former fusion or call held is now."""
+        """Record where the contents of a removed fusion or call are now."""
         contents = self._holders.contents(frame, self._gone.twin)
         place = place_of(holder)
         if contents.fusions:
@@ -206,14 +206,14 @@ class _Account:
         self._pairings.append(pairing)
 
     def _is_inlined(self, call: Node) -> bool:
-        """Whether a call that something depended on is gone with the computation that it called."""
+        """Return whether a call was removed together with the computation that it called."""
         after = self._search.after.graph.module.by_name
         pairs = self._search.computations.pairs
         called = (pairs.get(name, name) in after for _, name in call.instruction.called)
         return not any(called) and self._gone.cause(call) is None
 
     def _account_for_inlined(self, holder: Node) -> None:
-        """Record what does once, in the place of a loop or conditional, what that did."""
+        """Record the instructions that do the work of a removed loop or conditional once."""
         places = tuple(dict.fromkeys(map(place_of, self._search.inlined[holder])))
         place = place_of(holder)
         self._accounted.add(place)
@@ -231,7 +231,7 @@ class _Account:
             self._pairings.append(pairing)
 
     def copies_of_computations(self) -> None:
-        """Record the further copies of closed computations, and copies that became one."""
+        """Record further copies of closed computations, and copies that were merged."""
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
         for new, old, grade in list_copies(self._search):
@@ -250,7 +250,7 @@ class _Account:
                 )
 
     def _account_for_copy(self, old: str, new: str, grade: Grade) -> None:
-        """Record what a computation, and each new one that it calls, is a copy of."""
+        """Record that a new computation, and each new one that it calls, is a copy."""
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
         waiting = [(old, new)]
@@ -264,7 +264,7 @@ class _Account:
     def _called_copies(
         self, instruction: Instruction, other: Instruction
     ) -> Iterator[tuple[str, str]]:
-        """Yield what a copied call calls that is new and seen through, as it holds the same."""
+        """Yield (old, new) inlined computations that a copied call and its original call."""
         known = self._search.computations
         for (_, old), (_, new) in zip(instruction.called, other.called, strict=False):
             original = self._search.before.graph.module.by_name.get(old)
@@ -275,7 +275,7 @@ class _Account:
                 yield old, new
 
     def leftovers(self) -> None:
-        """Record what became of the rest, and where the rest comes from."""
+        """Record a removal or an addition for each instruction that has no pairing yet."""
         for node in self._search.before.open():
             place = place_of(node)
             if place not in self._accounted and not self._unchanged(place):
@@ -287,7 +287,7 @@ class _Account:
         self._expansions()
 
     def _expansions(self) -> None:
-        """Tell of what was expanded with the new instructions that it became."""
+        """Merge the pairings of an expanded instruction and of those that replace it."""
         gone = self._by_node(self._search.before.open(), Relation.REMOVED)
         new = self._by_node(self._search.after.open(), Relation.ADDED)
         expanded: set[int] = set()
@@ -306,7 +306,7 @@ class _Account:
         self._pairings = [pairing for pairing in self._pairings if id(pairing) not in expanded]
 
     def _by_node(self, nodes: Iterable[Node], relation: Relation) -> Mapping[Node, Pairing]:
-        """Return the pairings of nodes of which nothing but that they are gone or new is known."""
+        """Return the pairings of the nodes that are only known to be removed or added."""
         known = {
             (pairing.before or pairing.after)[0]: pairing
             for pairing in self._pairings
@@ -316,7 +316,7 @@ class _Account:
         return {node: known[place] for node, place in places if place in known}
 
     def fusions(self) -> None:
-        """Record what new fusions and calls are made of, once all that they hold is recorded."""
+        """Record the sources of new fusions and calls; called after their contents are recorded."""
         modules = self._search.before.graph.module, self._search.after.graph.module
         budget = most_nodes(self._search.computations.most_lines)
         sources = FusionSources(modules, self._same_before, self.pairings(), budget)
@@ -328,7 +328,7 @@ class _Account:
         self._note_taken_in(sources)
 
     def _note_taken_in(self, sources: FusionSources) -> None:
-        """Record what fusions that go on hold since then, of those whose computations differ."""
+        """Record what was fused into existing fusions whose computations changed."""
         absorbed: dict[Place, list[Place]] = {}
         for pairing in self._pairings:
             if pairing.relation is Relation.ABSORBED:

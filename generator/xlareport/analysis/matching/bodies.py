@@ -1,4 +1,4 @@
-"""A rule for loops of one round and decided conditionals: what they did is in their place."""
+"""A rule for loops of one iteration and for decided conditionals: their bodies were inlined."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from xlareport.knowledge.grades import Grade
 
 
 def inlined(search: Search) -> None:
-    """Pair what a former loop or conditional did with what does it once where that stood."""
+    """Pair the instructions of a former loop or conditional with those that replace them."""
     for holder in search.before.open():
         if holder.instruction.opcode in ("conditional", "while"):
             search.evaluate()
@@ -20,7 +20,7 @@ def inlined(search: Search) -> None:
 
 
 def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, Operand]]:
-    """Yield what a loop or conditional calls, with what its parameter is at first."""
+    """Yield the frame of each computation that a loop or conditional calls, and its operand."""
     graph = search.before.graph
     operands = graph.operands(holder)
     if holder.instruction.opcode == "while":
@@ -36,7 +36,7 @@ def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, Operand]]:
 
 
 class _Once:
-    """The values of what is called, if its parameter is the initial value."""
+    """Values of an inlined body, computed with the initial operand in place of its parameter."""
 
     def __init__(self, search: Search, holder: Node, body: Frame, start: Operand) -> None:
         self._search = search
@@ -50,7 +50,7 @@ class _Once:
                 self._waiting.setdefault(node.token, []).append(node)
 
     def pair(self) -> None:
-        """Pair each instruction with what alone has its value outside."""
+        """Pair each instruction with the only free node outside that has its value."""
         for line in self._body.computation.instructions:
             if line.opcode not in BOUNDARIES:
                 node = self._body.node(line)
@@ -70,7 +70,10 @@ class _Once:
         return UNKNOWN if token is None else token
 
     def _link(self, node: Node, other: Node) -> None:
-        """Pair two nodes; of a body that is left behind, the other is what continues of it."""
+        """Pair `node` of the inlined body with `other`.
+
+        If the old computation still exists, `other` continues the line that is kept there.
+        """
         reason = f"what %{self._holder.instruction.name} did, done once"
         if node.kept:
             self._search.copy(node, other, Grade.MATCHED, reason)
@@ -88,7 +91,7 @@ class _Once:
         return self._started((self._start[0], (*self._start[1], *path)))
 
     def _started(self, operand: Operand) -> int:
-        """Return the value of an element of what the parameter is at first."""
+        """Return the value number of a tuple element that the body's parameter has initially."""
         node, path = operand
         before = self._search.before
         if path and node.instruction.opcode == "tuple":

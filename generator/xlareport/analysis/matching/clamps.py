@@ -1,4 +1,4 @@
-"""A rule for a minimum and a maximum in a row that became one clamp."""
+"""A rule for a minimum and a maximum that were combined into a clamp."""
 
 from collections.abc import Hashable, Iterator
 
@@ -41,7 +41,7 @@ def _pairs(search: Search, node: Node) -> Iterator[tuple[Hashable, tuple[Node, N
 
 
 def _values(side: Side, operands: tuple[Operand, ...]) -> Iterator[int]:
-    """Yield the values of operands, of broadcast ones what is broadcast: a clamp does it itself."""
+    """Yield the value numbers of operands, before broadcasts: a clamp broadcasts scalars itself."""
     for operand, _ in operands:
         node = operand
         if node.instruction.opcode == "broadcast" and side.graph.operands(node):

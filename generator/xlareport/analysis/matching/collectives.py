@@ -1,4 +1,4 @@
-"""Rules for collectives: several that became one, and one that became a start and a done."""
+"""Rules for collectives that were combined, and for those split into a start and a done."""
 
 from collections import deque
 from collections.abc import Hashable, Iterator
@@ -22,9 +22,9 @@ _FEWEST = 2
 
 
 def combined(search: Search) -> None:
-    """Pair collectives with the one that has their operands, each as one of several.
+    """Pair collectives with the combined collective that has all their operands.
 
-    What reads a combined one may be an operand of the next, so this goes on while it finds any.
+    A combined collective may be an operand of the next one, so repeat until nothing changes.
     """
     wholes = [node for node in search.after.open() if _is_whole(node)]
     count = len(wholes) + 1
@@ -66,7 +66,7 @@ def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) 
 def halves(search: Search) -> None:
     """Pair an instruction with the start and the done that do its work asynchronously.
 
-    One that goes on under its name is left alone: the pair was put before it.
+    Skip instructions that keep their name: the pair was inserted before them.
     """
     pairs = list(_halves(search.after))
     if not pairs:
@@ -83,7 +83,7 @@ def halves(search: Search) -> None:
 
 
 def _halves(side: Side) -> Iterator[tuple[Node, Node]]:
-    """Yield what begins an asynchronous instruction and what ends it."""
+    """Yield the start and the done of each new asynchronous instruction."""
     for done in side.open():
         if _opcode(done).endswith(DONE):
             operands = side.graph.operands(done)
@@ -94,7 +94,7 @@ def _halves(side: Side) -> Iterator[tuple[Node, Node]]:
 def _pair_halves(
     search: Search, start: Node, done: Node, waiting: dict[Hashable, deque[Node]]
 ) -> None:
-    """Pair both with what did it at once, or the done with the partner of its start."""
+    """Pair start and done with a synchronous instruction, or the done with the start's partner."""
     whole = start.partner
     if is_free(start):
         queue = waiting.get((_begun(search.after, start), *search.after.values.read(start)))
@@ -109,7 +109,7 @@ def _pair_halves(
 
 
 def link_wrapped(search: Search, whole: Node, inner: Node, grade: Grade, reason: str) -> bool:
-    """Pair an instruction with the start that wraps its like, and the done; say if there is one."""
+    """Pair an instruction with the `async-start` that wraps its counterpart; False if none does."""
     start = start_of(search.after, inner.frame) if inner.frame.caller is None else None
     if start is None or not is_free(start) or not search.link(whole, start, grade, reason):
         return False
@@ -121,7 +121,7 @@ def link_wrapped(search: Search, whole: Node, inner: Node, grade: Grade, reason:
 
 
 def _begun(side: Side, start: Node) -> str:
-    """Return the opcode of what an instruction begins."""
+    """Return the opcode of the instruction that a start begins; empty if unknown."""
     if _opcode(start) != "async-start":
         return _opcode(start).removesuffix(START)
     inner = wrapped(side, start)

@@ -13,7 +13,7 @@ from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _ALIKE = 0.5
-"""Share of opcodes in common from which two computations of one name are taken for the same."""
+"""Share of common opcodes from which two computations of the same name count as the same."""
 
 
 @dataclass(slots=True)
@@ -21,14 +21,14 @@ class Correspondence:
     """The computations of two modules, as far as they differ."""
 
     before: dict[str, Computation]
-    """Those that are not shared."""
+    """Computations of the old module that are not identical in both, by name."""
     after: dict[str, Computation]
     pairs: dict[str, str]
-    """Differing ones that continue each other, by name before; see `pair`."""
+    """Old to new name of computations that differ but continue each other; see `pair`."""
     opened: frozenset[str]
-    """Those that are seen through, on both sides."""
+    """Names of computations that are analyzed as if inlined, on both sides."""
     unsteady: frozenset[str]
-    """Those of them that are called more often on one side than on the other."""
+    """Opened computations that have more call sites on one side than on the other."""
     partners: dict[str, str] = field(default_factory=dict)
     """The same by name after."""
 
@@ -48,7 +48,7 @@ class Correspondence:
         return max(sum(len(computation.instructions) for computation in side) for side in sides)
 
     def steady(self, name: str) -> bool:
-        """Whether a paired computation before is reached in one way on both sides."""
+        """Return whether a paired old computation has as many call sites on both sides."""
         return name not in self.unsteady and self.pairs[name] not in self.unsteady
 
     def kept(self, name: str, other: str) -> frozenset[Instruction]:
@@ -66,7 +66,7 @@ def correspond(
     sites: tuple[CallSites, CallSites],
     contents: tuple[Contents, Contents],
 ) -> Correspondence:
-    """Find the computations that differ; pair them by name, the entries, and what only moved."""
+    """Find the computations that differ; pair them by name, entry computations, and moved ones."""
     old = {
         computation.name: computation
         for computation in before.computations
@@ -98,7 +98,7 @@ def _opened(
     pairs: Mapping[str, str],
     sites: tuple[CallSites, CallSites],
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return those called once and different, and those called more often on one side."""
+    """Return the differing computations called once, and those called more on one side."""
     once, unsteady = set(), set()
     partners = {name: other for other, name in pairs.items()}
     called = [(name, pairs.get(name, name)) for name in sites[0].by_callee]
@@ -122,9 +122,9 @@ def pair_contents(
     sites: tuple[CallSites, CallSites],
     contents: tuple[Contents, Contents],
 ) -> None:
-    """Pair the closed computations that only got another name, where one alone can be meant.
+    """Pair closed computations that were only renamed, if there is exactly one candidate.
 
-    Of several that hold the same, such as sums in reductions, their callers tell which is which.
+    Among several with equal contents, such as reduction bodies, the callers decide.
     """
     old, new = (
         group_by_key(_keyed(unpaired(correspondence, here), sites[here], contents[here]))
@@ -146,7 +146,7 @@ def unpaired(correspondence: Correspondence, here: int) -> list[str]:
 def _keyed(
     names: Iterable[str], sites: CallSites, contents: Contents
 ) -> Iterator[tuple[Hashable, str]]:
-    """Yield computations by what they hold; what nothing calls by its name as well."""
+    """Yield (key, name) of each computation; without callers, the key includes the name stem."""
     for name in names:
         token = contents.of(name)
         if token != UNKNOWN:
@@ -157,7 +157,7 @@ def _keyed(
 def _same_contents(
     old: Iterable[str], new: Iterable[str], contents: tuple[Contents, Contents]
 ) -> dict[str, str]:
-    """Pair computations that hold the same, those of one stem first, then in order."""
+    """Pair computations with equal contents, those with equal name stems first, then in order."""
     waiting: dict[object, deque[str]] = {}
     for name in old:
         token = contents[0].of(name)

@@ -1,4 +1,4 @@
-"""What whole computations hold: equal tokens, equal results for equal arguments."""
+"""Value numbers of whole computations: equal results for equal arguments."""
 
 from dataclasses import dataclass, field
 
@@ -8,13 +8,13 @@ from xlareport.analysis.matching.values import UNKNOWN, Tokens
 from xlareport.hlo.model import Computation, HloModule
 
 _DEEPEST = 100
-"""Calls inside calls that are followed; what lies deeper is taken for different."""
+"""Depth of nested calls that is compared; deeper calls count as different."""
 _COPY_MARKS = frozenset({"clone", "cloned", "remat", "remat2", "copy", "sunk", "dup"})
 
 
 @dataclass(slots=True)
 class Contents:
-    """Tokens of the computations of one module, each derived once."""
+    """Value numbers of the computations of one module, each computed once."""
 
     module: HloModule
     forms: Forms
@@ -23,7 +23,7 @@ class Contents:
     _alike: dict[tuple[str, ...], list[str]] | None = None
     """Names by opcodes."""
     _holding: dict[tuple[str, ...], dict[int, dict[str, str]]] = field(default_factory=dict)
-    """Of those with the same opcodes, names by token and stem."""
+    """For computations with the same opcodes: names by value number and name stem."""
 
     def of(self, name: str, depth: int = 0) -> int:
         """Return the token of a computation; UNKNOWN where there is none, or it calls itself."""
@@ -47,7 +47,7 @@ class Contents:
         return UNKNOWN if root is None else self.tokens.of(("computation", values[root.name]))
 
     def holding(self, token: int, like: Computation) -> str | None:
-        """Return a computation of a token, one with the stem of another's name if there is one."""
+        """Return a computation with this value number, preferably with the name stem of `like`."""
         opcodes = facts_of(like).opcodes
         if opcodes not in self._holding:
             self._holding[opcodes] = self._held(opcodes)

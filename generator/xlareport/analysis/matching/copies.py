@@ -1,6 +1,6 @@
-"""Clones of closed computations, and copies that became one.
+"""Copies of closed computations, and copies that were merged.
 
-That two hold the same is not enough: many a sum in a reduction does. Their callers tell, or names.
+Equal contents are not enough, because many reduction bodies are equal: callers or names decide.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,16 +18,16 @@ from xlareport.knowledge.grades import Grade
 
 
 class Copy(NamedTuple):
-    """A computation that another one on the other side holds as well."""
+    """A computation and the computation on the other side that it is a copy of."""
 
     name: str
     other: str
     grade: Grade
-    """EXACT where a caller says so; by its name alone it is a guess."""
+    """EXACT if a caller confirms it; a guess if only the name does."""
 
 
 def list_copies(search: Search) -> Iterator[Copy]:
-    """Yield computations that are only after, with the one before that each is a copy of."""
+    """Yield new computations, with the old computation that each is a copy of."""
     contents = search.contents[1], search.contents[0]
     grades = {link.after: link.grade for link in search.links}
     copies = _Copies((search.after, search.before), contents, grades, are_new=True)
@@ -35,14 +35,14 @@ def list_copies(search: Search) -> Iterator[Copy]:
 
 
 def copies_merged(search: Search) -> Iterator[Copy]:
-    """Yield computations that are only before, with the one after that is called instead."""
+    """Yield removed computations, with the new computation that is called instead."""
     grades = {link.before: link.grade for link in search.links}
     copies = _Copies((search.before, search.after), search.contents, grades, are_new=False)
     yield from copies.of(unpaired(search.computations, 0))
 
 
 class _Copies:
-    """What computations of one side are copies of on the other."""
+    """Finds the originals of one side's computations on the other side."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class _Copies:
         """Numbers of the lines of copies, by their names."""
 
     def of(self, names: Sequence[str]) -> Iterator[Copy]:
-        """Yield those that have an original."""
+        """Yield the computations that have an original."""
         for name in reversed(names):  # XLA prints what is called before its callers
             other = self._original(name)
             if other is not None:
@@ -79,21 +79,21 @@ class _Copies:
         return self._known[name]
 
     def _may_go_on(self, sites: Sequence[tuple[Computation, Call]]) -> bool:
-        """Whether something calls a computation that is new, or that is not gone."""
+        """Return whether any caller is new, or still exists."""
         nodes = [self._node(computation, call.instruction) for computation, call in sites]
         return any(self._are_new or node is None or node.partner or node.kept for node in nodes)
 
     def _called_by_likes(
         self, name: str, sites: Sequence[tuple[Computation, Call]]
     ) -> Iterator[tuple[str, Grade]]:
-        """Yield what the partners of its callers call, if it holds the same, as surely as those."""
+        """Yield equal computations that the callers' partners call, with that pairing's grade."""
         for computation, call in sites:
             other = self._called_instead(computation, call)
             if other is not None and self._alike(name, other):
                 yield other, self._grade_there(computation, call.instruction)
 
     def _called_instead(self, computation: Computation, call: Call) -> str | None:
-        """Return what is called on the other side at the place of a call."""
+        """Return the computation that the corresponding call on the other side calls."""
         line = self._line_there(computation, call.instruction)
         position = [callee for _, callee in call.instruction.called].index(call.callee)
         called = () if line is None else line.called
@@ -104,7 +104,7 @@ class _Copies:
         return None if home is None else home.nodes.get(line.name)
 
     def _grade_there(self, computation: Computation, line: Instruction) -> Grade:
-        """Return how sure it is what is on the other side at a place."""
+        """Return the grade of the correspondence of an instruction with the other side."""
         node = self._node(computation, line)
         if node is not None and node.partner is not None:
             return self._link_grades.get(node, Grade.EXACT)
@@ -130,7 +130,7 @@ class _Copies:
         return result[name]
 
     def _alike(self, name: str, other: str) -> bool:
-        """Whether two computations hold the same in as many lines."""
+        """Return whether two computations have equal contents and as many instructions."""
         lines = self._here.graph.module.by_name[name].instructions
         others = self._there.graph.module.by_name.get(other)
         token = self._contents[0].of(name)

@@ -13,7 +13,7 @@ _LONGEST_CHAIN = 100
 
 
 Depths = Mapping[Node, tuple[int, int]]
-"""Of each node the most instructions of a kind on a way above it, and below it."""
+"""Largest number of instructions of a kind on a path to each node, and on a path from it."""
 
 _RUNNING = frozenset({"conditional", "while"})
 """Opcodes that run other computations as part of a way; calls come and go."""
@@ -21,20 +21,20 @@ _FURTHER = {
     "permutes": frozenset({"collective-permute", "collective-permute-start"}),
     "indexing": frozenset({"gather", "scatter"}),
 }
-"""Opcodes that are counted together: permutes tell the turns of a ring apart."""
+"""Opcodes that are counted together; counts of permutes distinguish the stages of a ring."""
 
 
 def depths_of_products(graph: Graph, order: Sequence[Node]) -> Depths:
-    """Return of each node the most products on a way above it, and below it; operands come first.
+    """Return for each node the most matmuls on a path to it and from it; operands come first.
 
-    A way begins and ends at arguments, results and unchanged instructions. What a loop or a branch
-    runs once is part of the ways through it.
+    Paths start and end at arguments, results and unchanged instructions. The bodies of loops and
+    branches are part of the paths through them.
     """
     return _depths(graph, order, _is_product)
 
 
 def further_depths(graph: Graph, order: Sequence[Node]) -> Mapping[str, Depths]:
-    """Return the same of permutes, and of reads and writes by index; without what there is not."""
+    """Return the same depths for permutes and for indexed reads and writes, where these occur."""
     present = {node.instruction.opcode for node in order}
     return {
         kind: _depths(graph, order, partial(_is_of, opcodes))
@@ -74,9 +74,9 @@ def _depths(graph: Graph, order: Sequence[Node], is_counted: Callable[[Node], bo
 
 
 def _with_callers(order: Sequence[Node], above: dict[Node, int], below: dict[Node, int]) -> Depths:
-    """Add to what lies around a node in its computation what lies around its loop or branch.
+    """Add the depths around a loop or branch to the depths of the nodes in its body.
 
-    Callers come behind what they call. Of several callers of a computation, the first one counts.
+    Callers come after their callees. If a computation has several callers, the first one counts.
     """
     around: dict[str, tuple[int, int]] = {}
     result: dict[Node, tuple[int, int]] = {}
@@ -88,7 +88,7 @@ def _with_callers(order: Sequence[Node], above: dict[Node, int], below: dict[Nod
 
 
 def _bodies(node: Node) -> tuple[str, ...]:
-    """Return what a loop or a conditional runs."""
+    """Return the names of the computations that a closed loop or conditional runs."""
     closed = node.instruction.opcode in _RUNNING and opened_root(node) is None
     return callees_of(node.instruction) if closed else ()
 
@@ -102,7 +102,7 @@ def _home(node: Node) -> str:
 
 
 def _sources(graph: Graph, node: Node) -> Iterator[Node]:
-    """Yield what the value of a node is made of; elements of barriers are seen through."""
+    """Yield the nodes that a node's value is computed from, looking through barriers."""
     for operand in graph.operands(node):
         yield _behind_barriers(graph, operand)
     opened = opened_root(node)

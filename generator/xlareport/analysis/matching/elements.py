@@ -1,4 +1,4 @@
-"""Which elements of what a loop carries continue where a pass dropped or added some."""
+"""Pairs the elements of a loop's carried tuple when a pass added, dropped or reordered some."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def kept_elements(search: "Search", before: Node, after: Node) -> Mapping[int, int]:
-    """Return the element before of each element after, as far as it is known.
+    """Return the old index of each new tuple element, as far as it is known.
 
-    Elements of one shape, start value and result are told apart by their order if as many go on.
+    Elements with equal shape, initial value and result are paired in order if as many remain.
     """
     loop, other = _loop(search.before, before), _loop(search.after, after)
     if loop is None or other is None:
@@ -44,7 +44,7 @@ def _loop(side: "Side", node: Node) -> Node | None:
 
 
 def _keyed(search: "Search", side: "Side", loop: Node) -> Iterator[tuple[Hashable, int]]:
-    """Yield the elements that a loop carries by what is known of them, on either side."""
+    """Yield the index of each loop-carried element, with a key of shape, start value and result."""
     starts = _starts(side, loop)
     makers = _makers(side, loop)
     shapes = [search.forms.shape(shape) for shape in loop.instruction.shape.elements]
@@ -54,7 +54,7 @@ def _keyed(search: "Search", side: "Side", loop: Node) -> Iterator[tuple[Hashabl
 
 
 def _starts(side: "Side", loop: Node) -> list[int]:
-    """Return the tokens of what a loop starts from."""
+    """Return the value numbers of a loop's initial values."""
     operands = side.graph.operands(loop)
     single = operands[0][0] if len(operands) == 1 else None
     if single is None or single.instruction.opcode != "tuple":
@@ -63,7 +63,7 @@ def _starts(side: "Side", loop: Node) -> list[int]:
 
 
 def _makers(side: "Side", loop: Node) -> dict[int, str]:
-    """Return the opcodes of what the body of a loop returns, by element."""
+    """Return the opcode of each element of the tuple that a loop body returns."""
     body = side.graph.module.by_name.get(dict(loop.instruction.called).get("body", ""))
     root = None if body is None else body.root
     if body is None or root is None or root.opcode != "tuple":

@@ -1,6 +1,6 @@
-"""Instructions that were expanded: what does the work of one is the last of several new ones.
+"""Expanded instructions: the last of several new instructions gives the old result.
 
-An expansion reads nothing but what the one read, and constants; nothing is claimed of others.
+An expansion reads only what the old instruction read, and constants; otherwise none is claimed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,21 +14,21 @@ from xlareport.analysis.matching.search import Search
 from xlareport.hlo.opcode_groups import PLAIN
 
 _PASSING = PLAIN | TRANSPARENT
-"""Opcodes that compute nothing, or that only hold what computes: none of them is expanded."""
+"""Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
 _MOVES = frozenset(
     {"concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "slice"}
 )
-"""Opcodes that compute nothing, and that passes do expand."""
+"""Opcodes that compute nothing but that passes do expand."""
 _MOST = 5000
-"""New instructions of one expansion."""
+"""Maximum number of new instructions in an expansion."""
 
 
 def expansions(
     search: Search, gone: Mapping[Node, object], new: Mapping[Node, object]
 ) -> Iterator[tuple[Node, Node, list[Node]]]:
-    """Yield what was expanded, what gives its result now, and the other new instructions of that.
+    """Yield expanded nodes, the new node that gives the result, and the other new nodes.
 
-    `gone` and `new` are the nodes that nothing was found for; each new one is told once.
+    `gone` and `new` are the nodes without a counterpart; each new node is yielded once.
     """
     spoken_of: set[Node] = set()
     for node, result in _candidates(search, gone, new):
@@ -47,7 +47,7 @@ def _may_expand(node: Node) -> bool:
 
 
 def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
-    """Whether several new instructions do the work of one; no arithmetic is done by moves alone."""
+    """Return whether several new nodes do the work; moves alone cannot replace arithmetic."""
     working = [part for part in (result, *parts) if not part.constant]
     moved = all(part.instruction.opcode in _MOVES | _PASSING for part in working)
     return len(working) > 1 and (node.instruction.opcode in _MOVES or not moved)
@@ -56,7 +56,7 @@ def _are_several(node: Node, result: Node, parts: Sequence[Node]) -> bool:
 def _candidates(
     search: Search, gone: Mapping[Node, object], new: Mapping[Node, object]
 ) -> Iterator[tuple[Node, Node]]:
-    """Yield instructions with what is read instead of them, another operation."""
+    """Yield nodes with the node of another opcode that their users read instead."""
     for link in search.links:
         other = link.before.instruction.opcode != link.after.instruction.opcode
         if link.relation is Relation.REPLACED and other:
@@ -72,7 +72,7 @@ def _candidates(
 def _parts(
     search: Search, node: Node, result: Node, new: Mapping[Node, object]
 ) -> list[Node] | None:
-    """Return the new instructions behind a result; None where they read what the one did not."""
+    """Return the new nodes that a result depends on; None if they read anything unrelated."""
     known = {_itself_after(search, operand) for operand, _ in search.before.graph.operands(node)}
     parts: dict[Node, None] = {result: None}
     waiting = [result]
@@ -92,7 +92,7 @@ def _parts(
 def _constants(
     search: Search, parts: Mapping[Node, object], new: Mapping[Node, object]
 ) -> Iterator[Node]:
-    """Yield the new constant values that the parts of an expansion read, and what these read."""
+    """Yield new constant nodes that the nodes of an expansion read, directly or indirectly."""
     seen: set[Node] = set()
     waiting = [*parts]
     for part in waiting:

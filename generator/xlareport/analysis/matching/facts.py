@@ -36,7 +36,7 @@ _CALLING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One reference of an instruction to a computation."""
+    """A reference from an instruction to a computation."""
 
     instruction: Instruction
     attribute: str
@@ -44,7 +44,7 @@ class Call:
 
 
 Literal = tuple[str, str]
-"""An opcode and what its parentheses hold; constants of one value have one literal."""
+"""An opcode and its argument text; constants with equal values have the same literal."""
 
 
 def literal_of(line: Instruction) -> Literal:
@@ -54,7 +54,7 @@ def literal_of(line: Instruction) -> Literal:
 
 @dataclass(frozen=True, slots=True)
 class ComputationFacts:
-    """What is derived from a computation alone."""
+    """Facts that follow from a computation alone."""
 
     calls: tuple[Call, ...]
     opcodes: tuple[str, ...]
@@ -81,7 +81,7 @@ def callees_of(line: Instruction) -> tuple[str, ...]:
 
 
 def holders_of(module: HloModule) -> Mapping[str, Instruction]:
-    """Return what calls each computation, by its name, the first of several; computed once."""
+    """Return the first instruction that calls each computation, by name; cached."""
     instructions = _HOLDERS.get(module)
     if instructions is None:
         calls = [

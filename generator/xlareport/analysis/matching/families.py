@@ -38,7 +38,7 @@ _OF_EACH = frozenset(
 """Collectives that send each of several operands by itself."""
 
 _MARKS = re.compile(r"Sharding|SPMD|sdy|annotate|MoveTo|AllocateBuffer|AssumeGather|X64|barrier")
-"""Targets of calls that compute nothing."""
+"""Custom call targets that compute nothing."""
 
 
 REWRITES = frozenset(
@@ -82,7 +82,7 @@ def is_bundle(instruction: Instruction) -> bool:
 
 
 def is_mark(instruction: Instruction) -> bool:
-    """Whether an instruction is a call that computes nothing: it marks its operand."""
+    """Return whether an instruction is a custom call that only marks its operand."""
     target = instruction.attributes.get("custom_call_target", "")
     return instruction.opcode == "custom-call" and bool(_MARKS.search(target))
 

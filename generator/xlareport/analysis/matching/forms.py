@@ -1,4 +1,4 @@
-"""What an instruction is, apart from its name, its operands and what does not change its result."""
+"""The form of an instruction: all that determines its result apart from name and operands."""
 
 import re
 from functools import lru_cache
@@ -27,7 +27,7 @@ _WITHOUT_EFFECT_ON_RESULT = frozenset(
 
 
 class Form(NamedTuple):
-    """The part of an instruction that decides what it computes from its operands."""
+    """The parts of an instruction that determine how its result is computed from its operands."""
 
     opcode: str
     shape: str
@@ -75,7 +75,7 @@ def without_layout(shape: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def effective_attributes(text: str) -> str:
-    """Return of an attribute list what decides the result, called computations left out."""
+    """Return the attributes that affect the result, without the called computations."""
     attributes = split_attributes(text)
     left_out = {attribute for attribute, _ in called_computations(attributes)}
     return ", ".join(

@@ -13,7 +13,7 @@ from xlareport.knowledge.grades import Grade
 
 
 def called(search: Search) -> None:
-    """Pair the closed computations that linked instructions call, and what those call."""
+    """Pair the closed computations that linked instructions call, and their callees."""
     for link in search.links:  # it grows meanwhile: with the lines of what is called
         before, after = link.before.instruction, link.after.instruction
         if before.opcode == after.opcode and len(before.called) == len(after.called):
@@ -36,7 +36,7 @@ def _pair_called(search: Search, old: str, new: str, grade: Grade) -> None:
 
 
 def _outline(search: Search, here: int, frame: Frame) -> list[Hashable]:
-    """Return what a computation says apart from names, line by line."""
+    """Return a computation's instructions without names: form, operand positions and callees."""
     lines = frame.computation.instructions
     places = {line.name: number for number, line in enumerate(lines)}
     outline: list[Hashable] = []
@@ -49,7 +49,7 @@ def _outline(search: Search, here: int, frame: Frame) -> list[Hashable]:
 
 
 def _link_lines(search: Search, frame: Frame, other: Frame, grade: Grade) -> None:
-    """Pair equal computations line by line, no surer than what calls them is paired."""
+    """Pair the instructions of equal computations in order, with the callers' grade at most."""
     lines = zip(frame.computation.instructions, other.computation.instructions, strict=True)
     for line, same in lines:
         before, after = frame.node(line), other.node(same)
@@ -58,7 +58,7 @@ def _link_lines(search: Search, frame: Frame, other: Frame, grade: Grade) -> Non
 
 
 def uncalled(search: Search) -> None:
-    """Pair, in order, computations that hold the same and that nothing calls."""
+    """Pair computations with equal contents that have no callers, in order."""
     waiting: dict[int, deque[Frame]] = {}
     for frame, token in _uncalled(search, 0):
         waiting.setdefault(token, deque()).append(frame)
@@ -70,7 +70,7 @@ def uncalled(search: Search) -> None:
 
 
 def _uncalled(search: Search, here: int) -> Iterator[tuple[Frame, int]]:
-    """Yield what nothing calls and is not paired, with what it holds."""
+    """Yield frame and value number of each unpaired computation without callers."""
     side = (search.before, search.after)[here]
     paired = (search.computations.pairs, search.computations.partners)[here]
     for frame in side.graph.frames:
@@ -82,9 +82,9 @@ def _uncalled(search: Search, here: int) -> Iterator[tuple[Frame, int]]:
 
 
 def entry_arguments(search: Search) -> None:
-    """Pair the arguments of the modules, if there are as many and each can continue as the other.
+    """Pair the parameters of the entry computations if their counts and types are compatible.
 
-    Passes keep their numbers; what they read is worth less, where shapes are divided.
+    Passes keep parameter numbers; operands are weaker evidence where shapes are partitioned.
     """
     before, after = search.before.graph.module.entry, search.after.graph.module.entry
     if before is None or after is None:
@@ -113,9 +113,9 @@ def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:
 
 
 def results(search: Search) -> None:
-    """Pair the results of computations that continue each other: of one shape, or two tuples.
+    """Pair the roots of paired computations if they have the same shape or are both tuples.
 
-    A tuple that loses or gains elements is the same result.
+    A tuple root that gained or lost elements is still the same root.
     """
     for old, new in search.computations.pairs.items():
         frame, other = search.before.homes.get(old), search.after.homes.get(new)

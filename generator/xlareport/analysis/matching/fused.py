@@ -1,4 +1,4 @@
-"""What new fusions and calls are made of: where each instruction that they hold was."""
+"""The sources of new fusions and calls: where their instructions were in the old module."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ _UNMATCHED = Pairing((), (), Grade.GUESSED, "no pairing", Relation.ADDED)
 
 @dataclass(frozen=True, slots=True)
 class FusionSource:
-    """What a new fusion or call is made of."""
+    """The sources of a new fusion or call."""
 
     places: tuple[Place, ...]
-    """Where all that it holds stood, and the fusions that held it."""
+    """The old places of its contents, and the old fusions that contained these."""
     sources: int
-    """How many of them are neither fusions nor calls."""
+    """Number of these that are neither fusions nor calls."""
     held: int
-    """How many instructions it holds, nested fusions and calls apart; 0 where that was not read."""
+    """Number of instructions inside, without nested fusions and calls; 0 if it was not read."""
     new: int
-    """How many of those come from none before."""
+    """Number of those that have no source in the old module."""
     grade: Grade
-    """EXACT only where each of those has an exact source."""
+    """EXACT only if each of those has an exact source."""
 
     @property
     def words(self) -> str:
@@ -42,7 +42,7 @@ class FusionSource:
 
 
 class FusionSources:
-    """What new fusions and calls are made of, by what is told of each line that they hold."""
+    """Finds the sources of new fusions and calls from the pairings of their instructions."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class FusionSources:
                     self._pairings.setdefault(place, pairing)
 
     def of(self, holder: Place, known: tuple[Place, ...]) -> FusionSource:
-        """Return what a fusion or call is made of; `known` is what was found of that already."""
+        """Return the sources of a new fusion or call; `known` are those of its body."""
         line = self._after.find(*holder)
         held = None if line is None else self._held(line)
         former = known if held is None else [place for place in known if self._is_holder(place)]
@@ -88,9 +88,10 @@ class FusionSources:
     def taken_in(
         self, holder: Place, former: Place, absorbed: tuple[Place, ...]
     ) -> tuple[tuple[Place, ...], Grade]:
-        """Return what a fusion holds that its former self did not, and how sure that is.
+        """Return what was fused into a fusion since the old module, and the weakest grade.
 
-        `absorbed` are the fusions that it holds now, which come first. Constants are left out.
+        `absorbed` are the fusions that were merged into it; they come first. Constants are left
+        out.
         """
         new, old = self._after.find(*holder), self._before.find(*former)
         held = None if new is None else self._held(new)
@@ -132,9 +133,9 @@ class FusionSources:
         return pairing.before, weakest(grades, pairing.grade)
 
     def _held(self, holder: Instruction) -> list[tuple[Place, bool]] | None:
-        """Return all that a line holds, at all depths, and which of it are fusions or calls.
+        """Return all instructions inside a fusion or call, and whether each is itself one.
 
-        None where that is more than can be read.
+        None if there are more than the budget allows.
         """
         held: list[tuple[Place, bool]] = []
         names = dict.fromkeys(name for _, name in holder.called)
@@ -162,7 +163,7 @@ class FusionSources:
 
 
 def outermost(module: HloModule, places: Sequence[Place]) -> tuple[Place, ...]:
-    """Return the places that are in no fusion among them: each represents what it held."""
+    """Return the places that are not inside a fusion that is itself among them."""
     lines = (module.find(*place) for place in places)
     inside = {name for line in lines if line and line.opcode == "fusion" for _, name in line.called}
     return tuple(place for place in places if place.computation not in inside)

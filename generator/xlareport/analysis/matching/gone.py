@@ -1,4 +1,4 @@
-"""What became of instructions that are only before."""
+"""Explains instructions that are only in the old module."""
 
 from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
@@ -17,10 +17,10 @@ from xlareport.hlo.opcode_groups import TUPLES
 from xlareport.knowledge.grades import Grade
 
 _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
-"""Opcodes that pass values on, to what they call or as elements of a tuple."""
+"""Opcodes that pass values on, to a callee or as elements of a tuple."""
 _ELEMENT = "get-tuple-element"
 _FARTHEST = 100
-"""Most removed users that are followed to one that is kept."""
+"""Limit on removed users that are followed to a remaining one."""
 
 
 class Gone:
@@ -50,7 +50,7 @@ class Gone:
         return reached.keys()
 
     def verdict(self, node: Node) -> PairVerdict:
-        """Return what became of a node."""
+        """Return the explanation for a removed node: its duplicate, replacement or cause."""
         twin = self.twin(node) or self._same_element(node)
         if twin is not None:
             return PairVerdict(twin, Grade.EXACT, "a duplicate of what was kept")
@@ -70,7 +70,7 @@ class Gone:
         return PairVerdict(None, Grade.GUESSED, "no continuation was found")
 
     def _same_element(self, node: Node) -> Node | None:
-        """Return what continues the same element of the same tuple, taken a second time."""
+        """Return the new node for a duplicate `get-tuple-element` of the same tuple element."""
         line, computation = node.instruction, node.frame.computation
         if line.opcode != _ELEMENT or not line.operand_names:
             return None
@@ -86,7 +86,7 @@ class Gone:
         return None
 
     def _is_read_instead(self, node: Node, after: Node) -> bool:
-        """Whether what read a node as written reads another one now, at the same place."""
+        """Return whether a user of `node` reads `after` in the same operand position now."""
         name = node.instruction.name
         for line in node.frame.computation.users.get(name, ()):
             reader = node.frame.nodes.get(line.name)
@@ -99,11 +99,11 @@ class Gone:
         return False
 
     def twin(self, node: Node) -> Node | None:
-        """Return what does the work of a merged node now; None if it was not merged."""
+        """Return the node that a merged node became; None if it was not merged."""
         return self._twin(node) if self._lives.get(node) else None
 
     def _twin(self, node: Node) -> Node | None:
-        """Return what computes after what a node computed, or what that node repeated."""
+        """Return the new node with the value of `node`, or that of the node that it duplicated."""
         twin = _twin_after(self._search, node)
         if twin is not None or node.partner is not None or node.constant or not node.inputs:
             return twin
@@ -112,7 +112,7 @@ class Gone:
 
     @cached_property
     def _linked_repeats(self) -> Mapping[Hashable, NodePair]:
-        """The first link of each value that the side before alone tells of."""
+        """The first link of each value, by the value numbers of the old module alone."""
         values = self._search.before.own_values
         links: dict[Hashable, NodePair] = {}
         for link in self._search.links:
@@ -134,7 +134,7 @@ class Gone:
         return None
 
     def _done_at_once(self, node: Node) -> Node | None:
-        """Return what does at once what a pair of a start and a done did, for the done."""
+        """For a `done`, return the synchronous instruction that replaced start and done."""
         if not is_done(node):
             return None
         operands = self._search.before.graph.operands(node)
@@ -159,7 +159,7 @@ class Gone:
         return read is not None and (read is twin or read.token == node.token)
 
     def cause(self, node: Node) -> ChangeCause | None:
-        """Return what alone explains that a node is gone; None where nothing does."""
+        """Return the cause that alone explains the removal; None if there is none."""
         if node.frame.computation.name not in self._called:
             return ChangeCause.UNCALLED
         if node.instruction.name in self._dead(node.frame):
@@ -173,7 +173,7 @@ class Gone:
         yield from self._without_users(node) if not users else self._with_users(node, users)
 
     def _dead(self, frame: Frame) -> frozenset[str]:
-        """Return the names of the removed instructions of a frame on which nothing depended."""
+        """Return the names of the removed instructions of a frame that nothing depended on."""
         if frame not in self._dead_lines:
             caller = frame.caller
             gone = caller is not None and caller.instruction.name in self._dead(caller.frame)
@@ -213,7 +213,7 @@ class Gone:
             yield from self._without_callers(name)
 
     def _read_as_element(self, node: Node, readers: Iterable[Instruction]) -> Iterator[str]:
-        """Yield what readers of an element of a tuple, which the graph sees through, read now."""
+        """Yield what the users of a tuple element read now; the graph has no such nodes."""
         for line in readers if node.instruction.opcode == _ELEMENT else ():
             reader = node.frame.nodes.get(line.name)
             other = None if reader is None else reader.partner
@@ -225,7 +225,7 @@ class Gone:
                 yield f"%{now.name} uses %{name} instead"
 
     def _without_callers(self, computation: str) -> Iterator[str]:
-        """Yield why no call of a removed computation is left: another remains, or is removed."""
+        """Yield why a removed computation has no call left: it was changed or removed."""
         for home, call in self._search.before.graph.call_sites(computation)[:1]:
             frame = self._search.before.homes.get(home.name)
             node = None if frame is None else frame.node(call.instruction)
@@ -235,7 +235,7 @@ class Gone:
             yield f"%{name} {fate if lives else 'called its computation, and is gone'}"
 
     def _root_after(self, computation: str) -> str | None:
-        """Return the result of what continues a computation."""
+        """Return the name of the root of the computation that continues `computation`."""
         name = self._search.computations.pairs.get(computation, "")
         result = self._search.after.graph.module.by_name.get(name)
         return None if result is None or result.root is None else result.root.name
@@ -250,7 +250,7 @@ class Gone:
         yield from farther
 
     def _former(self, user: Node) -> str:
-        """Return the name of what is gone, and that another has it now, if so."""
+        """Return a removed instruction's name, with a note if another instruction has it now."""
         name = user.instruction.name
         home = user.frame.computation.name
         computation = self._search.computations.pairs.get(home, home)
@@ -261,7 +261,7 @@ class Gone:
     def _reads_of(
         self, node: Node, uses: Iterable[tuple[Node, int]], *, near: bool
     ) -> Iterator[str]:
-        """Yield what users that continue read now."""
+        """Yield what the remaining users of a removed node read now."""
         for user, position in uses:
             if user.partner is None:
                 continue
@@ -273,7 +273,7 @@ class Gone:
                 yield _reads_now(node, user.partner, position, now, near=near)
 
     def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
-        """Yield the nearest users that have a partner, behind users that are gone as well."""
+        """Yield the nearest users that have a partner, looking through removed users."""
         waiting = deque(users)
         for _ in range(_FARTHEST):
             if not waiting:
@@ -286,13 +286,13 @@ class Gone:
 
 
 def _has_other_operands(reader: Node, partner: Node) -> bool:
-    """Whether a reader has more or fewer operands now, so that their places tell nothing."""
+    """Return whether operand counts differ, so that operand positions say nothing."""
     old, new = reader.instruction, partner.instruction
     return old.opcode == new.opcode and len(old.operands) != len(new.operands)
 
 
 def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:
-    """Return what a user of a removed instruction uses now; it may have the name of the removed."""
+    """Return a sentence about what a user reads now; the new operand may have the old name."""
     name = _as_written(reader, position, read)
     if not near:
         return f"%{reader.instruction.name} uses %{name} now"
@@ -301,7 +301,7 @@ def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: boo
 
 
 def _as_written(reader: Node, position: int, read: Node) -> str:
-    """Return the name under which a node is read: that of the tuple element, if it is one."""
+    """Return the name by which a node is read: a tuple element's own name, if it is one."""
     names = list(reader.instruction.operand_names)
     line = reader.frame.computation.by_name.get(names[position]) if position < len(names) else None
     element = line is not None and line.opcode == "get-tuple-element"
@@ -318,7 +318,7 @@ def _filled(side: Side, node: Node) -> Literal | None:
 
 
 def _twin_after(search: Search, node: Node) -> Node | None:
-    """Return the instruction after that computes what a node before computed."""
+    """Return the new instruction that computes the same value as an old node."""
     if node.partner is not None:
         return None
     leaf = node.constant

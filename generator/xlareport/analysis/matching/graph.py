@@ -1,8 +1,8 @@
-"""The part of a module that differs, as one data flow graph across fusions and calls.
+"""The data flow graph of the differing part of a module, across fusions and calls.
 
-A fusion or call that is seen through is no node of the flow: its parameters are the operands of the
-call, its result is the root of what it calls; a tuple element is what was put into the tuple. So an
-instruction keeps its operands when it moves into a fusion or out of a call.
+An opened fusion or call is no node: its parameters are the operands of the call, and its value is
+the root of its computation. A tuple element is the value put into the tuple. So an instruction
+keeps its operands when it moves into a fusion or out of a call.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _DEEPEST = 100
 
 @dataclass(slots=True, eq=False, repr=False)
 class Node:
-    """An instruction as seen through one chain of calls."""
+    """An instruction in one call context (`Frame`)."""
 
     frame: "Frame"
     instruction: Instruction
@@ -31,7 +31,7 @@ class Node:
     token: int = -1
     """Equal tokens: equal expressions over equal values."""
     base: int = -1
-    """The number of what it does to its inputs."""
+    """The number of its operation, apart from operands."""
     reads_elements: bool = False
     """An operand is an element of a tuple that another node makes."""
     element: tuple[int, ...] = ()
@@ -39,7 +39,7 @@ class Node:
     commutes: bool = False
     """Its two operands may change places: its value is the same."""
     inputs: tuple["Node", ...] = ()
-    """What its value is made of: operands, and the result of what it calls if seen through."""
+    """The nodes that its value depends on: operands, and the root of an opened callee."""
     constant: bool = False
     """Made of constants alone."""
     partner: "Node | None" = None
@@ -51,19 +51,19 @@ Operand = tuple[Node, tuple[int, ...]]
 
 @dataclass(slots=True, eq=False, repr=False)
 class Frame:
-    """One way to reach a computation; `caller` is None where its parameters stay unknown."""
+    """A call context of a computation; `caller` is None if its parameters remain unknown."""
 
     computation: Computation
     number: int
     """Of the pair that the computation belongs to, equal on both sides; else unique."""
     kept: Collection[Instruction]
-    """Lines that are in the paired computation as well; empty where the frame is one of many."""
+    """Instructions that the paired computation has too; empty if there are several frames."""
     caller: "Node | None" = None
     depth: int = 0
     """Calls around it."""
     nodes: dict[str, Node] = field(default_factory=dict)
     callees: dict[str, "Frame"] = field(default_factory=dict)
-    """Frames of what is called and seen through, by the name of the calling instruction."""
+    """Frames of opened callees, by the name of the calling instruction."""
 
     def node(self, instruction: Instruction) -> Node:
         """Return the node of an instruction, made on first use."""
@@ -75,23 +75,23 @@ class Frame:
 
 
 def opened_root(node: Node) -> Node | None:
-    """Return the result of what a node calls, if that is seen through."""
+    """Return the root of the computation that a node calls, if it is opened."""
     opened = node.frame.callees.get(node.instruction.name)
     root = None if opened is None else opened.computation.root
     return None if opened is None or root is None else opened.node(root)
 
 
 def most_nodes(lines: int) -> int:
-    """Return how many nodes to make where so many lines differ.
+    """Return the limit on nodes for a number of differing instructions.
 
-    Computations called from several places are gone through once for each; what lies beyond this
-    stays closed, which costs pairs, never time.
+    A computation with several call sites gets nodes for each. Calls beyond the limit stay closed,
+    which costs pairs but never time.
     """
     return _MOST_NODES_PER_LINE * (lines + 1000)
 
 
 class CallSites:
-    """Who calls what in a module, by the name of the called computation."""
+    """The call sites of a module, by the name of the called computation."""
 
     def __init__(self, module: HloModule) -> None:
         self.by_callee: dict[str, list[tuple[Computation, Call]]] = {}
@@ -107,7 +107,7 @@ class CallSites:
 
 
 class Graph:
-    """The differing part of one side. Nodes are made as they are asked for."""
+    """The differing part of one module; nodes are created on first use."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class Graph:
         self.frames = queue
 
     def release(self) -> None:
-        """Part frames and nodes, which refer to one another."""
+        """Remove references between frames and nodes, which form cycles."""
         for frame in (*self.frames, *self._homes.values()):
             for node in frame.nodes.values():
                 node.partner = None
@@ -155,7 +155,7 @@ class Graph:
             frame.caller = None
 
     def _outer_callers(self) -> list[Frame]:
-        """Shared computations that call a differing one that is seen through."""
+        """Return frames of unchanged computations that call an opened, differing one."""
         frames: dict[str, Frame] = {}
         for name in self.differing:
             if name in self._opened:
@@ -194,7 +194,7 @@ class Graph:
         return opened
 
     def call_sites(self, computation: str) -> Sequence[tuple[Computation, Call]]:
-        """Return what calls a computation, and where."""
+        """Return the call sites of a computation, each with the computation that contains it."""
         return self._sites.by_callee.get(computation, ())
 
     def callers(self, computation: str) -> list[str]:
@@ -209,7 +209,7 @@ class Graph:
         return node.operands
 
     def resolve(self, frame: Frame, operand: str) -> Operand | None:
-        """Return what an operand represents; None where the name is unknown."""
+        """Return the node and tuple path of an operand; None if the name is unknown."""
         name, _, element = operand.partition("#")
         line = frame.computation.by_name.get(name)
         path = _path(element)
@@ -243,7 +243,7 @@ def element_taken(line: Instruction) -> tuple[int, ...]:
 
 
 class _Everything(Collection[Instruction]):
-    """Holds every instruction: a shared computation keeps all its lines."""
+    """A collection that contains every instruction: all lines of a shared computation are kept."""
 
     def __contains__(self, item: object) -> bool:
         return True
@@ -274,7 +274,7 @@ _Step = tuple[Frame, Instruction, tuple[int, ...]]
 
 
 def _through(frame: Frame, line: Instruction, path: tuple[int, ...]) -> _Step | None:
-    """Return one step nearer to what makes the value; None when there."""
+    """Return the next step toward the instruction that computes a value; None at the end."""
     match line.opcode:
         case "parameter":
             return _to_caller(frame, line, path)

@@ -1,4 +1,4 @@
-"""Putting things that have one key together."""
+"""Grouping of items by key."""
 
 from collections.abc import Hashable, Iterable
 from typing import TypeVar
@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 def group_by_key(keyed: Iterable[tuple[Hashable, Item]]) -> dict[Hashable, list[Item]]:
-    """Return the items of each key, keys and items in the order in which they came."""
+    """Return the items of each key, in the order of their first appearance."""
     groups: dict[Hashable, list[Item]] = {}
     for key, item in keyed:
         groups.setdefault(key, []).append(item)

@@ -1,4 +1,4 @@
-"""Asynchronous instructions: what begins one, what ends it, and the instruction wrapped in them."""
+"""Asynchronous instructions: start, done, and the instruction wrapped in them."""
 
 from collections.abc import Iterator
 
@@ -12,12 +12,12 @@ _MOST_CALLS = 4
 
 
 def is_start(node: Node) -> bool:
-    """Whether a node begins something that another one ends."""
+    """Return whether a node starts an asynchronous operation."""
     return node.instruction.opcode.endswith(START)
 
 
 def is_done(node: Node) -> bool:
-    """Whether a node ends what another one began; its elements are those of the result."""
+    """Return whether a node is the `done` of an asynchronous operation."""
     return node.instruction.opcode.endswith(DONE)
 
 
@@ -50,12 +50,12 @@ def start_of(side: Side, frame: Frame) -> Node | None:
 
 
 def dones_of(side: Side, start: Node) -> Iterator[Node]:
-    """Yield what ends what a node began."""
+    """Yield the `done` nodes of a start."""
     return (user for user, _ in side.users.get(start, ()) if is_done(user))
 
 
 def argument(side: Side, parameter: Node) -> list[tuple[Node, tuple[int, ...]]]:
-    """Return what an `async-start` hands to a parameter of what it calls, if anything."""
+    """Return the operand that an `async-start` passes to a parameter; empty if there is none."""
     start = start_of(side, parameter.frame)
     number = parse_whole_number(parameter.instruction.argument)
     operands = () if start is None else side.graph.operands(start)

@@ -1,6 +1,6 @@
-"""A rule for constant values that a pass moves out of loops several times over.
+"""A rule for constant values that a pass moves out of several loops.
 
-Names tell one of its kind; of several alike, the loop that is given the value tells.
+Names distinguish different values; among equal ones, the loop that receives the value decides.
 """
 
 from collections.abc import Hashable, Iterator
@@ -17,11 +17,11 @@ _GIVEN = frozenset({"tuple", "while"})
 _MOST_STEPS = 4
 _MOST_USERS = 100
 _MOST_LOOPS = 16
-"""Loops around one another that are looked out of."""
+"""Limit on nested loops that are searched outward."""
 
 
 def hoisted(search: Search) -> None:
-    """Pair constant values of loops with equal ones beside the loops, one for one and in order."""
+    """Pair constant values inside loops with equal ones outside, one to one and in order."""
     values = [node for node in search.before.open() if node.constant]
     if not values:
         return
@@ -44,7 +44,7 @@ def _beside(search: Search) -> Iterator[tuple[Hashable, Node]]:
 
 
 def is_given(line: Instruction, home: Computation) -> bool:
-    """Whether a tuple or a loop is given a value, or what is made of it in a few steps."""
+    """Return whether a tuple or loop reads a value, directly or after a few instructions."""
     lines = [line]
     for _ in range(_MOST_STEPS):
         users = [user for known in lines for user in home.users.get(known.name, ())]

@@ -1,4 +1,4 @@
-"""What fusions and calls hold: where it is on the other side, in which fusion or in none."""
+"""The contents of fusions and calls, and where they are on the other side."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,36 +14,36 @@ from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
 
 Twin = Callable[[Node], Node | None]
-"""Returns what does the same work on the other side as a node without a partner."""
+"""Function that returns the node that does the same work on the other side, or None."""
 
 _DEEPEST = 100
 """Fusions inside fusions that are looked for as former holders."""
 _MOST_FUSIONS = 20
-"""Fusions that are named as holders of what another one held."""
+"""Limit on fusions that are named as the new holders of another's contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class HolderContents:
-    """Where what a former fusion or call held is now."""
+    """The new places of a former fusion's or call's contents."""
 
     outside: tuple[Place, ...]
     """Outside of fusions."""
     fusions: tuple[Place, ...]
-    """Those that hold the larger part of it, the one with most of it first; else empty."""
+    """Fusions with the larger part of the contents, the one with the most first; else empty."""
     grade: Grade
-    """EXACT where the fusions hold every instruction of it."""
+    """EXACT if the fusions contain every instruction of it."""
     reason: str
 
 
 class Holders:
-    """The fusions of both sides, by what they hold."""
+    """The fusions of both sides and their contents."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
         self._grades = {link.before: link.grade for link in search.links}
 
     def sources(self, frame: Frame, twin: Twin) -> tuple[Place, ...]:
-        """Return where what a frame computes stood; former fusions come before what they held."""
+        """Return the old places of a frame's contents; old fusions precede their contents."""
         nodes = [other for _, other in _others(frame, twin)]
         if _computes(frame) and not any(node.instruction.operands for node in nodes):
             return ()  # equal literals tell of no origin
@@ -51,7 +51,7 @@ class Holders:
         return tuple(dict.fromkeys(place_of(node) for node in (*former, *nodes)))
 
     def contents(self, frame: Frame, twin: Twin) -> HolderContents:
-        """Return where what a frame computed is now."""
+        """Return the new places of a frame's contents."""
         others = list(_others(frame, twin))
         holders = [_fusion_around(self._search.after, other) for _, other in others]
         inside = Counter(place_of(holder) for holder in holders if holder is not None)
@@ -69,9 +69,9 @@ class Holders:
         )
 
     def unrolled(self, loop: Node, twin: Twin) -> HolderContents | None:
-        """Return where the body of a former loop is, if most of it is where the loop did.
+        """Return the new places of a loop body, if most of it is in the loop's computation now.
 
-        None where it does not.
+        None otherwise.
         """
         line, search = loop.instruction, self._search
         frame = search.before.homes.get(dict(line.called).get("body", ""))
@@ -92,7 +92,7 @@ class Holders:
 
 
 def _computes(frame: Frame) -> bool:
-    """Whether a frame holds more than literals."""
+    """Return whether a frame contains more than literals."""
     return any(_is_work(line) for _, line in _lines(frame))
 
 
@@ -110,7 +110,7 @@ def _reason(inside: Counter[Place], lines: int) -> str:
 
 
 def _others(frame: Frame, twin: Twin) -> Iterator[tuple[Node, Node]]:
-    """Yield what a frame computes, nested fusions and calls included, with its like opposite."""
+    """Yield the instructions of a frame, nested fusions included, with their counterparts."""
     for home, line in _lines(frame):
         node = home.nodes.get(line.name)
         other = None if node is None else node.partner or twin(node)
@@ -119,7 +119,7 @@ def _others(frame: Frame, twin: Twin) -> Iterator[tuple[Node, Node]]:
 
 
 def _lines(frame: Frame) -> Iterator[tuple[Frame, Instruction]]:
-    """Yield what a frame computes, and instead of a nested fusion or call what that computes."""
+    """Yield the instructions of a frame, with nested fusions and calls expanded."""
     for line in frame.computation.instructions:
         inner = frame.callees.get(line.name)
         if inner is not None:
@@ -129,7 +129,7 @@ def _lines(frame: Frame) -> Iterator[tuple[Frame, Instruction]]:
 
 
 def _former_holders(side: Side, node: Node) -> list[Node]:
-    """Return the fusions without a partner that hold a node, the outermost first."""
+    """Return the unpaired fusions that contain a node, the outermost first."""
     holders: list[Node] = []
     for _ in range(_DEEPEST):
         holder = _fusion_around(side, node)
@@ -142,7 +142,7 @@ def _former_holders(side: Side, node: Node) -> list[Node]:
 
 
 def _fusion_around(side: Side, node: Node) -> Node | None:
-    """Return the fusion that calls the computation of a node; None where it stands outside."""
+    """Return the fusion that contains a node; None if it is outside of fusions."""
     frame = node.frame
     if frame.caller is not None:
         return frame.caller if frame.caller.instruction.opcode == "fusion" else None

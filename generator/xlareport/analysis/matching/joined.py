@@ -1,6 +1,7 @@
-"""A rule for what passes joined to one: collectives of several operands, dots of several results.
+"""A rule for combined collectives of several operands, and combined dots of several results.
 
-What the one sends or what its parts are read by is paired already, and tells which were joined.
+The operands of the collective, or the readers of the dot's parts, are paired already and identify
+the old instructions.
 """
 
 from collections import deque
@@ -21,14 +22,14 @@ _COLLECTIVES = frozenset(
 )
 _MOVES = frozenset({"bitcast", "convert", "copy", "reshape", "transpose"})
 _SUMMED = _MOVES | {"reduce"}
-"""What may stand between a dot that was split as well and the slices of its result."""
+"""Opcodes that may occur between a dot that was also split and the slices of its result."""
 _MOST_MOVES = 8
 _MOST_READERS = 40
 _FEWEST = 2
 
 
 def joined(search: Search) -> None:
-    """Pair collectives and dots with the one that does the work of all, each as one of several."""
+    """Pair collectives and dots with the one instruction that does the work of all of them."""
     old, new = search.before.open(), search.after.nodes
     if any(_opcode(node) in _COLLECTIVES for node in old):
         for whole in new:
@@ -59,7 +60,7 @@ def _join_collectives(search: Search, whole: Node) -> None:
 
 
 def _pieces(side: Side, whole: Node) -> list[Operand]:
-    """Return what a collective sends: its operands, or what the only one is concatenated of."""
+    """Return the values that a collective sends: its operands, or the pieces of its only one."""
     start = start_of(side, whole.frame) if whole.frame.caller is None else None
     operands = side.graph.operands(whole if start is None else start)
     if len(operands) != 1:
@@ -70,7 +71,7 @@ def _pieces(side: Side, whole: Node) -> list[Operand]:
 
 
 def _moved(side: Side, operand: Operand) -> Operand:
-    """Return what free moves of data move, behind all of them."""
+    """Return the operand behind a chain of unpaired data movement."""
     for _ in range(_MOST_MOVES):
         node, path = operand
         operands = side.graph.operands(node)
@@ -82,7 +83,7 @@ def _moved(side: Side, operand: Operand) -> Operand:
 
 
 def _sent_before(search: Search, piece: Operand, opcode: str, whole: Node) -> Node | None:
-    """Return the one collective before that sent what a piece holds; None where several may."""
+    """Return the only old collective that sent the value of a piece; None if it is ambiguous."""
     node, path = _moved(search.after, piece)
     source = _before(search, node)
     if source is None:
@@ -101,7 +102,7 @@ def _sent_before(search: Search, piece: Operand, opcode: str, whole: Node) -> No
 def _readers(
     side: Side, node: Node, passing: frozenset[str], path: tuple[int, ...] = ()
 ) -> Iterator[tuple[Node, int]]:
-    """Yield what reads a node and at which place, directly and behind free moves, which too."""
+    """Yield the users of a node with operand positions, looking through free data movement."""
     waiting = deque([node])
     seen = {node}
     while waiting and len(seen) < _MOST_READERS:
@@ -125,7 +126,7 @@ def _join_products(search: Search, whole: Node) -> None:
 
 
 def _products_of_slices(search: Search, whole: Node) -> list[Node]:
-    """Return the products whose readers read slices of a product now; empty where there is one."""
+    """Return the old dots whose readers now read slices of one dot; empty if it was only one."""
     readers = _readers(search.after, whole, _SUMMED)
     slices = [user for user, _ in readers if _opcode(user) == "slice" and is_free(user)]
     members = [_product_before(search, part, whole) for part in dict.fromkeys(slices)]
@@ -135,7 +136,7 @@ def _products_of_slices(search: Search, whole: Node) -> list[Node]:
 
 
 def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
-    """Return the products of what is concatenated in one operand, each with the other operand."""
+    """Return the old dots of the pieces of a concatenated operand with the other operand."""
     sides = [_moved(search.after, operand) for operand in search.after.graph.operands(whole)]
     if len(sides) < _FEWEST:
         return []
@@ -152,7 +153,7 @@ def _products_of_pieces(search: Search, whole: Node) -> list[Node]:
 
 
 def _shared_factor(search: Search, values: list[Node | None], whole: Node) -> Node | None:
-    """Return what the partner of a product multiplies one of some values with."""
+    """Return the other operand of the partner of a dot, if one operand is among `values`."""
     operands = () if whole.partner is None else search.before.graph.operands(whole.partner)
     factors = [_moved(search.before, operand)[0] for operand in operands]
     others = [node for node in factors if node not in values]
@@ -162,7 +163,7 @@ def _shared_factor(search: Search, values: list[Node | None], whole: Node) -> No
 def _product_of(
     search: Search, factors: tuple[Node | None, Node | None], whole: Node
 ) -> Node | None:
-    """Return the one product before of two values; None where there is none, or several."""
+    """Return the only old dot of two values; None if there are none or several."""
     readers = [
         {user for user, _ in _readers(search.before, factor, _MOVES) if _may_join(user, whole)}
         for factor in factors
@@ -172,7 +173,7 @@ def _product_of(
 
 
 def _before(search: Search, node: Node) -> Node | None:
-    """Return what a node is before."""
+    """Return the old node that continues as `node`."""
     return search.itself_before(node) if node.kept else node.partner
 
 
@@ -190,7 +191,7 @@ def _product_before(search: Search, part: Node, whole: Node) -> Node | None:
 
 
 def _only(search: Search, nodes: set[Node]) -> Node | None:
-    """Return the one of some nodes before, or one of which all are repetitions, a paired one."""
+    """Return the only node; if all have the same value, a paired one of them."""
     values = {search.before.own_values.get(node, node) for node in nodes}
     ranked = sorted(nodes, key=lambda node: (is_free(node), node.instruction.name))
     return ranked[0] if len(values) == 1 else None
@@ -202,7 +203,7 @@ def _may_join(node: Node, whole: Node) -> bool:
 
 
 def _passes(node: Node, opcodes: frozenset[str]) -> bool:
-    """Whether a free node hands on what it reads, moved, marked or sent."""
+    """Return whether a free node only moves, marks or sends its operand."""
     line = node.instruction
     if not is_free(node) or len(line.operands) != 1:
         return is_free(node) and line.opcode in opcodes

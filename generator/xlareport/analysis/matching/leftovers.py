@@ -14,22 +14,22 @@ ACTING = frozenset(
     {"async-done", "async-start", "call", "conditional", "custom-call", "infeed", "outfeed"}
     | {"recv", "recv-done", "send", "send-done", "while"}
 )
-"""Opcodes that may do something though nothing reads them."""
+"""Opcodes that may have side effects even without users."""
 
 _DEAD: WeakKeyDictionary[Computation, frozenset[str]] = WeakKeyDictionary()
 _UNREAD: WeakKeyDictionary[Computation, frozenset[Instruction]] = WeakKeyDictionary()
 
 
 def is_idle(line: Instruction, computation: Computation) -> bool:
-    """Whether an instruction has no users and does nothing by itself: dead code."""
+    """Return whether an instruction is dead code: it has neither users nor side effects."""
     acts = line.opcode in ACTING or line.opcode == "parameter"
     return not acts and line is not computation.root and line.name not in computation.users
 
 
 def is_dead_copy(before: Node, after: Node) -> bool:
-    """Whether a node after is dead code, under a name of its own, and the one before was read.
+    """Return whether `after` is dead code with another name, while `before` had users.
 
-    Passes make copies that nothing reads; what does the work of the one before is another.
+    Passes leave unused copies behind; another instruction does the work of `before`.
     """
     if before.instruction.name == after.instruction.name:
         return False
@@ -46,7 +46,7 @@ def _is_dead(node: Node) -> bool:
 
 
 def _dead_lines(computation: Computation) -> Iterator[str]:
-    """Yield the instructions that only dead code reads, or nothing."""
+    """Yield the names of instructions that have no users apart from dead code."""
     read: set[str] = set()
     for line in reversed(computation.instructions):  # XLA prints operands before their users
         acts = line.opcode in ACTING or line.opcode == "parameter"
@@ -65,7 +65,7 @@ def unread_heavy(computation: Computation) -> frozenset[Instruction]:
 
 
 def left_over(before: Computation, after: Computation) -> frozenset[Instruction]:
-    """Return the unchanged heavy instructions that something read before, and nothing after."""
+    """Return the unchanged heavy instructions that lost all their users."""
     unread = unread_heavy(after)
     return unread - unread_heavy(before) if unread else unread
 

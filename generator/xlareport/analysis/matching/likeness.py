@@ -1,7 +1,7 @@
-"""How alike heavy instructions of two modules are, by what they are and what is around them.
+"""Similarity of heavy instructions of two modules, by their form and their surroundings.
 
-Each instruction has features; one that two have in common counts the more the fewer others have it.
-Arguments, results and paired instructions are landmarks, the same on both sides.
+Each instruction has features; a common feature counts more the rarer it is. Arguments, results and
+paired instructions are landmarks that are the same on both sides.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -21,19 +21,19 @@ _NEIGHBOR, _ORIGIN, _NAME, _DEPTH, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.75, 0
 _HALVING = 12.0
 """The distance at which a neighbor counts half."""
 _MOST_ALIKE = 24
-"""Instructions of one side with one feature, above which the feature brings no candidates."""
+"""Instructions of one side with a feature, above which it is not used to find candidates."""
 
 _FAMILIES_OF = {
     "permutes": frozenset({"collective", "product"}),
     "indexing": frozenset({"gather", "scatter"}),
 }
-"""Of which instructions further depths tell something."""
+"""Families of instructions for which each further depth is compared."""
 
 _Features = dict[Hashable, float]
 
 
 class _Index:
-    """The features of the open heavy instructions of one side, and which have a feature."""
+    """The features of one side's unpaired heavy instructions, and an index of them."""
 
     def __init__(self, search: Search, side: Side, nodes: Sequence[Node]) -> None:
         self._search = search
@@ -75,7 +75,7 @@ class _Index:
         return len(self.holders.get(feature, ()))
 
     def _own_features(self, node: Node) -> _Features:
-        """Return what a node is apart from its surroundings."""
+        """Return the features of a node apart from its surroundings."""
         form = self._search.forms.of(node.instruction)
         features: _Features = {
             ("form", form): _FORM,
@@ -99,7 +99,7 @@ class _Index:
         return features
 
     def _feature(self, neighbor: Neighbor) -> Hashable:
-        """Return what a neighbor is on both sides; None where it has nothing there."""
+        """Return a key for a neighbor that is valid on both sides; None if it has none."""
         node = neighbor.node
         if node is None:
             result = self._result(neighbor.computation)
@@ -120,13 +120,13 @@ class _Index:
 
 
 def _comparable(search: Search) -> list[str]:
-    """Return of what both sides have as many in a row: passes put in permutes, and expand reads."""
+    """Return the kinds of instruction whose longest chain is equally long in both modules."""
     old, new = search.before.further_depths, search.after.further_depths
     return [kind for kind in old if kind in new and greatest(old[kind]) == greatest(new[kind])]
 
 
 class Likeness:
-    """Compares open heavy instructions of both sides."""
+    """Compares unpaired heavy instructions of both sides."""
 
     def __init__(self, search: Search, before: Sequence[Node], after: Sequence[Node]) -> None:
         self._before = _Index(search, search.before, before)
@@ -134,12 +134,12 @@ class Likeness:
         links = (link for link in search.links if link.grade is Grade.GUESSED)
         self._guessed = {link.before.token for link in links}
         self._taken: tuple[dict[Node, _Features], dict[Node, _Features]] = ({}, {})
-        """What guesses paired, before and after, and the features that it had."""
+        """Nodes that were paired by guesses, old and new, with the features that they had."""
 
     def candidates(self, node: Node, *, without_guesses: bool = False) -> dict[Node, float]:
-        """Return what a node of either side may be on the other, and how alike they are, 0 to 1.
+        """Return candidates for a node on the other side, with similarities from 0 to 1.
 
-        Guesses may be left out: as landmarks, and as what takes a candidate away.
+        `without_guesses` ignores guessed pairs, both as landmarks and as used candidates.
         """
         is_before = node in self._before.features
         here, there = (self._before, self._after) if is_before else (self._after, self._before)
@@ -163,7 +163,7 @@ class Likeness:
         return any(self._is_guess(feature) for feature in index.features[node])
 
     def guess(self, before: Node, after: Node) -> None:
-        """Take what a node before becomes for a guess; to be told before the pair is."""
+        """Note that a pair is a guess; called before the pair is linked."""
         self._guessed.add(before.token)
         self._taken[False][before] = self._before.features[before]
         self._taken[True][after] = self._after.features[after]
@@ -177,7 +177,7 @@ class Likeness:
         return isinstance(feature, tuple) and feature[1] in self._guessed
 
     def _rare(self, features: _Features, here: _Index, there: _Index) -> Iterator[Node]:
-        """Yield what has a feature in common that few have."""
+        """Yield nodes that share a rare feature."""
         for feature in features:
             if here.count(feature) <= _MOST_ALIKE and there.count(feature) <= _MOST_ALIKE:
                 yield from there.holders.get(feature, ())
@@ -209,7 +209,7 @@ class Likeness:
         return list(touched)
 
     def _closest(self, viewer: Node, index: _Index) -> dict[Node, None]:
-        """Return a viewer if it is one before, else what it may be before."""
+        """Return an old node itself, or the old candidates for a new node."""
         if index is self._before:
             return {viewer: None}
         return dict.fromkeys(self._rare(index.features[viewer], self._after, self._before))

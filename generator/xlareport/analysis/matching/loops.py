@@ -1,6 +1,6 @@
-"""Rules for loops: a while continues as the one whose body, condition and arguments are most alike.
+"""Rules for loops: pairs each while with the most similar one, by body, condition and operands.
 
-Passes make a while anew when they drop, add or reorder what it carries; its body stays what it was.
+Passes create a new while when they drop, add or reorder carried values; the body remains similar.
 """
 
 from collections import Counter
@@ -19,13 +19,13 @@ from xlareport.hlo.model import Computation
 from xlareport.knowledge.grades import Grade
 
 _MOST_PAIRS = 40_000
-"""Pairs of loops that are compared; a module with more of them keeps them unpaired."""
+"""Limit on compared pairs of loops; above it, loops stay unpaired."""
 _ENOUGH = 2.0
 """The least likeness of a pair, of up to 6."""
 _CLEAR = 0.5
-"""By how much a pair must be more alike than any other of its loops to be clear."""
+"""Difference in similarity from which a pair is clearly better than its alternatives."""
 _Ranked = tuple[float, int, int]
-"""How alike two loops are, negative, and their numbers."""
+"""Negative similarity of two loops, and their indices."""
 _TUPLE = "tuple"
 _EXPANDED = frozenset(
     {"gather", "reduce-window", "scatter", "select-and-scatter", "sort", "triangular-solve"}
@@ -39,12 +39,12 @@ def clear_loops(search: Search) -> None:
 
 
 def loops(search: Search) -> None:
-    """Pair the open loops that are most alike, the likest first."""
+    """Pair the unpaired loops, the most similar first."""
     _pair_loops(search, 0.0)
 
 
 def _pair_loops(search: Search, margin: float) -> None:
-    """Pair loops that are alike by a margin more than any others of either."""
+    """Pair loops that are more similar to each other than to any others by `margin`."""
     old, new = _open_loops(search.before), _open_loops(search.after)
     if not (old and new) or len(old) * len(new) > _MOST_PAIRS:
         return
@@ -63,7 +63,7 @@ def _pair_loops(search: Search, margin: float) -> None:
 
 
 def _close_to_another(ranked: Sequence[_Ranked], margin: float) -> Collection[tuple[int, int]]:
-    """Return the pairs of loops that are not, by a margin, the best of both of their loops."""
+    """Return the pairs of loops that are not the best of both by `margin`."""
     best: tuple[dict[int, list[float]], dict[int, list[float]]] = ({}, {})
     for likeness, number, place in ranked:
         best[0].setdefault(number, []).append(likeness)
@@ -77,7 +77,7 @@ def _close_to_another(ranked: Sequence[_Ranked], margin: float) -> Collection[tu
 
 
 def expanded(search: Search) -> None:
-    """Pair what a pass makes a loop of with that loop, by framework op and first operand."""
+    """Pair instructions that a pass expanded to a loop, by framework op and first operand."""
     waiting: dict[Hashable, list[Node]] = {}
     for node in search.before.open():
         if node.instruction.opcode in _EXPANDED and origin(node):
@@ -99,7 +99,7 @@ _Key = TypeVar("_Key", int, str)
 
 
 class _Compared:
-    """Compares loops of both sides; what is counted for one of them is counted once."""
+    """Compares loops of both sides; caches the counts of each loop."""
 
     def __init__(self, search: Search, before: Sequence[Node], after: Sequence[Node]) -> None:
         self._search = search
@@ -109,7 +109,7 @@ class _Compared:
         self._known: dict[tuple[str, str], float] = {}
 
     def likeness(self, node: Node, other: Node) -> float:
-        """Return how alike two loops are: names, framework op, bodies, what they start from."""
+        """Return the similarity of two loops: names, framework op, bodies, initial values."""
         same_name = name_in_computation(node) == name_in_computation(other)
         same_origin = bool(origin(node)) and origin(node) == origin(other)
         called = zip(node.instruction.called, other.instruction.called, strict=False)
@@ -118,7 +118,7 @@ class _Compared:
         return same_name + same_origin + sum(bodies) + starts
 
     def _likeness_of_called(self, old: str, new: str) -> float:
-        """Return from 0 to 1.5 how alike a body or condition is to another."""
+        """Return the similarity of two bodies or conditions, 0 to 1.5."""
         known = self._known.get((old, new))
         if known is None:
             known = self._known[old, new] = self._compare(old, new)
@@ -133,7 +133,7 @@ class _Compared:
         return 0.5 * known + _share(self._body(before), self._body(after))
 
     def _body(self, computation: Computation) -> Counter[str]:
-        """Count the opcodes of a computation; what brings values in and out says nothing of it."""
+        """Return counts of the opcodes of a computation, without those that only pass values."""
         counts = self._bodies.get(computation)
         if counts is None:
             opcodes = facts_of(computation).opcodes
@@ -146,7 +146,7 @@ _PASSING = frozenset({"get-tuple-element", "parameter", _TUPLE, "copy", "bitcast
 
 
 def _start(side: Side, loop: Node) -> Iterable[int]:
-    """Return the tokens of what a loop starts from, element by element."""
+    """Return the value numbers of a loop's initial values, by element."""
     operands = side.graph.operands(loop)
     if len(operands) == 1 and operands[0][0].instruction.opcode == _TUPLE:
         loop = operands[0][0]

@@ -1,7 +1,7 @@
-"""Calls at the edges of `shard_map`: they only say which devices hold a value, and become copies.
+"""The calls at the edges of `shard_map`, which only state which devices hold a value.
 
-Shardy replaces one call for several arrays with a call for each; the SPMD partitioner replaces
-each of these with a copy of the shape of a shard.
+Shardy replaces a call for several arrays with a call for each; the SPMD partitioner replaces each
+of these with a copy in the shape of a shard.
 """
 
 from collections.abc import Hashable, Iterator
@@ -18,17 +18,17 @@ _SPLIT = {
     "xla.sdy.GlobalToLocalShape": "SPMDFullToShardShape",
     "xla.sdy.LocalToGlobalShape": "SPMDShardToFullShape",
 }
-"""Calls for several arrays, and the call for each array that Shardy makes of them."""
+"""Target of a call for several arrays, and target of the calls that Shardy makes of it."""
 _MOST_COPIES = 4
 """Copies in a row that are looked behind."""
 
 
 _MOST_ROUNDS = 50
-"""Calls in a row, each of which is given what the one before it made."""
+"""Limit on chains of such calls, each of which reads the result of the previous one."""
 
 
 def split(search: Search) -> None:
-    """Pair calls for several arrays with the calls for each, by what these read."""
+    """Pair calls for several arrays with the calls for each array, by their operands."""
     for _ in range(_MOST_ROUNDS):
         count = len(search.links)
         _split_known(search)
@@ -67,7 +67,7 @@ def _chosen(search: Search, whole: Node, parts: dict[Hashable, list[Node]]) -> l
 
 
 def _key(side: Side, part: Node) -> Hashable:
-    """Return what a call for an array does, and to which value, copies aside."""
+    """Return the target of an array's call and its operand's value, looking through copies."""
     operand = side.graph.operands(part)[0]
     for copy in _copies(side, part):
         operand = side.graph.operands(copy)[0]

@@ -1,7 +1,7 @@
 """Matches two snapshots of a module, or two modules: which instruction continues which.
 
-Deterministic and near-linear in what differs. Computations that both share are their own partners
-and cost nothing; so are lines that stand in a paired computation on both sides.
+Deterministic and nearly linear in the size of the difference. Computations that are equal in both,
+and equal lines of paired computations, need no work.
 """
 
 from xlareport.analysis.matching import (
@@ -99,7 +99,7 @@ _PARTS = (
     moved_copies.lowered,
     moved_copies.repeated,
 )
-"""Rules that add to pairs what does their work with them; they need none open before."""
+"""Rules that extend existing pairs; they need no unpaired old instructions."""
 
 
 def match(before: HloModule, after: HloModule) -> Matching:

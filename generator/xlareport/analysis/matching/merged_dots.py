@@ -1,6 +1,6 @@
-"""A rule for dots that share an operand and became one dot of their other operands, concatenated.
+"""A rule for dots that share an operand and became one dot of their concatenated other operands.
 
-The result of the new dot holds those of the others side by side; slices take them out again.
+The result of the new dot is the concatenation of the old results; slices extract these.
 """
 
 from collections import deque
@@ -14,13 +14,13 @@ from xlareport.knowledge.grades import Grade
 
 _OPERANDS = 2
 _MOST_PIECES = 1000
-"""Concatenated operands that are gone through for one dot."""
+"""Limit on concatenated operands that are searched for one dot."""
 
 _Waiting = dict[Hashable, deque[Node]]
 
 
 def merged(search: Search) -> None:
-    """Pair dots with the one that does the work of all of them, each as one of several."""
+    """Pair dots with the one dot that does the work of all of them."""
     wholes = [node for node in search.after.open() if _joined(search.after, node) is not None]
     if not wholes:
         return
@@ -40,7 +40,7 @@ def _is_dot(node: Node) -> bool:
 
 
 def _key(node: Node, tokens: list[int]) -> Hashable:
-    """Return what a dot does to values, its shape aside."""
+    """Return a key of a dot: the value numbers of its operands and its dimension numbers."""
     attributes = node.instruction.attributes
     return (*tokens, *(attributes.get(name, "") for name in _DIMENSIONS))
 

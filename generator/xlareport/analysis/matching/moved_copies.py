@@ -23,7 +23,7 @@ _SAME = "the same operation on the same value, on the other side of a move"
 
 
 def moved(search: Search) -> None:
-    """Pair what is done on moved data now, and the moves; note what is done on both as copies."""
+    """Pair work that is done on moved data now, and the moves; record work done twice as copies."""
     if not any(node.instruction.opcode in REARRANGEMENTS for node in search.before.open()):
         return
     search.evaluate()
@@ -36,7 +36,7 @@ def moved(search: Search) -> None:
 
 
 def lowered(search: Search) -> None:
-    """Note moves of results as copies of a move that an operand had, where that one stays."""
+    """Record moves of results as copies of a move of an operand that still exists."""
     if any(node.instruction.opcode in _LOWERED for node in search.after.open()):
         for link in search.links:
             _note_lowered(search, link.before, link.after)
@@ -57,7 +57,7 @@ def _note_lowered(search: Search, before: Node, after: Node) -> None:
 
 
 def repeated(search: Search) -> None:
-    """Note as copies what is done once more in another shape, for one reader of a result."""
+    """Record as copies the work that is repeated in another shape for one reader of a result."""
     if any(node.instruction.opcode in REARRANGEMENTS for node in search.after.open()):
         for link in search.links:
             for read, now in _operands(search, link.before, link.after):
@@ -76,13 +76,13 @@ def _note_repeated(search: Search, read: Node, now: Node) -> None:
 
 
 def _moves_from(search: Search, move: Node, now: Node) -> bool:
-    """Whether what is read now is what a move moved."""
+    """Return whether `now` is the operand of an old move."""
     sources = search.before.graph.operands(move)
     return len(sources) == 1 and not sources[0][1] and _is_itself(search, sources[0][0], now)
 
 
 def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield the free moves that a node reads, with what else its partner reads at their places."""
+    """Yield the free moves that a node reads, with the new operand in the same position."""
     ours, theirs = search.before.graph.operands(before), search.after.graph.operands(after)
     if len(ours) != len(theirs):
         return
@@ -93,7 +93,7 @@ def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node
 
 
 def is_done_again(before: Side, move: Node, other: Node) -> bool:
-    """Whether what is read instead of a move does what the move's source did, on moved data."""
+    """Return whether `other` does the work of the move's source, on moved data."""
     if not _is_move(move) or _is_move(other):
         return False
     return any(_does_the_same(source, other) for source in _sources(before, move))
@@ -112,7 +112,7 @@ def _follow(search: Search, source: Node, other: Node, move: Node) -> None:
 
 
 def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]] | None:
-    """Return work and its copies, and what is moved for it with the moves; None if unlike."""
+    """Return pairs of original and copy (or move) behind two nodes; None if they do not match."""
     waiting = [(source, other)]
     for node, copy in waiting:
         if _is_move(copy) or len(waiting) > _MOST_PAIRS:
@@ -135,25 +135,25 @@ def _operands(search: Search, node: Node, copy: Node) -> Iterator[tuple[Node, No
 
 
 def _is_behind(search: Search, read: Node, now: Node) -> bool:
-    """Whether moves of one value, or of what a move moved before, are read now."""
+    """Return whether `now` is moved from the same value as `read`."""
     behind = [*_sources(search.after, now)]
     sources = (read, *_sources(search.before, read))
     return any(_is_itself(search, source, other) for source in sources for other in behind)
 
 
 def _is_unmoved(search: Search, read: Node, now: Node) -> bool:
-    """Whether what a move moved is read now without it."""
+    """Return whether the operand of a move is read directly now."""
     return any(_is_itself(search, source, now) for source in _sources(search.before, read))
 
 
 def _is_itself(search: Search, node: Node, other: Node) -> bool:
-    """Whether a node after continues one before."""
+    """Return whether `other` continues `node`, or is an equal constant."""
     now = search.itself_after(node) if node.kept else node.partner
     return now is other or (node.constant and node.token == other.token)
 
 
 def _pair_move(search: Search, move: Node, now: Node, source: Node) -> None:
-    """Pair a move with the one that is done before the work it was done after; once."""
+    """Pair a move with the one that now precedes the work that it followed."""
     alike = move.instruction.opcode == now.instruction.opcode
     if not alike or not is_free(move):
         search.copies[now] = move, _AGAIN
@@ -162,7 +162,7 @@ def _pair_move(search: Search, move: Node, now: Node, source: Node) -> None:
 
 
 def _does_the_same(node: Node, other: Node) -> bool:
-    """Whether two nodes are one operation on as many elements, neither a move nor a leaf."""
+    """Return whether two nodes are the same operation on as many elements, but no moves."""
     line, known = node.instruction, other.instruction
     count = line.shape.element_count
     return (
@@ -180,7 +180,7 @@ def _does_the_same(node: Node, other: Node) -> bool:
 
 
 def _sources(side: Side, move: Node) -> Iterator[Node]:
-    """Yield what a move moves, behind further moves, step by step."""
+    """Yield the operands behind a move and further moves, one step at a time."""
     for _ in range(_MOST_MOVES):
         operands = side.graph.operands(move)
         if not _is_move(move) or len(operands) != 1 or operands[0][1]:

@@ -12,16 +12,16 @@ from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.knowledge.grades import Grade, weakest
 
 _MOST_STEPS = 100
-"""New instructions that are followed to a known one."""
+"""Limit on new instructions that are followed to a known one."""
 _DEEPEST = 100
-"""Readers of readers that are followed to find what a constant was copied from."""
+"""Limit on the chain of readers that is searched for the origin of a constant."""
 
 
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: none is made of another."""
 
 _MOVES = frozenset({"bitcast", "reshape"})
-"""The same, where what they equal is beside them: they only give a value another shape."""
+"""The same, if they are in the same computation: these only change the shape of a value."""
 
 
 _MOVING = frozenset({"bitcast", "copy", "parameter", "reshape", "transpose"})
@@ -30,7 +30,7 @@ _DEAD = "only dead instructions use it"
 
 
 class New:
-    """Says of instructions that are only after where they come from."""
+    """Explains instructions that are only in the new module."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -38,7 +38,7 @@ class New:
         self._depth = 0
         self._by_name: dict[Hashable, list[Node]] | None = None
         self._doubts: dict[Node, Grade] = {}
-        """Grades of copies that are no surer than what is said of another copy."""
+        """Upper bounds for the grades of copies, from the grades of other copies."""
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return where a node comes from."""
@@ -60,7 +60,7 @@ class New:
         return PairVerdict(None, Grade.GUESSED, "no source was found")
 
     def _copied_otherwise(self, node: Node) -> PairVerdict | None:
-        """Return what a node is a copy of though it does not compute the same line."""
+        """Return the original of a copy that is not the same expression as it."""
         known = self._search.copies.get(node)
         if known is not None:
             return PairVerdict(known[0], Grade.MATCHED, known[1])
@@ -80,7 +80,7 @@ class New:
         return self._sources[node]
 
     def _read_by_copies(self, node: Node) -> Node | None:
-        """Return the equal constant that a reader read before, or what the reader is a copy of."""
+        """Return the equal constant that a reader's counterpart read in the old module."""
         for user, position in self._search.after.users.get(node, ()):
             known = user.partner or self.source(user)
             read = None if known is None else read_at(self._search.before, known, position)
@@ -89,9 +89,9 @@ class New:
         return None
 
     def _are_equal(self, node: Node, other: Node) -> bool:
-        """Whether two constant values are made in the same way; those of kept lines are not known.
+        """Return whether two constants are computed the same way, without values of kept lines.
 
-        Only literals, and what repeats one.
+        Only literals, and operations that repeat a literal.
         """
         line, known = node.instruction, other.instruction
         if self._search.forms.of(line) != self._search.forms.of(known):
@@ -128,7 +128,7 @@ class New:
 
     @cached_property
     def _linked_repeats(self) -> Mapping[Hashable, NodePair]:
-        """The first link of each value that the side after alone tells of."""
+        """The first link of each value, by the value numbers of the new module alone."""
         values = self._search.after.own_values
         links: dict[Hashable, NodePair] = {}
         for link in self._search.links:
@@ -138,7 +138,7 @@ class New:
         return links
 
     def _copied_by_name(self, node: Node) -> Node | None:
-        """Return what a node of a computation that nothing calls was copied from."""
+        """Return the original of a node in a computation without callers, by name."""
         name = node.frame.computation.name
         if node.instruction.opcode == "parameter" or self._is_in_entry(node):
             return None
@@ -150,9 +150,9 @@ class New:
         return nodes[0] if len(nodes) == 1 and self._reads_alike(nodes[0], node) else None
 
     def _reads_alike(self, original: Node, node: Node) -> bool:
-        """Whether two nodes read results of the same opcodes, as far as those are known.
+        """Return whether two nodes have operands with the same opcodes, as far as known.
 
-        What a parameter stands for where nothing calls is not.
+        The arguments of a computation without callers are not known.
         """
         sides = (self._search.before, original), (self._search.after, node)
         read = [
@@ -217,12 +217,12 @@ class New:
 
     @staticmethod
     def _only_moves(node: Node) -> bool:
-        """Whether what a fusion or call holds computes nothing: it has no source to be found."""
+        """Return whether a fusion or call contains only data movement, so that it has no source."""
         lines = node.frame.callees[node.instruction.name].computation.instructions
         return all(line.opcode in _MOVING for line in lines)
 
     def _led_to(self, user: Node) -> str:
-        """Return which known instruction uses, through further new ones, what a new one gives."""
+        """Return text that names the known instruction that a new one leads to, if any."""
         users = self._search.after.users
         for _ in range(_MOST_STEPS):
             known = next((other for other, _ in users.get(user, ()) if other.partner), None)
@@ -246,7 +246,7 @@ class New:
         return node.frame.computation is self._search.after.graph.module.entry
 
     def _put_in(self, node: Node, user: Node, position: int) -> str:
-        """Return how a node came between a known user and what that read before."""
+        """Return text on how a node came between a known user and the operand it read before."""
         name = _reader_beside(node, user).instruction.name
         read = None
         if user.partner is not None:
@@ -261,12 +261,12 @@ class New:
         return f"used by %{name}"
 
     def _itself_after(self, node: Node) -> Node | None:
-        """Return what continues a node, or the node of its line if that is kept."""
+        """Return the new node that continues a node, or is the same line if that is kept."""
         return self._search.itself_after(node) if node.kept else node.partner
 
 
 def _reader_beside(node: Node, user: Node) -> Node:
-    """Return what reads a node in its own computation: a call, for what that calls."""
+    """Return the user in the node's own computation: a call, if a callee is the reader."""
     reader = user
     while reader.frame is not node.frame:
         if reader.frame.caller is None:

@@ -1,4 +1,4 @@
-"""Questions about nodes that several rules ask, and what is said of those without a partner."""
+"""Functions on nodes that several rules use, and the explanation of nodes without a partner."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def place_of(node: Node) -> Place:
 
 
 def origin(node: Node) -> str:
-    """Return the framework op, whole where a called computation gives only its own part of it."""
+    """Return the framework op; in an inlined call, joined with the prefix from the call."""
     message = node.instruction.metadata.op_name
     caller = node.frame.caller
     if not message or caller is None or caller.instruction.opcode != "call":
@@ -54,7 +54,7 @@ def origin(node: Node) -> str:
 
 
 class Names:
-    """The names of one side's open nodes."""
+    """The names of one side's unpaired nodes."""
 
     def __init__(self, side: Side) -> None:
         self._by_name = {name_in_computation(node): node for node in reversed(side.open())}
@@ -66,16 +66,16 @@ class Names:
         return other is not None and same and is_free(other)
 
     def claim_copy(self, node: Node) -> bool:
-        """Whether a copy continues under its name.
+        """Return whether a copy continues under its name.
 
-        Copies are put before copies, all of one value: there only names tell which is which.
+        Passes put copies of a value before others; only the names distinguish them.
         """
         return node.instruction.opcode == "copy" and self.claim(node)
 
     def claim_by_user(self, node: Node) -> bool:
-        """Whether a node continues under its name: with its shape, read by a user of one name.
+        """Return whether a node with the same shape, name and a user of the same name continues.
 
-        A pass that bypasses one of several moves of a value leaves the others their names.
+        A pass that bypasses one of several moves of a value keeps the names of the others.
         """
         other = self._by_name.get(name_in_computation(node))
         if other is None or not self.claim(node):
@@ -93,10 +93,10 @@ def _users(node: Node) -> set[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """What is said of one instruction without a partner."""
+    """The explanation of an instruction without a partner."""
 
     twin: Node | None
-    """The one on the other side that does, or did, the same work; None where there is none."""
+    """The node on the other side that does the same work; None if there is none."""
     grade: Grade
     reason: str
     cause: ChangeCause | None = None
@@ -113,16 +113,16 @@ def same_leaf(here: Side, there: Side, node: Node) -> Node | None:
 
 
 ARRAY_CALLS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
-"""Targets of custom calls that only say which devices hold an array."""
+"""Targets of custom calls that only state which devices hold an array."""
 
 
 def is_array_call(node: Node) -> bool:
-    """Whether a node only says which devices hold one array."""
+    """Return whether a node only states which devices hold an array."""
     return target_of(node) in ARRAY_CALLS
 
 
 def target_of(node: Node) -> str:
-    """Return what a custom call calls; empty of anything else."""
+    """Return the target of a custom call; empty for other instructions."""
     line = node.instruction
     if line.opcode != "custom-call":
         return ""
@@ -140,6 +140,6 @@ def is_root(node: Node) -> bool:
 
 
 def read_at(side: Side, node: Node, position: int) -> Node | None:
-    """Return what a node reads as its operand of a number."""
+    """Return the operand of a node at a position; None if there is none."""
     operands = side.graph.operands(node)
     return operands[position][0] if position < len(operands) else None

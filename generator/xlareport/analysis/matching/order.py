@@ -1,4 +1,4 @@
-"""The order in which pairings are told: by the place before, what is new by its place after."""
+"""The order of pairings: by old position, then additions by new position."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from xlareport.hlo.model import HloModule
 
 
 def in_order(search: Search, pairings: list[Pairing]) -> list[Pairing]:
-    """Return the pairings sorted by the place before, what is new by its place after the rest."""
+    """Return the pairings sorted by old position, then additions sorted by new position."""
     old = _positions(search.before.graph.module)
     new = _positions(search.after.graph.module)
 
@@ -21,7 +21,7 @@ def in_order(search: Search, pairings: list[Pairing]) -> list[Pairing]:
 
 
 def _positions(module: HloModule) -> Callable[[Place], tuple[int, int]]:
-    """Return a function that tells where a place is, looking up each computation once."""
+    """Return a function from a place to its position; each computation is indexed once."""
     computations = {
         computation.name: number for number, computation in enumerate(module.computations)
     }

@@ -1,6 +1,7 @@
-"""Pairings: what an instruction of one module is in another, how surely, and why.
+"""Pairings: which instructions of two modules correspond, with grade and reason.
 
-One type serves the steps between two snapshots, pictures, retraces and the comparison of dumps.
+One type serves the steps between two snapshots, pictures, recompilations and the comparison of
+dumps.
 """
 
 from dataclasses import dataclass, field
@@ -11,46 +12,46 @@ from xlareport.knowledge.grades import Grade, doubt
 
 
 class Relation(StrEnum):
-    """What a pairing says of its two sides."""
+    """The kind of correspondence of a pairing."""
 
     SAME = "same"
-    """One instruction here, the same one there."""
+    """One old instruction and one new instruction are the same."""
     REPLACED = "replaced"
     """Another instruction does its work now."""
     REWRITTEN = "rewritten"
     """The same work as another operation: a dot as a library call or a convolution."""
     COMBINED = "combined"
-    """Several became one that does the work of all: all-reduces as one with several operands."""
+    """Several became one that does the work of all, such as a combined all-reduce."""
     SPLIT = "split"
-    """One became several that do its work together; the first after is its partner."""
+    """One became several that do its work together; the first new one is its partner."""
     EXPANDED = "expanded"
-    """One became several smaller ones; the first after gives its result, the rest are new."""
+    """One was expanded to several smaller ones; the first new one gives its result."""
     SWAPPED = "swapped"
-    """The same move of data, done after what read its result before, or the reverse."""
+    """The same data movement before and after an instruction that it changed places with."""
     ASYNC = "asynchronous"
     """One became a start and a done; the start is its partner."""
     MERGED = "merged"
-    """Several that computed the same became one."""
+    """Several with equal values became one."""
     CLONED = "cloned"
     """One became several copies."""
     FUSED = "fused"
-    """Several went into one fusion (the first after), where their partners are."""
+    """Several were fused into one fusion (the first new one), which contains their partners."""
     ABSORBED = "absorbed"
-    """A fusion whose instructions another fusion (the first after) holds now."""
+    """A fusion whose instructions are in another fusion (the first new one) now."""
     INLINED = "inlined"
-    """A call was replaced by what it called."""
+    """A call was replaced with the instructions of its computation."""
     OUTLINED = "outlined"
     """Several went into a called computation."""
     REMOVED = "removed"
-    """Gone; the reason says why."""
+    """Removed; the reason says why."""
     ADDED = "added"
-    """New; the reason says what for."""
+    """Added; the reason says what for."""
 
 
 class ChangeCause(StrEnum):
-    """Why something is only before or only after, where that decides what kind of change it is.
+    """Why an instruction was removed or added, where that determines the kind of change.
 
-    The values are words for the reader, those of PARAMETER apart, which need names.
+    The values are shown to users, except PARAMETER, whose sentence needs names.
     """
 
     UNREAD = "it had no users"
@@ -73,7 +74,7 @@ class Place(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """What is said of a further copy or duplicate that is less sure than the first pair."""
+    """Grade and reason of a further pair that is less certain than the first."""
 
     grade: Grade
     reason: str
@@ -81,10 +82,10 @@ class Doubt(NamedTuple):
 
 @dataclass(slots=True)
 class Pairing:
-    """Instructions of one module and what they are in another, n to m; never changed once made."""
+    """Old and new instructions that correspond, n to m; not changed once the search is finished."""
 
     before: tuple[Place, ...]
-    """The first one is the primary partner of the first one after."""
+    """Old instructions; the first is the primary partner of the first new one."""
     after: tuple[Place, ...]
     grade: Grade
     reason: str
@@ -92,11 +93,11 @@ class Pairing:
     relation: Relation = Relation.SAME
     cause: ChangeCause | None = None
     taken_in: tuple[Place, ...] = ()
-    """What a fusion that goes on holds since then; other fusions before what they held."""
+    """Old instructions that were fused into a fusion that continues; fusions come first."""
     taken_grade: Grade = Grade.EXACT
-    """How sure the least sure of that is."""
+    """The weakest grade among these."""
     doubts: dict[tuple[Place, Place], Doubt] | None = field(default=None, repr=False)
-    """Of pairs of a place before and one after that are less sure than the first."""
+    """Grade and reason of pairs of an old and a new place that are less certain than the first."""
 
     def add_doubt(self, pair: tuple[Place, Place], grade: Grade, reason: str) -> None:
         """Note the grade of a further pair, if it is less sure than the first or moved as well."""
@@ -112,6 +113,6 @@ class Pairing:
 
     @property
     def weakest(self) -> Doubt:
-        """Return what is said of the least sure pair."""
+        """Return grade and reason of the least certain pair."""
         every = (Doubt(self.grade, self.reason), *(self.doubts or {}).values())
         return max(every, key=lambda known: doubt(known.grade))

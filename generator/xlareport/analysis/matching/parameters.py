@@ -5,9 +5,9 @@ from xlareport.hlo.shape import Shape
 
 
 def can_continue(before: Instruction, after: Instruction) -> bool:
-    """Whether a parameter can be another: of one type, as a whole, in parts, or rounded.
+    """Return whether `after` can continue `before`: parameters need compatible types.
 
-    A constant can be one of the same value, in another shape or type too, or one of its name.
+    A constant can continue one of equal value, also in another shape or type, or of its name.
     """
     if before.opcode == after.opcode == "constant":
         return before.name == after.name or _value(before) == _value(after)
@@ -26,7 +26,7 @@ _WITHOUT_BRACES = str.maketrans("", "", "{} ")
 
 
 def _value(constant: Instruction) -> str:
-    """Return what a literal holds, its shape aside."""
+    """Return the value text of a literal without its shape."""
     return constant.argument.translate(_WITHOUT_BRACES)
 
 

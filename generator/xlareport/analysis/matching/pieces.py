@@ -1,6 +1,6 @@
-"""Values that are concatenated, sent or converted together, and taken out again by slices.
+"""Values that are concatenated, sent or converted together, and extracted again by slices.
 
-A slice that takes exactly what one operand put in has its value, whatever stands between.
+A slice that extracts exactly one operand has its value, whatever is in between.
 """
 
 import re
@@ -35,7 +35,7 @@ def piece_of(side: Side, part: Node) -> Operand | None:
 
 
 def slices_of(side: Side, join: Node, number: int) -> list[Node]:
-    """Return the slices that take exactly what a concatenation reads as one of its operands."""
+    """Return the slices that extract exactly one operand of a concatenation."""
     places = [place for _, place in _pieces(side, join)]
     if number >= len(places):
         return []
@@ -48,7 +48,7 @@ def slices_of(side: Side, join: Node, number: int) -> list[Node]:
 
 
 _Place = tuple[tuple[int, int], ...]
-"""First element and the one after the last, of each dimension."""
+"""First element and end (exclusive) of each dimension."""
 
 
 def _pieces(side: Side, join: Node) -> Iterator[tuple[Operand, _Place]]:
@@ -70,7 +70,7 @@ def _pieces(side: Side, join: Node) -> Iterator[tuple[Operand, _Place]]:
 
 
 def _taken(part: Node) -> _Place | None:
-    """Return what a slice takes; None where it leaves elements out between, and of all others."""
+    """Return the range of a slice; None if it has strides or the node is no slice."""
     line = part.instruction
     if line.opcode != "slice":
         return None

@@ -1,7 +1,7 @@
-"""Rules for products and other heavy work: the same over the same values, moves of data aside.
+"""Rules for matmuls and other heavy work: the same operands, apart from data movement.
 
-Passes swap the operands of a dot, fold transposes into it, make a library call or a convolution of
-it, or split it; what it multiplies stays, behind other moves.
+Passes swap the operands of a dot, fold transposes into it, convert it to a library call or a
+convolution, or split it; it still multiplies the same values, moved differently.
 """
 
 from collections.abc import Hashable, Iterator
@@ -47,7 +47,7 @@ _Work = dict[Hashable, list[Node]]
 def _by_essence(
     search: Search, old: list[Node], new: list[Node], moves: frozenset[str]
 ) -> tuple[_Work, _Work]:
-    """Return the work of each side by what it does to which values, some moves aside."""
+    """Return the heavy work of each side by operation and operand values, ignoring `moves`."""
     return (
         _grouped(_Essence(search.before, search.tokens, moves), old),
         _grouped(_Essence(search.after, search.tokens, moves), new),
@@ -55,7 +55,7 @@ def _by_essence(
 
 
 def _link_alone(search: Search, old: _Work, new: _Work) -> None:
-    """Pair what alone does something to a value that is not reversed, where others reverse it."""
+    """Pair work that alone has a key without reverses, where other work reverses the value."""
     for key, nodes in old.items():
         others = new.get(key, [])
         if len(nodes) == len(others) == 1:
@@ -71,7 +71,7 @@ def _link_all(search: Search, ours: list[Node], theirs: list[Node]) -> None:
 
 
 def _open_work(side: Side) -> list[Node]:
-    """Return the heavy nodes without a partner, but not those left over unread."""
+    """Return the unpaired heavy nodes, without unread leftovers."""
     work = [node for node in side.open() if _kind(node) is not None]
     return [node for node in work if node.instruction not in unread_heavy(node.frame.computation)]
 
@@ -81,7 +81,7 @@ def _grouped(essence: "_Essence", work: list[Node]) -> dict[Hashable, list[Node]
 
 
 def _kind(node: Node) -> str | None:
-    """Return what kind of heavy work a node does; None for none."""
+    """Return the kind of heavy work of a node; None for other nodes."""
     opcode = node.instruction.opcode
     if opcode in _HEAVY:
         return opcode
@@ -92,7 +92,7 @@ def _kind(node: Node) -> str | None:
 
 
 class _Essence:
-    """Values of one side's nodes, equal for what differs in moves of data alone."""
+    """Value numbers of one side's nodes that ignore data movement."""
 
     def __init__(self, side: Side, tokens: Tokens, moves: frozenset[str]) -> None:
         self._side = side
@@ -103,7 +103,7 @@ class _Essence:
             self._values[node] = self._derive(node)
 
     def of(self, node: Node) -> int:
-        """Return the value of a node; of one that both sides share, that of what it moves."""
+        """Return the value number of a node; a kept move has that of its operand."""
         number = self._values.get(node)
         return self._of_kept(node) if number is None else number
 
@@ -117,7 +117,7 @@ class _Essence:
         return self._values[node]
 
     def _moved(self, node: Node) -> Operand | None:
-        """Return what a move moves; None where a node is none. So is the sum of a split product."""
+        """Return the operand of a move or of the sum of a split dot; None for other nodes."""
         opcode = node.instruction.opcode
         if opcode not in self._moves and opcode != "reduce":
             return None
@@ -153,18 +153,18 @@ class _Essence:
 
 
 def _action(node: Node) -> Hashable:
-    """Return what a node does, apart from shapes and dimensions."""
+    """Return the operation of a node, without shapes and dimensions."""
     line = node.instruction
     attributes = line.attributes
     return (line.opcode, *(attributes.get(name, "") for name in _TELLING))
 
 
 _TELLING = ("direction", "index", "slice", "custom_call_target")
-"""Attributes that tell apart what reads the same, whatever the layout of it."""
+"""Attributes that distinguish operations of the same opcode, in any layout."""
 
 
 def split_sums(search: Search) -> None:
-    """Let the sum of a product that was split be, with it, what the product was."""
+    """Add the sum of a split dot to the pairing of the dot."""
     for before, after in list(_grown(search)):
         converts = {user for user, _ in search.before.users.get(before, ())}
         for further in _sum_and_convert(search.after, after):
@@ -177,7 +177,7 @@ def _is_convert(node: Node) -> bool:
 
 
 def _grown(search: Search) -> Iterator[tuple[Node, Node]]:
-    """Yield paired products of which the one after has one dimension more."""
+    """Yield paired dots where the new one has one more dimension."""
     for link in search.links:
         if (
             _kind(link.before) == _kind(link.after) == "product"
@@ -204,7 +204,7 @@ def _sum_and_convert(side: Side, product: Node) -> Iterator[Node]:
 
 
 def split_complex(search: Search) -> None:
-    """Let the real products that a product of complex numbers was split into be what it was."""
+    """Add the real dots that a complex dot was split into to its pairing."""
     for link in list(search.links):
         node, other = link.before, link.after
         products = _kind(node) == _kind(other) == "product" and node not in search.further
@@ -218,7 +218,7 @@ def _is_complex(node: Node) -> bool:
 
 
 def _summed_with(side: Side, product: Node) -> list[Node]:
-    """Return the free products that are added to a product, or to one that is added to it."""
+    """Return the free dots that are added to a dot, or to one that is added to it."""
     products = [product]
     for node in products:
         sums = [user for user, _ in side.users.get(node, ()) if _adds(user)]
@@ -239,7 +239,7 @@ _PARTS_OF_COMPLEX = 4
 
 
 def split_reductions(search: Search) -> None:
-    """Let two reductions in a row, one of them new, be what one was: a tree of reductions."""
+    """Add a new second reduction to the pairing of a reduction that became a tree of two."""
     for link in list(search.links):
         node, other = link.before, link.after
         opcodes = {node.instruction.opcode, other.instruction.opcode}
@@ -265,14 +265,14 @@ _RESHAPES = frozenset({"bitcast", "reshape"})
 
 
 def _summed(side: Side, node: Node) -> Node | None:
-    """Return what a reduction reads, behind a new reshape."""
+    """Return the operand of a reduction, looking through a new reshape."""
     read = read_at(side, node, 0)
     behind = read is not None and is_free(read) and read.instruction.opcode in _RESHAPES
     return read_at(side, read, 0) if behind and read is not None else read
 
 
 def _lone_sum(side: Side, node: Node) -> Node:
-    """Return what alone reads a node, behind a new reshape; the node where there are several."""
+    """Return the only user of a node, looking through a new reshape; else the node itself."""
     for _ in range(2):
         users = {user for user, _ in side.users.get(node, ())}
         if len(users) != 1:

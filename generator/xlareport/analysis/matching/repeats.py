@@ -1,7 +1,7 @@
-"""Instructions of one module that repeat another one: the same expression over the same values.
+"""Instructions of one module that repeat another one: the same expression of the same values.
 
-Passes copy what is cheap into each fusion that reads it. Links give the values of one side names
-that the other side knows; here a side is looked at alone, so that equal values stay equal.
+Passes copy cheap instructions into each fusion that reads them. Links give some values of one side
+the numbers of the other; here each side is numbered alone, so equal values stay equal.
 """
 
 from collections import Counter
@@ -24,11 +24,11 @@ _ONE_OF_A_KIND = frozenset(
         "send",
     }
 )
-"""Opcodes whose result is not decided by what they read."""
+"""Opcodes whose result is not determined by their operands."""
 
 
 def own_values(graph: Graph, values: Values) -> Mapping[Node, Hashable]:
-    """Return a value of each differing node; equal ones compute the same in every run."""
+    """Return a value number of each differing node; nodes with equal ones compute the same."""
     numbers: dict[Hashable, int] = {}
     known: dict[Node, int] = {}
 
@@ -56,7 +56,7 @@ def own_values(graph: Graph, values: Values) -> Mapping[Node, Hashable]:
 def without_repeats(
     nodes: Sequence[Node], values: Mapping[Node, Hashable], most: Mapping[str | None, int]
 ) -> list[Node]:
-    """Return the nodes in order, of each value no more than allowed for its family, the first."""
+    """Return the nodes without repeats of a value beyond the limit of their family."""
     seen: Counter[Hashable] = Counter()
     result = []
     for node in nodes:
@@ -70,7 +70,7 @@ def without_repeats(
 def most_repeated(
     nodes: Iterable[Node], values: Mapping[Node, Hashable]
 ) -> Mapping[str | None, int]:
-    """Return of each family how many of the nodes have one value at most."""
+    """Return for each family the largest number of nodes with the same value."""
     counts = Counter((family_of(node.instruction), values.get(node, node)) for node in nodes)
     most: dict[str | None, int] = {}
     for (family, _), count in counts.items():

@@ -1,4 +1,4 @@
-"""What a matching says: the pairings that are not plain identity, and the partner of any place."""
+"""The result of a matching: all pairings but identity, and the partner of any instruction."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -14,19 +14,19 @@ LooseMatchings = Mapping[tuple[str, str], LooseMatching]
 
 @dataclass(slots=True)
 class Matching:
-    """The pairings between two modules. What both share is its own partner and in no pairing."""
+    """The pairings between two modules; equal parts correspond to themselves without one."""
 
     before: HloModule
     after: HloModule
     computations: Mapping[str, str]
     """Computations that differ and continue each other, by name before."""
     pairings: tuple[Pairing, ...]
-    """In the order of the module before; what is only after comes last."""
+    """In the order of the old module; additions come last."""
     _after: dict[Place, Pairing] = field(default_factory=dict)
     _before: dict[Place, Pairing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Index the pairings by the places they speak of, partners first."""
+        """Index the pairings by their places; pairings that name a partner take precedence."""
         for pairing in self.pairings:
             for place in pairing.before:
                 _prefer(self._after, place, pairing)
@@ -37,25 +37,25 @@ class Matching:
     _old: dict[str, str] = field(default_factory=dict)
 
     def pairing_before(self, place: Place) -> Pairing | None:
-        """Return what is known of a place before; None where it is unchanged."""
+        """Return the pairing of an instruction of the old module; None if it is unchanged."""
         return self._after.get(place)
 
     def pairing_after(self, place: Place) -> Pairing | None:
-        """Return what is known of a place after; None where it is unchanged."""
+        """Return the pairing of an instruction of the new module; None if it is unchanged."""
         return self._before.get(place)
 
     @property
     def spoken_of_before(self) -> Collection[Place]:
-        """Places before of which a pairing speaks."""
+        """Old places that a pairing covers."""
         return self._after.keys()
 
     @property
     def spoken_of_after(self) -> Collection[Place]:
-        """Places after of which a pairing speaks."""
+        """New places that a pairing covers."""
         return self._before.keys()
 
     def partner_after(self, place: Place) -> Place | None:
-        """Return the primary partner of a place before, None where it is gone."""
+        """Return the primary partner of an old instruction; None if it was removed."""
         pairing = self._after.get(place)
         if pairing is not None:
             return pairing.after[0] if pairing.after and pairing.relation not in _HOLDERS else None
@@ -88,12 +88,12 @@ class Matching:
 
 _HOLDERS = frozenset({Relation.FUSED, Relation.INLINED, Relation.OUTLINED})
 GROUPS = _HOLDERS | {Relation.ABSORBED}
-"""Relations that tell of what a fusion or call holds, and name no partner of it."""
+"""Relations that describe the contents of a fusion or call rather than a partner."""
 _PARTNERS = frozenset(Relation) - GROUPS - {Relation.ADDED, Relation.REMOVED}
 
 
 def _prefer(index: dict[Place, Pairing], place: Place, pairing: Pairing) -> None:
-    """Keep the pairing that names a partner over one that only tells of a group."""
+    """Index a pairing, preferring one that names a partner over one that describes contents."""
     known = index.get(place)
     if known is None or (known.relation not in _PARTNERS and pairing.relation in _PARTNERS):
         index[place] = pairing

@@ -1,6 +1,6 @@
-"""The rules that make links by value, name and origin, from the surest to the weakest.
+"""The rules that link by value, name and origin, from the most to the least certain.
 
-Each looks at what is still open.
+Each rule looks at the nodes that are still unpaired.
 """
 
 from collections.abc import Callable, Collection, Hashable
@@ -45,7 +45,7 @@ def same_value(search: Search) -> None:
 
 
 def _value(node: Node) -> Hashable:
-    """Return the value; of what is made of constants alone, its computation as well."""
+    """Return the value number; for values of constants alone, with the computation."""
     return (node.token, node.frame.number) if node.constant else node.token
 
 
@@ -54,7 +54,7 @@ def _is_leaf(node: Node) -> bool:
 
 
 def _pair_names(search: Search, ours: list[Node], theirs: list[Node]) -> None:
-    """Pair, of equal ones, those of one name in one computation."""
+    """Pair nodes with equal values that have the same name in the same computation."""
     names = {name_in_computation(node): node for node in reversed(theirs)}
     for node in list(ours):
         other = names.pop(name_in_computation(node), None)
@@ -65,7 +65,7 @@ def _pair_names(search: Search, ours: list[Node], theirs: list[Node]) -> None:
 
 
 def same_value_in_order(search: Search) -> None:
-    """Pair what computes the same several times over, in order."""
+    """Pair nodes that have equal values in order."""
     search.evaluate()
     new = _grouped(search.after, _value)
     for value, ours in _grouped(search.before, _value).items():
@@ -81,7 +81,7 @@ def same_value_in_order(search: Search) -> None:
 
 
 def same_name(search: Search) -> None:
-    """Pair nodes of one name in one computation, if they are of one opcode as well."""
+    """Pair nodes with the same name and opcode in the same computation."""
     others = {name_in_computation(node): node for node in reversed(search.after.open())}
     for node in search.before.open():
         other = others.get(name_in_computation(node))
@@ -90,7 +90,7 @@ def same_name(search: Search) -> None:
 
 
 def _speaks_for(search: Search, node: Node, other: Node) -> bool:
-    """Whether more than the name speaks for a pair."""
+    """Return whether more than the name supports a pair."""
     if node.instruction.opcode != other.instruction.opcode:
         return False
     if same_form(search, node, other) or not node.instruction.operands:
@@ -104,7 +104,7 @@ def _share_operand(search: Search, node: Node, other: Node) -> bool:
 
 
 def name_taken_over(search: Search) -> None:
-    """Pair nodes of one name and shape in one computation, whatever they do."""
+    """Pair nodes with the same name and shape in the same computation, of any opcode."""
     others = {name_in_computation(node): node for node in reversed(search.after.open())}
     for node in search.before.open():
         other = others.get(name_in_computation(node))
@@ -113,9 +113,9 @@ def name_taken_over(search: Search) -> None:
 
 
 def moved_name(search: Search) -> None:
-    """Pair what has the same name, or its stem, form and origin in another computation.
+    """Pair nodes with the same name, or the same stem, form and origin, in other computations.
 
-    Of what only takes elements of tuples and makes them a stem says nothing.
+    The stem says nothing about instructions that only build or read tuples.
     """
     for naming, staying in ((_bare_name, _BOUND), (_bare_stem, _BOUND | TUPLES)):
 
@@ -143,7 +143,7 @@ def _bare_stem(node: Node) -> str:
 
 
 def same_origin(search: Search) -> None:
-    """Pair what alone has its form and framework op on either side."""
+    """Pair nodes if they are the only ones of their form and framework op on both sides."""
 
     def key(node: Node) -> Hashable:
         form = search.forms.of(node.instruction)
@@ -154,9 +154,9 @@ def same_origin(search: Search) -> None:
 
 
 def same_first_operand(search: Search) -> None:
-    """Pair arithmetic that alone computes from one value, as another operation: x / y as x * (1/y).
+    """Pair arithmetic with the only other operation on the same value: x / y as x * (1/y).
 
-    Both are elementwise on one shape.
+    Both are elementwise, with the same shape.
     """
     search.evaluate()
 
@@ -181,9 +181,9 @@ _OPERANDS = 2
 
 
 def same_operation(search: Search) -> None:
-    """Pair, of what is left, equally many operations of one framework op, whatever their shape.
+    """Pair the rest by framework op and opcode if counts are equal, in any shape.
 
-    Of several heavy ones `structure` has said what can be said.
+    Where several heavy nodes are left, `structure` has paired those that can be paired.
     """
     new = _grouped(search.after, _operation)
     for value, ours in _grouped(search.before, _operation).items():
@@ -200,9 +200,9 @@ def same_operation(search: Search) -> None:
 
 
 def _may_be_same_move(search: Search, node: Node, other: Node) -> bool:
-    """Whether two nodes are no moves, or moves of what continues or for what continues.
+    """Return whether two nodes are no moves, or moves with a continued operand or user.
 
-    One framework op has many moves, of which nothing else says which is which.
+    A framework op has many moves, and nothing else distinguishes them.
     """
     if node.instruction.opcode not in MOVES:
         return True
@@ -232,7 +232,7 @@ def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -
 
 
 def _is_beside(node: Node, other: Node) -> bool:
-    """Whether nothing but an opcode and a shape speaks for two nodes of one computation."""
+    """Return whether only opcode and shape support a pair in one computation."""
     named = node.instruction.name == other.instruction.name or origin(node)
     return node.frame.number == other.frame.number and not named
 

@@ -1,4 +1,4 @@
-"""The state of a search for pairs: two sides, the pairs found, and what is still open."""
+"""The state of a search: two sides, the links so far, and the unpaired nodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -62,29 +62,29 @@ class Search:
     computations: Correspondence
     contents: tuple[Contents, Contents]
     divided: bool
-    """Arguments have other shapes: what is made of constants may be alike by chance."""
+    """Whether the arguments have other shapes, so that equal constants may be coincidence."""
     links: list[NodePair] = field(default_factory=list)
     unsettled: list[tuple[Node, Node]] = field(default_factory=list)
     """Linked pairs whose neighbours may still be paired."""
     by_token: dict[int, NodePair] = field(default_factory=dict)
-    """The first link of each value, once the search is finished."""
+    """The first link of each value number, set when the search is finished."""
     by_token_in_frame: dict[tuple[int, int], NodePair] = field(default_factory=dict)
-    """The first link of each value in each frame before, by the number of that."""
+    """The first link of each value number in each old frame, by the frame's number."""
     further: dict[Node, list[Node]] = field(default_factory=dict)
-    """What does, beside its partner, the work of a node before."""
+    """New nodes that do the work of an old node together with its partner."""
     inlined: dict[Node, list[Node]] = field(default_factory=dict)
-    """What does once, where a former loop or conditional stood, what that did."""
+    """New nodes that do once what a former loop or conditional did."""
     copies: dict[Node, tuple[Node, str]] = field(default_factory=dict)
-    """What a rule found to do once more what a node before did, and how that is known."""
+    """Original and reason of new nodes that a rule recognized as copies of an old node."""
     named: int = 0
     """The number of values that links have made."""
     settled: int = -1
-    """The number of links when computing the values anew last changed nothing."""
+    """The number of links at which a new evaluation last changed nothing."""
 
     def link(self, before: Node, after: Node, grade: Grade, reason: str) -> bool:
-        """Make two nodes partners, which from now on have one value; say whether they can be.
+        """Make two nodes partners with one value number; return whether that is possible.
 
-        Parameters that cannot be one another are left alone, whatever a rule makes of them.
+        Incompatible parameters are never linked, whichever rule asks for it.
         """
         if before in self.inlined or swaps_parameters(before, after):
             return False
@@ -102,15 +102,14 @@ class Search:
         return True
 
     def _new_token(self) -> int:
-        """Return a value that nothing has yet."""
+        """Return a value number that is not in use."""
         self.named += 1
         return self.tokens.of(("link", self.named))
 
     def _name_result(self, before: Node, after: Node) -> None:
-        """Let the first element of a library call's results be the one result of the other side.
+        """Give the first element of a library call the value of the single result of its partner.
 
-        The further elements are workspace. A tuple of one element is that element. Of tuples of
-        other lengths, elements keep their values.
+        The other elements are workspace. Elements of tuples of different length are matched.
         """
         old, new = before.instruction.shape, after.instruction.shape
         if old.elements and new.elements:
@@ -121,10 +120,10 @@ class Search:
             self.before.values.name_element(before, (0,), before.token)
 
     def _name_elements_kept(self, before: Node, after: Node) -> None:
-        """Let the elements of two tuples that are partners be the same, where they are the same.
+        """Give matching elements of two paired tuples the same values.
 
-        Passes drop, add and reorder what loops carry. What nothing tells of keeps its place, if all
-        are of the same kinds in the same order and nothing else is known to have come from there.
+        Passes drop, add and reorder loop-carried elements. The others keep their positions if all
+        have the same kinds in the same order and no other origin is known.
         """
         kept = kept_elements(self, before, after)
         old, new = kinds_of(before.instruction.shape), kinds_of(after.instruction.shape)
@@ -141,7 +140,7 @@ class Search:
     def combine(self, members: Sequence[Node | None], whole: Node, grade: Grade, why: str) -> None:
         """Make one node the partner of several, whose results are its elements, in order.
 
-        One of them may be its partner already; None stands for an element that none has.
+        One of them may be its partner already; None stands for an element without an old node.
         """
         if whole.partner is None:
             whole.token = self._new_token()
@@ -168,18 +167,18 @@ class Search:
                 self.after.values.name_element(whole, (place,), member.token)
 
     def copy(self, kept: Node, after: Node, grade: Grade, reason: str) -> None:
-        """Let a node after continue for a line that is kept, but that nothing reaches any more."""
+        """Let a new node continue a line that is kept in a computation without callers."""
         after.partner = kept
         self.links.append(NodePair(kept, after, grade, reason, equal=False))
 
     def extend(self, before: Node, further: Node) -> None:
-        """Let a node after do, with the partner of a node before, what that one did alone."""
+        """Let a new node do the work of an old node together with its partner."""
         further.partner, further.token = before, before.token
         self.further.setdefault(before, []).append(further)
         self.unsettled.append((before, further))
 
     def part(self, before: Node, after: Node, number: int) -> None:
-        """Let a node after be one element of the result of a node before, beside its partner."""
+        """Let a new node be one element of an old node's result, in addition to its partner."""
         after.partner, after.token = before, self._new_token()
         self.before.values.name_element(before, (number,), after.token)
         self.further.setdefault(before, []).append(after)
@@ -212,7 +211,7 @@ class Search:
         return Relation.SAME if lives else Relation.REPLACED
 
     def _contracted(self, before: Node) -> bool:
-        """Whether two moves of the same data became one, which makes a new instruction."""
+        """Return whether two moves of the same data became one, which is a new instruction."""
         if before.instruction.opcode not in MOVES:
             return False
         source = self.before.graph.operands(before)[0][0] if before.instruction.operands else None
@@ -220,7 +219,7 @@ class Search:
         return free and source is not None and source.instruction.opcode in MOVES
 
     def _reads_on(self, before: Node, after: Node) -> bool:
-        """Whether one of several operands continues: all new ones make a new instruction."""
+        """Return whether an operand continues; with only new operands the instruction is new."""
         ours, theirs = self.before.graph.operands(before), self.after.graph.operands(after)
         values = zip(ours, theirs, strict=False)
         return len(ours) < 2 or any(node.token == other.token for (node, _), (other, _) in values)
@@ -232,7 +231,7 @@ class Search:
         return ["" if line is None else self.forms.shape(line.shape) for line in known]
 
     def done(self) -> bool:
-        """Whether one side has nothing left to pair."""
+        """Return whether one side has no unpaired nodes left."""
         return not (self.before.has_open() and self.after.has_open())
 
     def finish(self) -> None:
@@ -247,12 +246,12 @@ class Search:
         _pair_opened(self)
 
     def release(self) -> None:
-        """Part the nodes, which refer to one another: the memory of a search is free at its end."""
+        """Remove the references between nodes, so that the memory is freed at once."""
         for side in (self.before, self.after):
             side.graph.release()
 
     def _doubt_what_guesses_make_equal(self) -> None:
-        """Grade as matched what is only the same expression if a guess about its operands holds."""
+        """Grade as MATCHED the equal expressions that depend on a guess about their operands."""
         if not any(link.grade is Grade.GUESSED for link in self.links):
             return
         links = {link.before: link for link in self.links}
@@ -285,17 +284,17 @@ class Search:
         return False
 
     def same_place_after(self, place: Place) -> tuple[Place, ...]:
-        """Return where an unchanged place before is after; empty where nothing does."""
+        """Return the new place of an unchanged old instruction; empty if there is none."""
         name = self.computations.pairs.get(place.computation, place.computation)
         return _existing(self.after.graph.module, Place(name, place.instruction))
 
     def same_place_before(self, place: Place) -> tuple[Place, ...]:
-        """Return where an unchanged place after stood before; empty where nothing did."""
+        """Return the old place of an unchanged new instruction; empty if there is none."""
         name = self.computations.partners.get(place.computation, place.computation)
         return _existing(self.before.graph.module, Place(name, place.instruction))
 
     def evaluate(self) -> None:
-        """Compute the values of both sides anew, if there are new links."""
+        """Compute the value numbers of both sides again if there are new links."""
         count = len(self.links) + len(self.further)
         if self.settled != count:
             sides = self.before.values, self.after.values

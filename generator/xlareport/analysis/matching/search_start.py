@@ -13,7 +13,7 @@ from xlareport.hlo.model import HloModule
 
 
 def start(before: HloModule, after: HloModule) -> Search:
-    """Pair the computations and build both sides' graphs of what differs."""
+    """Return a search with paired computations and both sides' graphs of the differences."""
     forms, tokens = Forms(), Tokens()
     sites = CallSites(before), CallSites(after)
     contents = Contents(before, forms, tokens), Contents(after, forms, tokens)
@@ -51,7 +51,7 @@ def start(before: HloModule, after: HloModule) -> Search:
 
 
 def _are_divided(before: HloModule, after: HloModule, forms: Forms) -> bool:
-    """Whether arguments have other shapes: divided, wide layers have those of narrow ones."""
+    """Return whether arguments changed shape: a shard may have the shape of another array."""
     old = () if before.entry is None else before.entry.parameters
     new = () if after.entry is None else after.entry.parameters
     pairs = zip(old, new, strict=False)
@@ -61,7 +61,7 @@ def _are_divided(before: HloModule, after: HloModule, forms: Forms) -> bool:
 
 
 def _kept_pairs(search: Search) -> list[tuple[Node, Node]]:
-    """Return the kept lines on the border of what differs, with themselves on the other side."""
+    """Return kept lines at the border of the difference, with the same lines on the other side."""
     kept = [node for node in search.before.users if node.kept]
     pairs = ((node, search.itself_after(node)) for node in kept)
     return [(node, other) for node, other in pairs if other is not None]
@@ -70,7 +70,7 @@ def _kept_pairs(search: Search) -> list[tuple[Node, Node]]:
 def _numbers(
     before: HloModule, after: HloModule, correspondence: Correspondence
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Give every computation a number: paired and shared ones the same, others their own."""
+    """Return a number for each computation: paired and shared ones have the same on both sides."""
     old = {computation.name: number for number, computation in enumerate(before.computations)}
     new: dict[str, int] = {}
     for number, computation in enumerate(after.computations, start=len(old)):
@@ -84,7 +84,7 @@ def _numbers(
 def _callees(
     correspondence: Correspondence, contents: tuple[Contents, Contents], here: int
 ) -> Callable[[str], int]:
-    """Tokens of called computations; paired ones have one token, whatever changed inside them."""
+    """Return value numbers of called computations; paired ones have equal numbers."""
     if here == 0:
         return contents[0].of
 

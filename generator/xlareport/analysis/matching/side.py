@@ -1,4 +1,4 @@
-"""One of the two modules of a search: its graph, its values, what differs in it and who uses it."""
+"""One of the two modules of a search: its graph, value numbers, differing nodes and their users."""
 
 from collections.abc import Hashable, Mapping
 from functools import cached_property
@@ -10,7 +10,7 @@ from xlareport.analysis.matching.values import Values
 
 
 class Side:
-    """One of the two modules: its graph, its values, its differing nodes and who uses them."""
+    """One of the two modules: its graph, value numbers, differing nodes and their users."""
 
     def __init__(self, graph: Graph, values: Values) -> None:
         self.graph = graph
@@ -22,7 +22,7 @@ class Side:
             if line not in frame.kept
         ]
         self._closed = 0
-        """How many nodes from the first on have a partner, as far as was looked: they keep it."""
+        """Number of leading nodes known to have a partner, which they keep."""
         values.prepare(self.nodes)
         self.users: dict[Node, list[tuple[Node, int]]] = {}
         for node in values.order:
@@ -35,7 +35,7 @@ class Side:
 
     @cached_property
     def own_values(self) -> Mapping[Node, Hashable]:
-        """What each differing node computes, as this side alone tells it."""
+        """The value number of each differing node, computed from this side alone."""
         return own_values(self.graph, self.values)
 
     @cached_property

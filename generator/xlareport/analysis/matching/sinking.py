@@ -1,6 +1,6 @@
-"""A rule for constant values that a pass moves or copies into a loop that was given them.
+"""A rule for constant values that a pass moves or copies into a loop that carried them.
 
-Before, the body read an element of what it carries; after, it has the value itself.
+Before, the body read an element of the carried tuple; after, it contains the value itself.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _MOST_LOOPS = 16
 
 
 def sunk(search: Search) -> None:
-    """Pair constant values beside loops with equal ones inside; note what is a copy of one kept."""
+    """Pair constants outside loops with equal ones inside; record copies of kept constants."""
     left = [
         node for node in search.after.open() if node.constant and not _was_carried(search, node)
     ]
@@ -41,7 +41,7 @@ def sunk(search: Search) -> None:
 
 
 def _was_carried(search: Search, node: Node) -> bool:
-    """Pair a constant with the one that a loop carried to its reader, or note it as a copy."""
+    """Pair a constant with the one that a loop carried to its reader, or record it as a copy."""
     carried = _carried(search, node)
     if carried is None:
         return False
@@ -66,7 +66,7 @@ def _homes(search: Search, node: Node) -> Iterator[str]:
 
 
 def _carried(search: Search, node: Node) -> Node | None:
-    """Return the equal constant beside the loop, of which a reader read the element before."""
+    """Return the equal constant outside the loop whose carried element a reader read before."""
     for user, position in search.after.users.get(node, ()):
         if user.partner is None:
             continue

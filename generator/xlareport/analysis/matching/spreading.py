@@ -1,4 +1,4 @@
-"""Links spread from linked nodes to what they read and to what reads them."""
+"""Extends links from linked nodes to their operands and users."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
@@ -32,12 +32,12 @@ from xlareport.knowledge.grades import Grade
 
 
 def neighbours(search: Search) -> None:
-    """Pair what linked nodes read at the same place, and what alone reads a linked node."""
+    """Pair the operands of linked nodes by position, and their only unpaired users."""
     _Spread(search).run()
 
 
 def successors(search: Search) -> None:
-    """Pair, where nothing nearer is left, what linked nodes read now instead of what they read."""
+    """Pair the operands that replaced others, where no closer evidence is left."""
     spread = _Spread(search)
     spread.run()
     while spread.replace():
@@ -55,14 +55,14 @@ class _Spread:
         search.unsettled = list(self._queue)
 
     def run(self) -> None:
-        """Pair neighbours until there are none left."""
+        """Pair neighbors until none are left."""
         while self._queue:
             before, after = self._queue.popleft()
             self._pair_operands(before, after)
             self._pair_users(before, after)
 
     def replace(self) -> bool:
-        """Pair what is read instead of something else; tell whether there was such a thing."""
+        """Pair operands that replaced others; return whether there were any."""
         search = self._search
         search.unsettled = [pair for pair in search.unsettled if self._is_unsettled(pair)]
         for before, after in list(search.unsettled):
@@ -75,7 +75,7 @@ class _Spread:
         return bool(self._queue)
 
     def _continues_elsewhere(self, node: Node, other: Node) -> bool:
-        """Whether another operation is read instead, and one like what was read is left open."""
+        """Return whether another operation replaced the operand, and a better one is unpaired."""
         message = origin(node)
         if not message or _opcode(node) in PASSING or _opcode(node) == _opcode(other):
             return False
@@ -88,7 +88,7 @@ class _Spread:
         return any(map(is_free, self._open_after.get(_operation(node), ())))
 
     def _is_unsettled(self, pair: tuple[Node, Node]) -> bool:
-        """Whether both nodes of a pair have a free neighbour on the same side of them."""
+        """Return whether both nodes of a pair have free operands, or both have free users."""
         before, after = self._search.before, self._search.after
         return (_reads_free(before, pair[0]) and _reads_free(after, pair[1])) or (
             _is_read_by_free(before, pair[0]) and _is_read_by_free(after, pair[1])
@@ -151,9 +151,9 @@ class _Spread:
                     self._link(node, other, f"the only such user of %{source}, which is paired")
 
     def _may_be_lone(self, node: Node, other: Node) -> bool:
-        """Whether nothing speaks against two lone users: names, or, of products, their depths.
+        """Return whether names, and the depths of matmuls, allow two sole users to be a pair.
 
-        A pass that swaps the operands of one product makes it look like another user.
+        A pass that swaps the operands of one dot makes it look like another user.
         """
         if self._goes_by_name(node, other) or only_gathers(node, other):
             return False
@@ -165,7 +165,7 @@ class _Spread:
     def _lone_users(
         self, side: Side, node: Node, key_of: Callable[[Node], Hashable]
     ) -> dict[Hashable, Node | None]:
-        """Return open users by what they are and operand number; None where there are several."""
+        """Return unpaired users by kind and operand position; None where several share a key."""
         nodes: dict[Hashable, Node | None] = {}
         for user, position in side.users.get(node, ()):
             if is_free(user):
@@ -182,21 +182,21 @@ class _Spread:
 
     @staticmethod
     def _edge(node: Node) -> Hashable:
-        """Return the sharding of what only says where an array is, as a call or as a copy."""
+        """Return the sharding of a node that only states where an array is; else the node."""
         return sharding(node) if is_array_call(node) or _opcode(node) == "copy" else node
 
     def _origin(self, node: Node) -> Hashable:
         return (node.instruction.opcode, origin(node) or node)
 
     def _could_replace(self, node: Node, other: Node) -> bool:
-        """Whether two nodes have one shape, or move the same data."""
+        """Return whether two nodes have the same shape, or move the same data."""
         if same_shape(self._search, node, other):
             return True
         moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
         return moves and self._moves_same(node, other)
 
     def _moves_same(self, node: Node, other: Node) -> bool:
-        """Whether two moves read one value, the second one perhaps behind further moves."""
+        """Return whether two moves read the same value, the second maybe through more moves."""
         after = self._search.after
         read = self._search.before.values.read(node)
         moves = (other, *_sources(after.graph, other))
@@ -213,7 +213,7 @@ class _Spread:
         return None
 
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
-        """Return the pair that one operation and its like make, if only a move came between."""
+        """Return the pair of an operation and its counterpart, if only a move was inserted."""
         if _opcode(other) == "constant":
             return node, other  # what was folded into it is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
@@ -236,16 +236,16 @@ class _Spread:
         return node, other
 
     def _is_same_of_same(self, node: Node, other: Node) -> bool:
-        """Whether two nodes of one opcode read the same, whatever shape they give it."""
+        """Return whether two nodes have the same opcode and operands, whatever their shape."""
         search = self._search
         read = search.before.values.read(node)
         alike = _opcode(node) == _opcode(other) and bool(read)
         return alike and read == search.after.values.read(other)
 
     def _is_behind_moves(self, node: Node, source: Node) -> bool:
-        """Whether a node continues as what is behind a move: what is no move, or as a transpose.
+        """Return whether a node continues as the source of a move: an equal operation or transpose.
 
-        Passes let moves and elementwise operations change places, and normalize copies.
+        Passes exchange moves and elementwise operations, and normalize copies.
         """
         if _opcode(node) == "copy":
             return _opcode(source) == "transpose"
@@ -253,7 +253,7 @@ class _Spread:
         return not moves and _opcode(node) == _opcode(source) and _same_count(node, source)
 
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
-        """Yield what is read at the same place, or what alone is open on either side."""
+        """Yield operands in the same position, or the only unpaired operand of either side."""
         ours, theirs = self._operands(before, after)
         if len(ours) == len(theirs):
             for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
@@ -286,7 +286,7 @@ def _same_count(node: Node, other: Node) -> bool:
 
 
 def _sent(side: Side, operand: Operand) -> Iterator[Node]:
-    """Yield what an operand is, and what free moves and collectives in a row were given."""
+    """Yield an operand, then the operands behind free moves and collectives in a row."""
     node, path = operand
     for _ in range(_MOST_SENDINGS):
         yield node
@@ -311,7 +311,7 @@ _MOST_SENDINGS = 8
 
 
 def _sources(graph: Graph, node: Node) -> Iterator[Node]:
-    """Yield what a free move moves, step by step."""
+    """Yield the operands behind free moves, one step at a time."""
     for _ in range(_MOST_MOVES):
         operands = graph.operands(node)
         if not is_free(node) or _opcode(node) not in REARRANGEMENTS or len(operands) != 1:
@@ -321,7 +321,7 @@ def _sources(graph: Graph, node: Node) -> Iterator[Node]:
 
 
 def _same_origin(node: Node, other: Node) -> bool:
-    """Whether two nodes are the same operation of the same framework op, whatever the shape."""
+    """Return whether two nodes have the same opcode and framework op, whatever their shape."""
     message = origin(node)
     return bool(message) and message == origin(other) and _opcode(node) == _opcode(other)
 

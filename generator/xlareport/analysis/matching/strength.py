@@ -16,7 +16,7 @@ _OPERANDS = 2
 
 
 def reduced(search: Search) -> None:
-    """Pair dots with what multiplies the same two values, as long as one alone does."""
+    """Pair dots with multiplications of the same two values, if each is the only one."""
     dots = [node for node in search.before.open() if node.instruction.opcode == "dot"]
     products = [node for node in search.after.open() if node.instruction.opcode == "multiply"]
     if not (dots and products):
@@ -31,7 +31,7 @@ def reduced(search: Search) -> None:
 
 
 def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
-    """Yield what reads two values, by these."""
+    """Yield nodes with two operands, with the sorted values of these as key."""
     for node in nodes:
         operands = side.graph.operands(node)
         if len(operands) == _OPERANDS:

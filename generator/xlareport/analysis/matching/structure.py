@@ -1,7 +1,7 @@
-"""Pairs heavy instructions by what is around them, where a pass rewrote and renamed the rest.
+"""Pairs heavy instructions by their surroundings, where a pass rewrote and renamed the rest.
 
-Each pair is a landmark for the next ones. What is clear comes first; among instructions that
-nothing else distinguishes, their order decides, which is graded as a guess.
+Each pair is a landmark for the next ones. Clear pairs come first; among instructions that nothing
+else distinguishes, the order decides, which is graded as a guess.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,13 +24,13 @@ _CLEAR = 0.15
 _ENOUGH = 0.15
 """The least likeness of a pair."""
 _AT_ONCE = 3
-"""The share of groups, as its inverse, that is paired in order before what is clear is sought."""
+"""Inverse of the share of groups that is paired in order before clear pairs are searched again."""
 _EVEN = 1e-9
-"""Differences of likeness that come of adding up in another order."""
+"""Similarity differences that are due to rounding."""
 
 
 def heavy_by_structure(search: Search) -> None:
-    """Pair heavy instructions by their surroundings, until nothing more can be told apart."""
+    """Pair heavy instructions by their surroundings until no more can be distinguished."""
     while True:
         count = len(search.links)
         before, after = _open_heavy(search.before), _open_heavy(search.after)
@@ -47,7 +47,7 @@ def heavy_by_structure(search: Search) -> None:
 
 
 def _open_heavy(side: Side) -> list[Node]:
-    """Return the heavy nodes without a partner, in order, but not those left over unread."""
+    """Return the unpaired heavy nodes in order, without unread leftovers."""
     heavy = [node for node in side.nodes if node.partner is None and family_of(node.instruction)]
     return [node for node in heavy if node.instruction not in unread_heavy(node.frame.computation)]
 
@@ -55,9 +55,9 @@ def _open_heavy(side: Side) -> list[Node]:
 def _distinct(
     search: Search, before: list[Node], after: list[Node]
 ) -> tuple[list[Node], list[Node]]:
-    """Leave out of each side what repeats another more often than anything does on the other side.
+    """Leave out nodes that repeat a value more often than the other side does.
 
-    Such repetitions are copies of it, or became one with it: they stand for nothing else.
+    Such repeats are copies of a node or were merged with it; they have no counterpart.
     """
     old, new = search.before.own_values, search.after.own_values
     counts = most_repeated(before, old), most_repeated(after, new)
@@ -82,7 +82,7 @@ class _Structure:
         """Open nodes before that may have become clear."""
 
     def run(self) -> None:
-        """Pair what is clear, then what order decides, then the rest as far as it is alike."""
+        """Link clear pairs, then pairs by order, then the rest by similarity."""
         self._pair_clear()
         while self._pair_in_order() or self._pair_rest():
             self._pair_clear()
@@ -123,7 +123,7 @@ class _Structure:
         return _Best(even, likeness, further)
 
     def _pair_in_order(self) -> bool:
-        """Pair groups of equal nodes in order, the most alike first, as long as nothing changes."""
+        """Pair groups of equal nodes in order, the most similar first, unless affected."""
         groups = self._groups()
         for best, nodes in groups[: 1 + len(groups) // _AT_ONCE]:
             untouched = not any(node in self._waiting for node in nodes)
@@ -132,7 +132,7 @@ class _Structure:
         return bool(groups)
 
     def _pair_rest(self) -> bool:
-        """Pair what is left of one framework op and most alike, the clearest first."""
+        """Pair the most similar nodes of the same framework op, the clearest first."""
         ranked = [(best, node) for node in self._open if (best := self._best(node)) is not None]
         ranked.sort(key=lambda pair: pair[0].next_likeness - pair[0].likeness)
         count = len(self._open)
@@ -145,7 +145,7 @@ class _Structure:
         return len(self._open) < count
 
     def _groups(self) -> list[tuple[_Best, list[Node]]]:
-        """Return groups of nodes that are as alike to as many others, the clearest first."""
+        """Return groups of nodes with equally similar candidates, the clearest first."""
         groups: dict[tuple[Node, ...], list[Node]] = {}
         bests: dict[Node, _Best] = {}
         for node in self._open:
@@ -164,7 +164,7 @@ class _Structure:
         return self._order[node]
 
     def _is_mutual(self, nodes: Collection[Node], others: Collection[Node]) -> bool:
-        """Whether nothing is more like the others than the nodes are."""
+        """Return whether the nodes are the best candidates for the others."""
         wanted = set(nodes)
         back = (self._best(other) for other in others)
         return all(best is not None and wanted.issuperset(best.nodes) for best in back)

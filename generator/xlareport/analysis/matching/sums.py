@@ -12,13 +12,13 @@ from xlareport.knowledge.grades import Grade
 
 _ALL_REDUCE = "all-reduce"
 _MOVES = frozenset({"bitcast", "convert", "copy", "pad", "reshape", "transpose"})
-"""Opcodes that a sum passes through; what a pad adds is added on every device alike."""
+"""Opcodes that a sum can be moved through; the padding is equal on every device."""
 _MOST_TERMS = 100
 _FEWEST = 2
 
 
 def reassociated(search: Search) -> None:
-    """Pair all-reduces that were added with the one of the sum, each as one of several."""
+    """Pair all-reduces that were added with the one all-reduce of the sum."""
     if not any(node.instruction.opcode == _ALL_REDUCE for node in search.before.open()):
         return
     wholes = [(_summed(search, node), node) for node in search.after.nodes if _may_be_whole(node)]
@@ -71,7 +71,7 @@ def _moves(node: Node) -> bool:
 
 
 def _behind_moves(side: Side, node: Node) -> Node | None:
-    """Return what a node reads first, behind free moves of data."""
+    """Return the first operand of a node behind free data movement."""
     for _ in range(_MOST_TERMS):
         operands = side.graph.operands(node)
         if not operands or operands[0][1]:

@@ -1,7 +1,7 @@
-"""What is around a heavy instruction, seen through everything that is not heavy.
+"""The surroundings of a heavy instruction, looking through everything that is not heavy.
 
-Passes rewrite, move and fuse what lies between heavy instructions; what the next ones are, which
-arguments feed them and which results they reach stays.
+Passes rewrite, move and fuse what is between heavy instructions; the next heavy instructions, and
+the arguments and results at the ends, stay.
 """
 
 from collections import deque
@@ -24,12 +24,12 @@ from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
 
 _MOST_VISITED = 100
-"""Nodes that are gone through in one direction from one instruction."""
+"""Limit on nodes visited in one direction from one instruction."""
 
 _WITHOUT_MEANING = frozenset(
     {"after-all", "constant", "iota", "partition-id", "replica-id", "rng-get-and-update-state"}
 )
-"""Opcodes that tell nothing of their readers: every module is full of equal ones."""
+"""Opcodes that say nothing about their readers, because every module has many equal ones."""
 
 _READING_FIRST = frozenset({"dynamic-slice", "pad", "reduce", "reduce-window", "slice"})
 """Opcodes whose further operands only say where or how."""
@@ -62,18 +62,18 @@ class Neighbor(NamedTuple):
     path: _Path
     """Which element of a tuple it is."""
     distance: int
-    """Instructions on the way, this one included."""
+    """Number of instructions on the path, including the neighbor."""
     computation: str = ""
     """Whose result it is."""
 
 
 class Surroundings:
-    """Finds the neighbors of the heavy instructions of one side."""
+    """Finds the neighbors of one side's heavy instructions."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
         self._results: dict[Node, Frame] = {}
-        """What closed computations return, as seen through what they call."""
+        """Frames of the closed computations' roots, including opened callees."""
         for frame in side.graph.frames:
             if frame.caller is None and frame.computation.root is not None:
                 result = side.graph.resolve(frame, frame.computation.root.name)
@@ -84,7 +84,7 @@ class Surroundings:
         self._readers: dict[_Step, list[_Step]] = {}
 
     def of(self, node: Node) -> list[Neighbor]:
-        """Return the neighbors of a heavy node on both sides of it."""
+        """Return the neighbors of a heavy node in both directions."""
         return [*self._above(node), *self._below(node)]
 
     def _above(self, start: Node) -> Iterator[Neighbor]:
@@ -136,12 +136,12 @@ class Surroundings:
         return [(operand, (*inner, *passed)) for operand, inner in known]
 
     def _ended(self, start: Node) -> Node:
-        """Return whose result is there in the end: that of a start, or of what it wraps."""
+        """Return the node whose result is available at the end: the wrapped one, or the start."""
         result = wrapped(self._side, start)
         return start if result is None else result
 
     def _arguments(self, parameter: Node, path: _Path) -> list[_Step]:
-        """Return what a loop or an asynchronous call begins with, for a parameter of its body."""
+        """Return the operands of a loop or asynchronous call for a parameter of its body."""
         given = argument(self._side, parameter)
         steps = [(operand, (*inner, *path)) for operand, inner in given]
         for computation, call in self._side.graph.call_sites(parameter.frame.computation.name):
@@ -168,7 +168,7 @@ class Surroundings:
                     waiting.append(((user, path), distance + 1))
 
     def _users(self, node: Node, path: _Path) -> list[_Step]:
-        """Return what reads an element of a node, and which element of it that becomes."""
+        """Return the users of an element of a node, with the element's path in each user."""
         step = (node, path)
         known = self._readers.get(step)
         if known is None:
@@ -191,7 +191,7 @@ class Surroundings:
             yield node.frame.node(line), ()
 
     def _begun(self, user: Node, position: int) -> Node:
-        """Return a user, or the parameter of what it wraps."""
+        """Return a user, or the corresponding parameter of the instruction that it wraps."""
         result = wrapped(self._side, user)
         parameters = () if result is None else result.frame.computation.parameters
         if result is None or position >= len(parameters):
@@ -199,7 +199,7 @@ class Surroundings:
         return result.frame.node(parameters[position])
 
     def _ends(self, node: Node) -> Iterator[Node]:
-        """Yield what ends the asynchronous call of which a node is the result."""
+        """Yield the `done` nodes of the asynchronous call whose root is `node`."""
         if node.frame.caller is None and node.instruction is node.frame.computation.root:
             start = start_of(self._side, node.frame)
             if start is not None:
@@ -243,7 +243,7 @@ def _sends_several(node: Node) -> bool:
 
 
 def _is_stop(node: Node) -> bool:
-    """Whether a node is a landmark, or may become one."""
+    """Return whether a node is a landmark, or may become one."""
     return node.kept or node.partner is not None or family_of(node.instruction) is not None
 
 

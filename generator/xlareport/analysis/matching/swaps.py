@@ -1,4 +1,4 @@
-"""A rule for moves of data that change places with what reads them, or with what they read."""
+"""A rule for data movement that changes places with its users or its operands."""
 
 from collections.abc import Hashable, Iterator, Sequence
 
@@ -20,7 +20,7 @@ _SHAPED = frozenset({"bitcast", "reshape", "transpose"})
 
 
 def reordered(search: Search) -> None:
-    """Pair what does one thing to one value, before a move there and after it here; and moves."""
+    """Pair operations on the same value before and after a move, and the moves."""
     count = len(search.links)
     old, new = search.before.open(), search.after.open()
     if not any(map(_is_move, old)) or not any(map(_is_move, new)):
@@ -57,7 +57,7 @@ def _alone(
 def _moved_on_both(
     search: Search, old: Sequence[Node], new: Sequence[Node]
 ) -> Iterator[tuple[Node, Node]]:
-    """Yield what alone reads the same values on either side, behind moves on both."""
+    """Yield pairs that alone read the same values on either side, looking through moves."""
     sides = ((search.before, old), (search.after, new))
     before, after = [
         group_by_key((_key(node, _read_behind_moves(side, node)), node) for node in nodes)
@@ -70,7 +70,7 @@ def _moved_on_both(
 
 
 def _key(node: Node, read: Sequence[int] | None) -> Hashable:
-    """Return what a node does, shapes aside, to values; None where that is not asked for."""
+    """Return a node's operation without shapes, and its operands' values; None if irrelevant."""
     count = node.instruction.shape.element_count
     line = node.instruction
     if _is_move(node) or not read:
@@ -97,7 +97,7 @@ def _is_move(node: Node) -> bool:
 
 
 def swapped(search: Search) -> None:
-    """Pair a move that one of two partners reads with the same move that reads the other one."""
+    """Pair a move at a node with the same move on the other side of its partner."""
     search.evaluate()
     beside = _beside_moves(search.before)
     for link in [link for link in search.links if link.before in beside]:
@@ -111,7 +111,7 @@ def swapped(search: Search) -> None:
 
 
 def _beside_moves(side: Side) -> set[Node]:
-    """Return what reads a free move, and what one reads."""
+    """Return the users and operands of free moves."""
     moves = [node for node in side.open() if _is_move(node)]
     users = {user for move in moves for user, _ in side.users.get(move, ())}
     return users | {operand for move in moves for operand, _ in side.graph.operands(move)}
@@ -130,7 +130,7 @@ def _raised(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Nod
 
 
 def _read_moves(here: Side, there: Side, node: Node, other: Node) -> Iterator[Node]:
-    """Yield the free moves that a node reads, where its partner reads what they move."""
+    """Yield the free moves that a node reads, where its partner reads their operands."""
     read = there.values.read(other)
     for position, (move, path) in enumerate(here.graph.operands(node)):
         if not path and is_free(move) and move.instruction.opcode in _MOVES:
@@ -140,7 +140,7 @@ def _read_moves(here: Side, there: Side, node: Node, other: Node) -> Iterator[No
 
 
 def _reading_moves(side: Side, node: Node, like: Node) -> Iterator[Node]:
-    """Yield the free moves of a node that are of one opcode with another, or bitcasts."""
+    """Yield the free users of a node with the opcode of another move."""
     for user, _ in side.users.get(node, ()):
         codes = {user.instruction.opcode, like.instruction.opcode}
         if is_free(user) and (len(codes) == 1 or ("bitcast" in codes and codes <= _SHAPED)):
@@ -148,7 +148,7 @@ def _reading_moves(side: Side, node: Node, like: Node) -> Iterator[Node]:
 
 
 def moved_past(search: Search) -> None:
-    """Note, of pairs of one move that other rules made, that it changed places with another."""
+    """Mark pairs of a move that other rules linked as swapped, if it passed an instruction."""
     for link in search.links:
         if link.relation in _UNTOLD and _is_same_move(link.before, link.after):
             passed = _passed(search, link.before, link.after)
@@ -166,7 +166,7 @@ def _is_same_move(node: Node, other: Node) -> bool:
 
 
 def _passed(search: Search, move: Node, moved: Node) -> Node | None:
-    """Return what a move is behind now and was before, or the reverse; None where nothing is."""
+    """Return the instruction that a move passed; None if there is none."""
     read, reads = _first(search.before, move), _first(search.after, moved)
     if read is None or reads is None or read.partner is reads or read.token == reads.token:
         return None
@@ -176,7 +176,7 @@ def _passed(search: Search, move: Node, moved: Node) -> Node | None:
 
 
 def _first(side: Side, node: Node) -> Node | None:
-    """Return what alone a node reads; None of an element, and of what is a move itself."""
+    """Return the only operand of a node; None for tuple elements and moves."""
     operands = side.graph.operands(node)
     alone = len(operands) == 1 and not operands[0][1]
     return operands[0][0] if alone and operands[0][0].instruction.opcode not in MOVES else None

@@ -1,7 +1,7 @@
-"""What no counterpart was found for, where so much was rewritten that this says nothing.
+"""Grades removals and additions as guesses where too much was rewritten to trust them.
 
-Between the input and the final module whole pipelines ran. What they rewrote twice looks as if it
-were removed and something else added; of a single pass, that is good evidence.
+Whole pipelines run between the input and the final module. An instruction that was rewritten twice
+looks removed, and its replacement added; within a single pass that is good evidence.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from xlareport.knowledge.grades import Grade
 
 _FEWEST = 20
 _SHARE = 8
-"""One in so many instructions, on either side, of which no counterpart was found."""
+"""Divisor: if more than 1/8 of the instructions of a side has no counterpart, it is too much."""
 _REASON = "no counterpart was found, and much else was rewritten as well"
 _FRAMING = frozenset({"call", "get-tuple-element", "parameter", "tuple"})
 """Opcodes that only pass values on: passes remove and add them without a trace."""
@@ -24,7 +24,7 @@ _STAGED = frozenset(
 
 
 def mark_untraced(before: HloModule, after: HloModule, pairings: Iterable[Pairing]) -> None:
-    """Grade as guesses, with a cause, what is said to be removed or added, if that is too much."""
+    """Grade removals and additions as guesses, with a cause, if there are too many."""
     gone, new = [], []
     for pairing in pairings:
         if pairing.cause is not None or pairing.grade is Grade.EXACT:
@@ -44,13 +44,13 @@ def _are_many(pairings: list[Pairing], module: HloModule) -> bool:
 
 
 def _is_removable(before: HloModule, pairing: Pairing) -> bool:
-    """Whether an instruction that is gone has no counterpart: it only frames or annotates."""
+    """Return whether an instruction has no counterpart by nature: tuples and annotations."""
     line = before.find(*pairing.before[0])
     return line is None or line.opcode in _FRAMING or _annotates(line)
 
 
 def _annotates(line: Instruction) -> bool:
-    """Whether a custom call only says how an array is spread over devices."""
+    """Return whether a custom call only states how an array is sharded."""
     target = line.attributes.get("custom_call_target", "").strip('"')
     return line.opcode == "custom-call" and target.startswith(_ANNOTATIONS)
 

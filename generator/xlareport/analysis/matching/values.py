@@ -1,7 +1,7 @@
-"""Value numbering: equal tokens for equal expressions over equal values, on both sides at once.
+"""Value numbering: equal numbers for equal expressions of equal values, on both sides at once.
 
-Kept lines are values of their own; everything else is its form over its operands' tokens. A line
-that computes the same as a kept one gets that one's token, which shows merged and cloned lines.
+Kept lines have values of their own; other values are forms over the numbers of operands. A line
+that computes the same as a kept line gets its number, which reveals merges and clones.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ class Tokens:
         self._numbers: dict[Hashable, int] = {}
 
     def of(self, key: Hashable) -> int:
-        """Return the number of a key, a new one the first time."""
+        """Return the number of a key, a new one at first use."""
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._numbers)
@@ -48,7 +48,7 @@ class Tokens:
 
 
 class Values:
-    """The tokens of one side's nodes."""
+    """The value numbers of one side's nodes."""
 
     def __init__(
         self, graph: Graph, forms: Forms, tokens: Tokens, callees: Callable[[str], int]
@@ -66,7 +66,7 @@ class Values:
         self._kept_opcodes = frozenset(_kept_opcodes(graph))
         """A line of another opcode has no twin that is kept."""
         self._equal_constants: dict[_ValueInFrame, list[Node]] = {}
-        """Kept constants that equal one before them in their frame."""
+        """Kept constants equal to an earlier one in their frame."""
         self._equal_uses: Counter[_ValueInFrame] = Counter()
         """Their readers, counted."""
         self._elements: dict[tuple[Node, tuple[int, ...]], int] = {}
@@ -75,7 +75,7 @@ class Values:
         self._read_by: dict[Node, frozenset[str]] = {}
         """Opcodes of the kept lines that read a node."""
         self._without_twins: dict[Node, list[tuple[int, Node | None]]] = {}
-        """Nodes of which no kept line reads the same, with what they read when that was seen."""
+        """Nodes without an equal kept line, with the operand values for which this was checked."""
         self._registered: set[tuple[Node, str]] = set()
         self._registered_equals: set[tuple[_ValueInFrame, str]] = set()
 
@@ -84,7 +84,7 @@ class Values:
         self.order = operands_first(nodes, self._derive)
 
     def literals(self) -> Iterator[Literal]:
-        """Yield the literals of the constants among what differs and what that is made of."""
+        """Yield the literals of the constants among the differing nodes and their inputs."""
         for node in self.order:
             for this_node in (node, *node.inputs):
                 if not this_node.instruction.operands:
@@ -100,7 +100,7 @@ class Values:
             node.constant = _is_constant(node)
 
     def evaluate(self) -> bool:
-        """Give every node its token, one with its partner; tell whether any got another one."""
+        """Compute the value number of every node; return whether any changed."""
         self.renames = False
         self._registered.clear()
         self._registered_equals.clear()
@@ -112,17 +112,17 @@ class Values:
         return changed
 
     def value_of(self, node: Node) -> int:
-        """Return the token of a node, a kept one's own if it has none yet."""
+        """Return the value number of a node; a kept node gets its own."""
         self._value_kept(node)
         return node.token
 
     def kept_twin(self, node: Node) -> Node | None:
-        """Return the kept line that computes the same as a node, if there is one."""
+        """Return the kept line with the same value as a node, if there is one."""
         result = self._kept_like(node.token, node.frame)
         return None if result is node else result
 
     def kept_call(self, node: Node) -> Node | None:
-        """Return the kept call or fusion that does the same as one that is seen through."""
+        """Return the kept call or fusion that does the same as an opened one."""
         if opened_root(node) is None:
             return None
         line = node.instruction
@@ -149,7 +149,7 @@ class Values:
                     self._value_kept(frame.node(line))
 
     def _derive(self, node: Node) -> tuple[Node, ...]:
-        """Give what a node does a number; return what its value is made of. Once for each."""
+        """Set the number of a node's operation; return its inputs. Called once for each node."""
         line = node.instruction
         if line.opcode == "parameter":
             kinds = kinds_of(line.shape)  # in another order, elements have other numbers
@@ -169,11 +169,11 @@ class Values:
         return node.inputs
 
     def read(self, node: Node) -> list[int]:
-        """Return the tokens of what a node reads, operand by operand."""
+        """Return the value numbers of a node's operands."""
         return [self.element(operand, path) for operand, path in self.graph.operands(node)]
 
     def find(self, node: Node, read: Iterable[int]) -> int | None:
-        """Return the token of what a node does, if it read other values; None if nothing has it."""
+        """Return the value number of a node's operation on other operands; None if it is unused."""
         if node.base == UNKNOWN:
             self._derive(node)
         return self._tokens.find((node.base, *(sorted(read) if node.commutes else read)))
@@ -190,7 +190,7 @@ class Values:
         return self._tokens.of(("element", node.token, path)) if known is None else known
 
     def _key(self, node: Node) -> tuple[int, ...]:
-        """Return what decides a node's token: what it does, and to which values."""
+        """Return the key of a node's value: its operation and the values of its operands."""
         if node.element:  # whatever its number, and its shape, which differ where others left
             operand, path = self.graph.operands(node)[0]
             return (self._of_element, self.element(operand, (*path, *node.element)))
@@ -241,7 +241,7 @@ class Values:
             self._equal_uses[value] += _use_count(node)
 
     def _note_twins(self, node: Node) -> None:
-        """Let the tokens of kept lines that read a same value be found by what they compute."""
+        """Index the kept lines that read an equal value by their own values."""
         linked = self._linked_with
         inputs = [(source.token, linked.get(source.token)) for source in node.inputs]
         if self._without_twins.get(node) == inputs:
@@ -263,15 +263,15 @@ class Values:
                 self._note_users_of_equals(value, opcode)
 
     def _may_be_read(self, sources: list[Node], value: _ValueInFrame, opcode: str) -> bool:
-        """Return whether kept lines of an opcode may read one of the sources, or its equal."""
+        """Return whether kept lines of an opcode may read one of the sources, or an equal value."""
         if value in self._equal_constants:
             return True
         return any(opcode in self._readers(source, opcode) for source in sources)
 
     def _readers(self, source: Node, opcode: str) -> Collection[str]:
-        """Return the opcodes of the kept lines that read a node, found once.
+        """Return the opcodes of the kept lines that read a node; cached.
 
-        What many read is not gone through: it is said to be read by the opcode in question.
+        A node with many users is not searched: the opcode in question is assumed to be among them.
         """
         readers = self._read_by.get(source)
         if readers is None:
@@ -284,13 +284,13 @@ class Values:
         return readers
 
     def _use_counts(self, sources: list[Node], value: _ValueInFrame) -> int:
-        """Return how many read one of the sources, or a constant that equals them."""
+        """Return the number of users of the sources and of the constants equal to them."""
         return sum(map(_use_count, sources)) + self._equal_uses.get(value, 0)
 
     def _equal(self, operand: Node, frame: Frame) -> tuple[list[Node], _ValueInFrame]:
         """Return nodes that have the value of an operand and may have kept readers.
 
-        Beside them what names the constants that have it too.
+        Also return the key of the constants with the same value.
         """
         kept = self._kept_like(operand.token, frame)
         linked = self._linked_with.get(operand.token)
@@ -298,7 +298,7 @@ class Values:
         return nodes, (operand.token, frame if kept is None else kept.frame)
 
     def _note_users_of_equals(self, value: _ValueInFrame, opcode: str) -> None:
-        """Do the same for all constants of one value, which can be many, once for an opcode."""
+        """Index the users of all constants with one value; once for each opcode."""
         if (value, opcode) not in self._registered_equals:
             self._registered_equals.add((value, opcode))
             for source in self._equal_constants.get(value, ()):
@@ -330,12 +330,12 @@ class Values:
 
 
 def kinds_of(shape: Shape) -> tuple[tuple[str, int], ...]:
-    """Return type and rank of each element of a tuple: partitioning changes sizes alone."""
+    """Return element type and rank of each tuple element: partitioning only changes sizes."""
     return tuple([(part.element_type, len(part.dimensions)) for part in shape.elements])
 
 
 def _passed_on(node: Node) -> Iterator[Node]:
-    """Yield what a node reads by its written names, where that only passes on another value."""
+    """Yield the operands, by written name, that only pass on another value."""
     lines = node.frame.computation.by_name
     for name in node.instruction.operand_names:
         line = lines.get(name)
@@ -367,7 +367,7 @@ def _use_count(node: Node) -> int:
 def operands_first(
     nodes: Iterable[Node], inputs_of: Callable[[Node], tuple[Node, ...]]
 ) -> list[Node]:
-    """Return the nodes and what they are made of, kept lines left out, operands first."""
+    """Return the nodes and their inputs without kept lines, operands first."""
     order: list[Node] = []
     state: dict[Node, bool] = {}
     for start in nodes:

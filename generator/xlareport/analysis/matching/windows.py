@@ -1,6 +1,6 @@
-"""A rule for reductions that became windows over a whole dimension, as TPU fusion makes them.
+"""A rule for reductions that became windows over a whole dimension, as in TPU fusions.
 
-The window repeats the result in the shape of what is reduced, so that no broadcast is left.
+The window repeats the result in the shape of the operand, so that no broadcast is needed.
 """
 
 from collections.abc import Hashable, Iterator
@@ -14,7 +14,7 @@ from xlareport.knowledge.grades import Grade
 
 
 def windowed(search: Search) -> None:
-    """Pair reductions with windows that reduce the same value in the same way, one with one."""
+    """Pair reductions with windows that reduce the same value with the same operation."""
     windows = [node for node in search.after.open() if _repeats(search.after, node)]
     if not windows:
         return
@@ -40,7 +40,7 @@ def _repeats(side: Side, node: Node) -> bool:
 
 
 def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
-    """Yield what reduces one value, by that and by the operation."""
+    """Yield reductions, with operand value and operation as key."""
     for node in nodes:
         read = side.values.read(node)
         operation = _operation(side, node.instruction)
@@ -49,6 +49,6 @@ def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
 
 
 def _operation(side: Side, line: Instruction) -> str:
-    """Return the opcode of the result of what a reduction calls; empty where it is not known."""
+    """Return the root opcode of a reduction's computation; empty if unknown."""
     called = side.graph.module.by_name.get(line.called[0][1]) if line.called else None
     return "" if called is None or called.root is None else called.root.opcode

@@ -1,6 +1,6 @@
-"""Operations on 64-bit integers that became several on two 32-bit halves, as TPUs compute them.
+"""64-bit integer operations that became several on two 32-bit halves, as TPUs compute them.
 
-The halves of each value are the elements of a tuple that nothing reads.
+The halves of each value are the elements of a tuple without users.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,15 +12,15 @@ from xlareport.analysis.matching.search import Search
 _WHOLE = frozenset({"s64", "u64"})
 _HALVES = frozenset({"s32", "u32"})
 _MOST = 500
-"""New instructions of one operation."""
+"""Maximum number of new instructions of one operation."""
 
 
 def in_halves(
     search: Search, new: Mapping[Node, object]
 ) -> Iterator[tuple[Node, Node, list[Node]]]:
-    """Yield operations on 64-bit integers, what gives the low half now, and what else does.
+    """Yield 64-bit integer operations, the node of the low half, and the other new nodes.
 
-    `new` are the nodes after for which nothing was found; each is told once.
+    `new` are the new nodes without a counterpart; each is yielded once.
     """
     wide = [node for node in search.before.values.order if _is_wide(node) and not node.kept]
     if not wide:
@@ -43,7 +43,7 @@ def _is_wide(node: Node) -> bool:
 
 
 def _tuples(search: Search, new: Mapping[Node, object]) -> Mapping[Node, tuple[Node, Node]]:
-    """Return, by the low half, the new tuples that nothing reads with the high half."""
+    """Return the new tuples of two halves without users, by low half, each with its high half."""
     result: dict[Node, tuple[Node, Node]] = {}
     for node in new:
         read = [operand for operand, _ in search.after.graph.operands(node)]
@@ -63,7 +63,7 @@ def _is_half(node: Node) -> bool:
 def _low_halves(
     search: Search, wide: list[Node], tuples: Mapping[Node, object]
 ) -> Mapping[Node, Node]:
-    """Return the low halves of what was computed: partners, or what is read instead."""
+    """Return the low halves of 64-bit values: partners, or the operands read instead."""
     lows: dict[Node, Node] = {}
     for node in reversed(wide):  # readers before what they read
         if node.partner is not None and node.partner in tuples:
@@ -85,7 +85,7 @@ def _parts(
     new: Mapping[Node, object],
     spoken_of: set[Node],
 ) -> list[Node]:
-    """Return what the halves are made of, of what is new, and the partner; the low half aside."""
+    """Return the new nodes that the halves depend on, without the low half itself."""
     own = {node.partner, *new} - spoken_of
     parts = dict.fromkeys(roots)
     waiting = [*parts]

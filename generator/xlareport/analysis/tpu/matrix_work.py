@@ -22,9 +22,9 @@ def measure_matrix_work(
     device: Device | None,
     core: TpuCore | None,
 ) -> MatrixWork | None:
-    """Compare what the matrix units do with what is asked for; None where there is nothing to do.
+    """Return executed and required work of the matrix units; None if these are not used.
 
-    `divide_work` adds what only all programs of a module together tell.
+    `with_waste` adds the figures that depend on all programs of a module.
     """
     busy = used.columns.get("MXU") if used else None
     if busy is None or not any(busy) or core is None:

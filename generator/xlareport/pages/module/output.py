@@ -66,7 +66,7 @@ class ModuleOutput:
     payloads: tuple[File, ...] = ()
     """Files of the site that only this module's pages load."""
     small: bytes = b""
-    """The payloads that share a file with the module's tables, see `small_payloads`."""
+    """The packed payloads that share a file with the module's tables."""
     pictures: tuple[PictureView, ...] = ()
     """Those of the module's page."""
     requests: tuple[PictureRequest, ...] = ()
