@@ -109,7 +109,7 @@ def _node_data(
     least: Mapping[tuple[str, str], float],
     seen: Measured | None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what there is to colour nodes by, with its name."""
+    """Yield what there is to color nodes by, with its name."""
     yield (
         "least-microseconds",
         _data(module, {key: seconds * 1e6 for key, seconds in least.items()}),

@@ -90,7 +90,7 @@ def test_without_a_terminal_the_output_is_plain_lines() -> None:
     assert any(line.startswith("  algsimp ") for line in output.splitlines())
 
 
-def test_on_a_terminal_the_parts_are_a_coloured_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_the_parts_are_a_colored_table(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Console] = []
 
     def terminal(**options: Any) -> Console:
@@ -100,8 +100,8 @@ def test_on_a_terminal_the_parts_are_a_coloured_table(monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "Console", terminal)
     _run(BETWEEN_STEPS)
 
-    coloured = seen[0].export_text(styles=True, clear=False)
-    assert "\x1b[32m" in coloured
+    colored = seen[0].export_text(styles=True, clear=False)
+    assert "\x1b[32m" in colored
     assert max(map(len, seen[0].export_text().splitlines()[2:8])) <= 100
 
 

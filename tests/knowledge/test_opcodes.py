@@ -1,7 +1,7 @@
 import re
 from itertools import combinations
 
-from xlareport.knowledge import colours, opcodes
+from xlareport.knowledge import colors, opcodes
 from xlareport.knowledge.opcodes import opcode_work
 
 
@@ -13,22 +13,22 @@ def test_the_133_opcodes_of_2026_are_there() -> None:
 def test_an_opcode_is_found_by_its_spelling() -> None:
     dot = opcodes.find("dot")
     assert dot is not None
-    assert dot.colour == "dark-blue"
+    assert dot.color == "dark-blue"
     assert opcodes.find("kDot") is None
 
 
-def test_only_async_wrappers_among_those_in_use_have_no_colour() -> None:
+def test_only_async_wrappers_among_those_in_use_have_no_color() -> None:
     plain = {
         entry.name
         for entry in opcodes.all_entries().values()
-        if entry.colour is None and entry.until is None
+        if entry.color is None and entry.until is None
     }
     assert plain == {"async-start", "async-update", "async-done"}
 
 
-def test_every_colour_is_a_scheme() -> None:
-    used = {entry.colour for entry in opcodes.all_entries().values()} - {None}
-    assert used <= set(colours.all_entries())
+def test_every_color_is_a_scheme() -> None:
+    used = {entry.color for entry in opcodes.all_entries().values()} - {None}
+    assert used <= set(colors.all_entries())
 
 
 def test_an_opcode_that_is_gone_says_since_when() -> None:

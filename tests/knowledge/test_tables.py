@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.knowledge import colours, kinds, opcodes
+from xlareport.knowledge import colors, kinds, opcodes
 from xlareport.knowledge.tables import read_table
 
 
@@ -17,4 +17,4 @@ def test_lists_become_tuples() -> None:
 
 def test_a_record_that_does_not_fit_its_table_is_refused() -> None:
     with pytest.raises(TypeError):
-        read_table("opcodes", colours.ColourScheme)
+        read_table("opcodes", colors.ColorScheme)

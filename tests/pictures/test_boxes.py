@@ -1,4 +1,4 @@
-"""A box says what its instruction is, in few lines and XLA's colours."""
+"""A box says what its instruction is, in few lines and XLA's colors."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -119,7 +119,7 @@ def test_many_folded_operands_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "colour"),
+    ("name", "color"),
     [
         ("x", "orange"),
         ("big", "dark-orange"),
@@ -131,15 +131,15 @@ def test_many_folded_operands_are_counted() -> None:
         ("cast", "white"),
     ],
 )
-def test_colours(name: str, colour: str, module: HloModule) -> None:
-    assert boxes.family(named(module, name), module) == colour
+def test_colors(name: str, color: str, module: HloModule) -> None:
+    assert boxes.family(named(module, name), module) == color
 
 
 def test_a_bitcast_moves_data_only_in_a_fusion(module: HloModule) -> None:
     assert boxes.family(named(module, "cast"), module, fused=True) == "green"
 
 
-def test_an_asynchronous_instruction_has_the_colour_of_what_it_wraps(
+def test_an_asynchronous_instruction_has_the_color_of_what_it_wraps(
     module_of: Callable[[str], HloModule],
 ) -> None:
     module = module_of(

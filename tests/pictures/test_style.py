@@ -1,11 +1,11 @@
-"""The style sheet has a light value for every colour and lets a page set another."""
+"""The style sheet has a light value for every color and lets a page set another."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-from xlareport.knowledge import colours
+from xlareport.knowledge import colors
 from xlareport.pictures.style import dark_rules, style_sheet
 from xlareport.runtime.resources import find_resource
 
@@ -15,8 +15,8 @@ def test_only_the_families_in_use_have_rules() -> None:
     assert set(re.findall(r"\.n-([a-z-]+)", sheet)) == {"dark-blue", "white"}
 
 
-def test_a_family_has_the_colours_of_xla() -> None:
-    scheme = colours.all_entries()["dark-blue"]
+def test_a_family_has_the_colors_of_xla() -> None:
+    scheme = colors.all_entries()["dark-blue"]
     sheet = style_sheet({"dark-blue"})
     assert f"fill:var(--xg-dark-blue,{scheme.fill})" in sheet
     assert f"stroke:var(--xg-dark-blue-line,{scheme.border})" in sheet
@@ -24,16 +24,16 @@ def test_a_family_has_the_colours_of_xla() -> None:
 
 
 def test_every_property_has_a_light_value() -> None:
-    sheet = style_sheet(colours.all_entries())
+    sheet = style_sheet(colors.all_entries())
     assert not re.findall(r"var\(--xg-[a-z-]+\)", sheet)
 
 
 def test_nothing_is_loaded() -> None:
-    sheet = style_sheet(colours.all_entries())
+    sheet = style_sheet(colors.all_entries())
     assert not re.search(r"@|url|//|expression|<", sheet)
 
 
-def test_states_are_told_apart_without_colour() -> None:
+def test_states_are_told_apart_without_color() -> None:
     dashes = dict(re.findall(r"\.n\.s-(\w+)>.*?stroke-dasharray:([^}]*)}", style_sheet(())))
     assert len(set(dashes.values())) == len(dashes) == 3
 

@@ -1,11 +1,11 @@
 """Colors of the table of styles."""
 
-from xlareport.knowledge import colours, opcodes
+from xlareport.knowledge import colors, opcodes
 from xlareport.pictures.style_values import dark, folding_rules, light
 
 
 def test_every_color_has_a_value_for_dark_systems() -> None:
-    families = colours.all_entries()
+    families = colors.all_entries()
     wanted = {f"{name}{part}" for name in families for part in ("", "-line", "-text")}
     assert wanted | set(light()) == set(dark())
 

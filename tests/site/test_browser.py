@@ -212,7 +212,7 @@ class TestPicture:
         page.locator(".xr-canvas").press("0")
         assert svg.get_attribute("viewBox") == whole
 
-    def test_its_colours_follow_the_page(self, opened: Any) -> None:
+    def test_its_colors_follow_the_page(self, opened: Any) -> None:
         page = opened("m/sample.html")
         fill = "one => getComputedStyle(one).fill"
         box = page.locator(".xr-canvas .n > .box")

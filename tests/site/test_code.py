@@ -108,13 +108,13 @@ def test_the_order_comes_first_and_leads_to_the_instructions(page: Page) -> None
     assert page.url.endswith("#unit=fusion.1")
 
 
-def test_a_text_is_coloured_and_another_loads_when_it_is_opened(
+def test_a_text_is_colored_and_another_loads_when_it_is_opened(
     page: Page, site: Path, hostile: str
 ) -> None:
     page.goto(f"{(site / 'm/x.html').as_uri()}#unit=fusion.1")
-    coloured = page.locator("pre.xr-code").first
-    expect(coloured).to_have_text("%x = add(\N{GRINNING FACE})\\u202e")
-    expect(coloured.locator(".xr-code-function")).to_have_text("add")
+    colored = page.locator("pre.xr-code").first
+    expect(colored).to_have_text("%x = add(\N{GRINNING FACE})\\u202e")
+    expect(colored.locator(".xr-code-function")).to_have_text("add")
     expect(page.locator("pre.xr-code")).to_have_count(1)
     page.get_by_text("PTX", exact=True).click()
     expect(page.locator("pre.xr-code")).to_have_count(2)

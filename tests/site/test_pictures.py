@@ -331,7 +331,7 @@ def test_the_module_as_it_came_in_can_be_asked_too(opened: Callable[[str], Page]
     assert "at=first" in page.url
 
 
-def test_colours_can_stand_for_scopes_and_memory(opened: Callable[[str], Page]) -> None:
+def test_colors_can_stand_for_scopes_and_memory(opened: Callable[[str], Page]) -> None:
     page = opened("x.html#node=while.6&radius=4")
     page.get_by_label("Color by").select_option("memory")
 

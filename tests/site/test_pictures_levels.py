@@ -187,7 +187,7 @@ def test_what_a_box_says_is_text(page: Page, hostile: str) -> None:
     expect(page.locator(".xr-told")).to_contain_text(hostile)
 
 
-def test_colours_can_stand_for_something_else(page: Page) -> None:
+def test_colors_can_stand_for_something_else(page: Page) -> None:
     choice = page.get_by_label("Color by")
     expect(choice.locator("option")).to_have_text(["opcode category", "cost"])
     expect(page.locator(".legend.of-opcode")).to_be_visible()

@@ -205,7 +205,7 @@ def test_an_anchor_and_a_history_are_addresses_too(opened: Callable[[str], Page]
 
 
 @pytest.mark.browser
-def test_dark_colours_stay_from_page_to_page(opened: Callable[[str], Page]) -> None:
+def test_dark_colors_stay_from_page_to_page(opened: Callable[[str], Page]) -> None:
     page = opened("")
     for label in ("switch to light", "switch to dark"):
         page.locator(

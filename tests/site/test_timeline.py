@@ -1,4 +1,4 @@
-"""The timeline of a run in a real browser: runs, colours, ways on, a table, hostile names."""
+"""The timeline of a run in a real browser: runs, colors, ways on, a table, hostile names."""
 
 import json
 import re
@@ -70,7 +70,7 @@ def test_a_run_is_drawn_and_leads_to_its_instructions(visitor: Any, page: Page) 
     expect(link).to_have_attribute("href", re.compile("/m/module_0001.jit_f.html#node=dot.1$"))
 
 
-def test_it_can_be_enlarged_and_coloured_by_scope(page: Page) -> None:
+def test_it_can_be_enlarged_and_colored_by_scope(page: Page) -> None:
     figure = page.locator(".xr-timeline")
     figure.get_by_label("Color by").select_option("scope")
     expect(figure.locator("svg.by-scope .n[data-scope='1']")).to_have_count(1)

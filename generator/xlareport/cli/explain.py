@@ -17,7 +17,7 @@ _FIELDS = (
     "before", "target", "kernel", "format", "frontend",
 )  # fmt: skip
 _SEPARATES = "A sign that separates the parts."
-_COLOURS = {
+_COLORS = {
     "module_id": "cyan",
     "sequence": "magenta",
     "pipeline": "magenta",
@@ -91,7 +91,7 @@ def _table(tokens: Sequence[Token]) -> Table:
     table.add_column(overflow="fold", max_width=40)
     table.add_column(overflow="fold")
     for token in tokens:
-        style = _COLOURS.get(token.field, "bold")
+        style = _COLORS.get(token.field, "bold")
         table.add_row(
             Text(f"  {printable(token.text)}", style=style), Text(printable(token.meaning))
         )

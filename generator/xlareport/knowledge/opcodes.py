@@ -1,6 +1,6 @@
 """Every HLO opcode in plain words: the table `opcodes.toml`.
 
-Source: xla/hlo/ir/hlo_opcode.h for the names, xla/service/hlo_graph_dumper.cc for the colours.
+Source: xla/hlo/ir/hlo_opcode.h for the names, xla/service/hlo_graph_dumper.cc for the colors.
 """
 
 import tomllib
@@ -20,8 +20,8 @@ class Opcode:
     name: str
     words: str
     """What it does, in one sentence."""
-    colour: str | None = None
-    """Its scheme in `colours`; None where it follows another instruction, or is not known."""
+    color: str | None = None
+    """Its scheme in `colors`; None where it follows another instruction, or is not known."""
     until: str | None = None
     """The year, or year and month, in which it left XLA; None for those in use."""
 

@@ -136,7 +136,7 @@ def _badge(item: Item, box: str, uses: Uses) -> str:
 
 
 def _fusion_mix(module: HloModule, instruction: Instruction) -> tuple[tuple[Family, int], ...]:
-    """Return the colours inside a fusion."""
+    """Return the colors inside a fusion."""
     computation = opens_into(module, instruction) if instruction.opcode == "fusion" else None
     return boxes.work_mix(module, boxes.working(computation)) if computation else ()
 

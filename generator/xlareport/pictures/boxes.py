@@ -1,4 +1,4 @@
-"""What is in the box of one instruction, in its tooltip, and in which colour."""
+"""What is in the box of one instruction, in its tooltip, and in which color."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ _SHOWN = (
 
 
 def family(instruction: Instruction, module: HloModule, *, fused: bool = False) -> Family:
-    """Return the colour of an instruction; asynchronous ones take that of what they wrap."""
+    """Return the color of an instruction; asynchronous ones take that of what they wrap."""
     if instruction.opcode == "parameter":
         large = (instruction.shape.element_count or 0) >= folding_rules().large_input
         return "dark-orange" if large else "orange"
@@ -44,7 +44,7 @@ def family(instruction: Instruction, module: HloModule, *, fused: bool = False) 
         wrapped = called_computation(instruction, module)
         return family(wrapped.root, module) if wrapped and wrapped.root else "white"
     known = opcodes.find(instruction.opcode)
-    return cast("Family", known.colour) if known and known.colour else "white"
+    return cast("Family", known.color) if known and known.color else "white"
 
 
 def called_computation(instruction: Instruction, module: HloModule) -> Computation | None:
@@ -154,7 +154,7 @@ def working(computation: Computation) -> list[Instruction]:
 def work_mix(
     module: HloModule, instructions: Iterable[Instruction]
 ) -> tuple[tuple[Family, int], ...]:
-    """Count instructions by their colour, the most frequent first."""
+    """Count instructions by their color, the most frequent first."""
     counts = Counter(family(instruction, module, fused=True) for instruction in instructions)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
@@ -203,8 +203,8 @@ _HEAVY = ("dark-blue", "dark-green", "brown", "gray", "purple")
 def _rank(opcode: str) -> int:
     """Order opcodes by how much a reader wants to know of them."""
     known = opcodes.find(opcode)
-    colour = known.colour if known else None
-    return _HEAVY.index(colour) if colour in _HEAVY else len(_HEAVY)
+    color = known.color if known else None
+    return _HEAVY.index(color) if color in _HEAVY else len(_HEAVY)
 
 
 def attribute_words(instruction: Instruction) -> list[str]:

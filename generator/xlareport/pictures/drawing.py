@@ -23,7 +23,7 @@ Family = Literal[
     "dark-orange",
     "dashed",
 ]
-"""The colour of a box, by the kind of its opcode as in XLA's own drawings (`knowledge.colours`)."""
+"""The color of a box, by the kind of its opcode as in XLA's own drawings (`knowledge.colors`)."""
 
 State = Literal["same", "added", "removed", "changed", "context"]
 """What a step did to a thing; `context` surrounds what changed, `same` is for plain pictures."""
@@ -67,9 +67,9 @@ class Box(FastPickle):
     badge: str = ""
     """A short word on the border: `ROOT`, `OUT 3`, or LEAVES."""
     mix: tuple[tuple[Family, int], ...] = ()
-    """For a box that represents many instructions: how many of each colour, drawn as a bar."""
+    """For a box that represents many instructions: how many of each color, drawn as a bar."""
     shade: Shade = UNKNOWN
-    """What else it can be coloured by."""
+    """What else it can be colored by."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What boxes can be coloured by, besides the kind of their opcode."""
+"""What boxes can be colored by, besides the kind of their opcode."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,18 +1,18 @@
-"""The style sheet inside every picture: it looks right alone, and a page can change its colours.
+"""The style sheet inside every picture: it looks right alone, and a page can change its colors.
 
 Colors stand in `style.toml`. Each is a custom property with the light value as its fallback:
 `--xg-white`, `--xg-white-line`, `--xg-white-text`, `--xg-added`, `--xg-paper`, `--xg-heat-0`, ...
 A page that sets them, for its dark scheme, changes the pictures that stand in it; a file of its own
 has rules for a dark system, which stay out of pages.
 
-The class of the whole, `by-opcode` or another mode, says what the colours stand for.
+The class of the whole, `by-opcode` or another mode, says what the colors stand for.
 """
 
 from collections.abc import Iterable, Iterator
 from functools import cache
 from string import Template
 
-from xlareport.knowledge import colours
+from xlareport.knowledge import colors
 from xlareport.pictures import style_values
 from xlareport.pictures.scales import palettes
 
@@ -113,7 +113,7 @@ def _mode(mode: str) -> Iterator[str]:
 
 
 def _family(name: str) -> str:
-    scheme = colours.all_entries()[name]
+    scheme = colors.all_entries()[name]
     dash = ";stroke-dasharray:4 3" if name == "dashed" else ""
     return (
         f".xg .n-{name}>.box,.xg .f-{name}{{fill:var(--xg-{name},{scheme.fill});"

@@ -121,7 +121,7 @@ def test_operands_are_distances_and_names_that_nobody_bears_are_left_out(made: P
     assert [strings(words)[number] for number in numbers] == ["0", "3", "", "", "0", ""]
 
 
-def test_colours_are_those_of_the_pictures(made: Payloads) -> None:
+def test_colors_are_those_of_the_pictures(made: Payloads) -> None:
     index = made["m/x/graph"]
     looks = [index["looks"][one] for one in index["look"]]
     assert looks[0] == ["parameter", "", "orange", ""]

@@ -122,7 +122,7 @@ def test_a_picture_that_shows_all_has_no_index() -> None:
     assert (found.payloads, found.requests) == ((), ())
 
 
-def test_every_colour_has_its_rule_and_its_words() -> None:
+def test_every_color_has_its_rule_and_its_words() -> None:
     look = picture_look()
     families = dict(look["families"])
     for family in get_args(d.Family):

@@ -1,4 +1,4 @@
-"""Runs as the page script draws them: names once, colours of opcodes and scopes, plain titles."""
+"""Runs as the page script draws them: names once, colors of opcodes and scopes, plain titles."""
 
 from typing import Any
 

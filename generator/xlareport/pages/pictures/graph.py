@@ -53,7 +53,7 @@ class Seen:
 
 
 def columns(rows: Iterable[Seen], known: Known) -> Mapping[str, Any]:
-    """Return names, looks, shapes and what else a box says or is coloured by.
+    """Return names, looks, shapes and what else a box says or is colored by.
 
     A shape comes with its elements and bytes, where these are known.
     """
@@ -98,7 +98,7 @@ def short(part: float | None) -> float | None:
 
 
 def look(row: Seen) -> tuple[str, str, str, str]:
-    """Return opcode, the kind of a fusion, the colour, and the attribute that is worth a line."""
+    """Return opcode, the kind of a fusion, the color, and the attribute that is worth a line."""
     instruction = row.instruction
     message = "".join(attribute_words(instruction))
     return (
@@ -221,7 +221,7 @@ def _index(
 def _inside(
     computation: Computation, module: HloModule, fused: frozenset[str]
 ) -> tuple[bool, tuple[Any, ...]]:
-    """Return whether a computation has a picture worth opening, and the colours in a fused one."""
+    """Return whether a computation has a picture worth opening, and the colors in a fused one."""
     mix = work_mix(module, working(computation)) if computation.name in fused else ()
     return is_worth_opening(computation), tuple(chain(*mix))
 

@@ -27,7 +27,7 @@ from itertools import chain, groupby
 from typing import Any, TypeAlias
 
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.knowledge import colours
+from xlareport.knowledge import colors
 from xlareport.pages.pictures.graph import fitting, short
 from xlareport.pictures.boxes import lines
 from xlareport.pictures.draw import PictureRequest
@@ -169,12 +169,12 @@ _OWN = filled("""\
 
 
 def picture_look() -> dict[str, Any]:
-    """Return the style sheet, the words of the legend in their order, where colours begin.
+    """Return the style sheet, the words of the legend in their order, where colors begin.
 
     `dark` are the rules that a picture has only in a file of its own.
     """
     words = {kind: list(names.items()) for kind, names in words_by_kind().items()}
-    css = style_sheet(colours.all_entries(), has_modes=True) + _OWN
+    css = style_sheet(colors.all_entries(), has_modes=True) + _OWN
     return {"css": css, "dark": dark_rules(), "scales": limits(), **words}
 
 

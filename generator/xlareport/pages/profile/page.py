@@ -275,7 +275,7 @@ def _time(picoseconds: int) -> str:
 _WORDS = ("median", "slowest")
 """The runs that are shown, in their order."""
 _UNKNOWN = "gray"
-"""The colour of what the module does not have."""
+"""The color of what the module does not have."""
 
 
 def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterator[Payload]:
@@ -284,9 +284,9 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     places = {name: place for place, name in enumerate(names)}
     result = index_instructions(module)
     known = {name: result[name][1] for name in names if name in result}
-    colours = {name: family(instruction, module) for name, instruction in known.items()}
+    colors = {name: family(instruction, module) for name, instruction in known.items()}
     levels, scopes = scope_levels({name: scope_of(known[name]) for name in known})
-    used = {colours.get(name, _UNKNOWN) for name in names}
+    used = {colors.get(name, _UNKNOWN) for name in names}
     value = {
         "page": navigation.address(navigation.module_page(slug)),
         "steps": [
@@ -297,7 +297,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
             [
                 name,
                 known[name].opcode if name in known else "",
-                colours.get(name, _UNKNOWN),
+                colors.get(name, _UNKNOWN),
                 levels.get(name, -1),
             ]
             for name in names

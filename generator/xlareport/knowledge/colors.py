@@ -1,4 +1,4 @@
-"""The colours in which XLA draws instructions: the table `colours.toml`.
+"""The colors in which XLA draws instructions: the table `colors.toml`.
 
 Source: xla/service/hlo_graph_dumper.cc, `NodeColorsForScheme`.
 """
@@ -11,8 +11,8 @@ from xlareport.knowledge.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
-class ColourScheme:
-    """A family of instructions and its colours, each as `#rrggbb`."""
+class ColorScheme:
+    """A family of instructions and its colors, each as `#rrggbb`."""
 
     name: str
     fill: str
@@ -23,6 +23,6 @@ class ColourScheme:
 
 
 @cache
-def all_entries() -> Mapping[str, ColourScheme]:
+def all_entries() -> Mapping[str, ColorScheme]:
     """Return all schemes by name."""
-    return read_table("colours", ColourScheme)
+    return read_table("colors", ColorScheme)
