@@ -20,7 +20,7 @@ window_params = [{transform_indices = @transform_0, window_bounds = array<i64: 8
 
 def test_a_kernel_with_its_grid_and_windows() -> None:
     assert read_mosaic(TEXT) == MosaicKernel(
-        "scale", (4, 2), 1, (Window((8, 128), (2, 4)), Window((8, 128), (4, None)))
+        "scale", 1, (Window((8, 128), (2, 4)), Window((8, 128), (4, None)))
     )
 
 

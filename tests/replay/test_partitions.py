@@ -30,7 +30,6 @@ def test_parts_are_where_the_sharding_says() -> None:
     assert placement.devices == 2
     (value,) = placement.parameters
     assert value.dimensions == (4, 3)
-    assert value.local == (2, 3)
     assert value.boxes == (((0, 2), (0, 3)), ((2, 4), (0, 3)))
     assert placement.results == placement.parameters
 

@@ -44,7 +44,6 @@ class MosaicKernel:
     """What a file says of the kernel that it holds."""
 
     name: str
-    grid: tuple[int, ...]
     prefetched: int
     """How many operands come first that no window walks over."""
     windows: tuple[Window, ...]
@@ -71,7 +70,7 @@ def _kernel(
         _window(_numbers(block), grid, returned.get(function, ()))
         for function, block in _WINDOW.findall(line)[:_MOST_WINDOWS]
     ]
-    return MosaicKernel(name, grid, int(prefetched[1]) if prefetched else 0, tuple(windows))
+    return MosaicKernel(name, int(prefetched[1]) if prefetched else 0, tuple(windows))
 
 
 def _window(block: tuple[int, ...], grid: tuple[int, ...], returned: Sequence[str]) -> Window:

@@ -1,6 +1,6 @@
 """Reads what a PTX text says of its kernels: block sizes asked for, shared memory, matrix units.
 
-Source: NVIDIA, PTX ISA 8.8: performance-tuning directives, state spaces `.shared` and `.local`.
+Source: NVIDIA, PTX ISA 8.8: performance-tuning directives, state space `.shared`.
 """
 
 import re
@@ -13,10 +13,10 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 _TARGET = re.compile(rb"^[ \t]*+\.target[ \t]++(\w{1,40})", re.MULTILINE)
 _ENTRY = re.compile(rb"\.entry[ \t\n]++([A-Za-z_$%][\w$]*+)")
 _BODY = re.compile(rb"^\{", re.MULTILINE)
-_DIRECTIVE = re.compile(rb"\.(maxntid|reqntid|minnctapersm|maxnreg)[ \t]++(\d[\d, \t]{0,60})")
+_DIRECTIVE = re.compile(rb"\.(maxntid|reqntid|maxnreg)[ \t]++(\d[\d, \t]{0,60})")
 _VARIABLE = re.compile(
     rb"^[ \t]*+(?P<extern>\.extern[ \t]++)?+(?:\.visible[ \t]++|\.weak[ \t]++)?+"
-    rb"\.(?P<space>shared|local)[ \t]++(?:\.align[ \t]++(?P<align>\d{1,4})[ \t]++)?+"
+    rb"\.shared[ \t]++(?:\.align[ \t]++(?P<align>\d{1,4})[ \t]++)?+"
     rb"\.(?P<type>[a-z]\d{1,3})[ \t]++(?P<name>[\w$%]{1,500})(?:\[(?P<count>\d{0,12})\])?+",
     re.MULTILINE,
 )
@@ -37,14 +37,10 @@ class PtxKernel:
     """`.maxntid`, else `.reqntid`."""
     registers_at_most: int | None
     """`.maxnreg`, per thread."""
-    blocks_at_least: int | None
-    """`.minnctapersm`: how many blocks of an SM the registers must leave room for."""
     shared_bytes: int
     """Declared in the kernel, or outside of it and named in it; the assembler may drop some."""
     shared_is_dynamic: bool
     """Whether it uses memory whose size the launch sets."""
-    local_bytes: int
-    """Declared as local memory, the least stack that it may need."""
     matrix: str
     """The first matrix instruction, as `wgmma.mma_async`; empty where there is none."""
 
@@ -66,7 +62,6 @@ def read_ptx(data: bytes) -> tuple[PtxKernel, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    space: str
     name: bytes
     align: int
     size: int | None
@@ -87,12 +82,8 @@ def _kernel(name: str, target: str, text: bytes, outside: tuple[_Variable, ...])
         threads_required=required,
         threads_at_most=_product(wanted, "maxntid") or required,
         registers_at_most=_product(wanted, "maxnreg"),
-        blocks_at_least=_product(wanted, "minnctapersm"),
-        shared_bytes=_total(variables, "shared"),
-        shared_is_dynamic=any(
-            variable.space == "shared" and variable.size is None for variable in variables
-        ),
-        local_bytes=_total(variables, "local"),
+        shared_bytes=_total(variables),
+        shared_is_dynamic=any(variable.size is None for variable in variables),
         matrix=matrix[1].decode() if matrix else "",
     )
 
@@ -103,18 +94,17 @@ def _variables(text: bytes) -> Iterator[_Variable]:
         count = parse_whole_number((match["count"] or b"1").decode())
         sized = not match["extern"] and match["count"] != b""
         yield _Variable(
-            match["space"].decode(),
             match["name"],
             parse_whole_number((match["align"] or b"1").decode()) or 1,
             (count or 0) * max(1, width // _BITS) if sized else None,
         )
 
 
-def _total(variables: list[_Variable], space: str) -> int:
-    """Return the bytes of variables of one space, one behind the other, each aligned."""
+def _total(variables: list[_Variable]) -> int:
+    """Return the bytes of variables, one behind the other, each aligned."""
     total = 0
     for variable in variables:
-        if variable.space == space and variable.size is not None:
+        if variable.size is not None:
             total = -(-total // variable.align) * variable.align + variable.size
     return total
 

@@ -50,7 +50,7 @@ def _replicated(module: HloModule, replicas: int) -> Placement:
 def _stacked(local: tuple[int, ...], replicas: int) -> ValuePlacement:
     rest = tuple((0, size) for size in local)
     boxes = tuple(((number, number + 1), *rest) for number in range(replicas))
-    return ValuePlacement((replicas, *local), local, boxes)
+    return ValuePlacement((replicas, *local), boxes)
 
 
 def _partitioned(modules: Sequence[HloModule], module: HloModule, devices: int) -> Placement:
@@ -95,7 +95,7 @@ def _placed(
         raise NotRunnableError(f"it is not known which device holds what of {what}")
     if tuple(_largest(list(boxes.values()), len(dimensions))) != held:
         raise NotRunnableError(f"{what} is not sharded as before the partitioner")
-    return ValuePlacement(dimensions, held, tuple(boxes[device] for device in range(devices)))
+    return ValuePlacement(dimensions, tuple(boxes[device] for device in range(devices)))
 
 
 def _largest(boxes: Sequence[Box], rank: int) -> Iterator[int]:

@@ -11,8 +11,6 @@ class ValuePlacement:
 
     dimensions: tuple[int, ...]
     """Of the whole array."""
-    local: tuple[int, ...]
-    """Of what one device holds: padded where the parts are uneven."""
     boxes: tuple[Box, ...]
     """By device."""
 

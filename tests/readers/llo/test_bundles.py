@@ -20,7 +20,6 @@ def test_bundles_that_span_lines_and_hold_braces() -> None:
     assert listing.is_whole
     assert [bundle.address for bundle in listing.bundles] == [0, 1, 2, 3, 4, 5]
     assert [bundle.depth for bundle in listing.bundles] == [0, 0, 1, 2, 0, 0]
-    assert [bundle.mark for bundle in listing.bundles] == ["", "", "LB", "", "", ""]
     assert [operation.opcode for operation in listing.bundles[2].operations] == [
         "sadd.s32",
         "vsyncpa",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from xlareport.readers.llo.operations import LloOperation, parse_operations, without_comments
 from xlareport.runtime.errors import Problem
 
-_START = re.compile(r"\n *+(?:0x([0-9a-f]{1,8})|0) ++([A-Z]{2})? *+:([ >]*+)(?=\{)")
+_START = re.compile(r"\n *+(?:0x([0-9a-f]{1,8})|0) ++(?:[A-Z]{2})? *+:([ >]*+)(?=\{)")
 _QUOTE = re.compile(r"/\* (entry|exit) bundle: %(\S{1,500}) = ")
 _CALL = "inlined_call "
 _SOURCE = re.compile(r'/\* loc\("([^"\n]{1,500})":(\d{1,9}):')
@@ -24,8 +24,6 @@ class Bundle:
     """One bundle."""
 
     address: int
-    mark: str
-    """`LB` where a loop's body begins, `PF` behind a predicated region; empty as a rule."""
     depth: int
     """How many loops it is marked to be in; empty bundles never are."""
     text: str
@@ -95,7 +93,7 @@ def _bundles(text: str) -> list[Bundle]:
             continue  # an address inside a comment
         if result:
             result[-1].text = text[begin : match.start()].rstrip()
-        result.append(Bundle(len(result), match[2] or "", match[3].count(">"), ""))
+        result.append(Bundle(len(result), match[2].count(">"), ""))
         begin = match.end()
     if result:
         result[-1].text = text[begin:].rstrip()
