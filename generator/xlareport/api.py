@@ -30,7 +30,7 @@ from xlareport.analysis.history.events import HistoryEvent
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace_subject
-from xlareport.analysis.instruction_graph import Key, instruction_graph
+from xlareport.analysis.instruction_graph import instruction_graph
 from xlareport.analysis.module import outline_parsed
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.signature import Signature, read_signature
@@ -48,7 +48,7 @@ from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import local_path, open_source
 from xlareport.dump_reading import read_outlines
 from xlareport.hlo.digests import HloDigests
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.text import TextReader
 from xlareport.pages.modules.notebook import modules_table, show_file
 from xlareport.records.column_tables import (
@@ -354,7 +354,7 @@ class Snapshot:
         """Return a row for each instruction with its cost, its op_name and its source line."""
         return tabulate_instructions(self.hlo, self.cost, self.source_of)
 
-    def graph(self) -> "nx.MultiDiGraph[Key]":
+    def graph(self) -> "nx.MultiDiGraph[InstructionKey]":
         """Return the instructions as a networkx graph: operands and called computations."""
         return instruction_graph(self.hlo, self.cost)
 

@@ -4,12 +4,13 @@ Of hundreds of files for each program a handful matters; the others are not open
 a program is dropped before the next is read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from xlareport.dump.llo import llo_label, llo_place, llo_program
 from xlareport.dump.modules import Artifact, ModuleFiles
+from xlareport.reader_table import Reader
 from xlareport.readers.llo.bundle_profile import BundleProfile, read_bundle_profile
 from xlareport.readers.llo.bundles import BundleListing, read_bundles
 from xlareport.readers.llo.deduplication import read_deduplication
@@ -22,7 +23,6 @@ from xlareport.readers.llo.vmem_report import VmemReport, read_vmem_report
 from xlareport.runtime.errors import Problem
 
 T = TypeVar("T")
-Reader = Callable[[bytes, str], tuple[T, list[Problem]]]
 _SCHEDULE = "packed-bundles-post-ra"
 _TABLE = "hlo-static-per-bundle-utilization"
 

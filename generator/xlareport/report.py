@@ -45,7 +45,7 @@ from xlareport.site.builder import MkdocsWorker, build_site
 from xlareport.site.folder import Folder, check_apart
 from xlareport.site.nights import append_night, read_nightly
 from xlareport.site.writer import write_sources
-from xlareport.storage.payloads import File
+from xlareport.storage.payloads import TextFile
 from xlareport.storage.spooled_values import RESIDENT, SpooledValues
 
 _BUILDING = "building the site"
@@ -154,10 +154,10 @@ def _build(
 
 def _read_and_draw(
     reading: DumpReading, renderer: Renderer, choice: PictureChoice
-) -> SpooledValues[tuple[File, ...]]:
+) -> SpooledValues[tuple[TextFile, ...]]:
     """Read all modules and return their payloads and pictures, those of some at a time."""
     kept = reading.work.kept
-    drawn = SpooledValues[tuple[File, ...]](reading.folder, RESIDENT // MOST_TOGETHER)
+    drawn = SpooledValues[tuple[TextFile, ...]](reading.folder, RESIDENT // MOST_TOGETHER)
     drawn.extend(ModuleDrawing(renderer, choice, kept).files(reading.results()))
     if kept is not None:
         kept.store.prune()
@@ -170,7 +170,7 @@ def _late_pictures(
     renderer: Renderer,
     picture: PictureRequest | None,
     choice: PictureChoice,
-) -> Iterator[tuple[File, ...]]:
+) -> Iterator[tuple[TextFile, ...]]:
     """Yield the files of pictures that hang on what is known of all modules."""
     wanted, others = part_requests(reading.outputs, report, choice)
     program = [picture] if picture else []

@@ -17,9 +17,9 @@ from xlareport.pages.rendering.templates import html_of
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload, further_lines
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
+from xlareport.site.writer import write_sources
 from xlareport.storage.folding import fold_strings
-from xlareport.storage.payloads import make_payload, make_payload_file
+from xlareport.storage.payloads import SiteFile, make_payload, make_payload_file
 
 HOSTILE = (
     "</script><script>hacked=1</script><img src=x onerror=hacked=2>**`[x](javascript:hacked=3)"
@@ -28,7 +28,7 @@ ROWS = 10_000
 LONG = 30_000
 """Lines of the difference of one step."""
 
-FRONT: tuple[File, ...] = tuple(
+FRONT: tuple[SiteFile, ...] = tuple(
     (f"{title}.md", f"# {title.title()}\n\n## Fusion\n\nSeveral instructions as one.\n")
     for title in ("modules", "program", "names", "coverage", "glossary")
 )
@@ -90,7 +90,7 @@ HOSTILE_PICTURE = PICTURE | {
 }
 
 
-def sample() -> Iterator[File]:
+def sample() -> Iterator[SiteFile]:
     """Yield the files of a report with one module and four steps."""
     templates = environment(Path())
     pages = {
@@ -252,7 +252,7 @@ def sample_site(sample_out: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def few_pages() -> list[File]:
+def few_pages() -> list[SiteFile]:
     """Return the fewest pages of which a site can be built: the guide links to those in front."""
     words = make_payload_file(WORDS, lexicon([]))
     return [("index.md", "# Home\n"), *FRONT, ("m/x.md", "# x\n"), words]

@@ -6,16 +6,17 @@ import pytest
 from xlareport.runtime.worker_pool import WorkerPool
 from xlareport.site import builder
 from xlareport.site.builder import MissingPluginError, SiteBuildError, build_site
-from xlareport.site.writer import File, write_sources
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile
 
 
 @pytest.fixture
-def out(tmp_path: Path, few_pages: list[File]) -> Path:
+def out(tmp_path: Path, few_pages: list[SiteFile]) -> Path:
     write_sources(tmp_path, few_pages)
     return tmp_path
 
 
-def test_a_report_is_built_without_a_word(tmp_path: Path, few_pages: list[File]) -> None:
+def test_a_report_is_built_without_a_word(tmp_path: Path, few_pages: list[SiteFile]) -> None:
     write_sources(tmp_path, [*few_pages, ("report.json", "{}\n")])
 
     assert build_site(tmp_path) == ""
@@ -41,7 +42,7 @@ def test_without_strict_a_warning_is_told(out: Path) -> None:
     assert (out / "site/notes.html").is_file()
 
 
-def test_what_the_user_adds_survives(out: Path, few_pages: list[File]) -> None:
+def test_what_the_user_adds_survives(out: Path, few_pages: list[SiteFile]) -> None:
     settings = out / "mkdocs.yml"
     settings.write_text(
         settings.read_text().replace("# site_name: My report", "site_name: Mine")
@@ -101,7 +102,7 @@ b \ue0000\ue000
 """
 
 
-def test_html_between_headings_stays_as_it_is(tmp_path: Path, few_pages: list[File]) -> None:
+def test_html_between_headings_stays_as_it_is(tmp_path: Path, few_pages: list[SiteFile]) -> None:
     front = "---\ntitle: x\nsearch:\n  exclude: true\nbetween_headings: html\n---\n"
     plain = PAGE.replace("<p id", "before\n\n<p id").replace("<p>The", "\n<p>The")
     pages = [("m/fast.md", front + PAGE), ("m/plain.md", f"---\ntitle: x\n---\n{plain}")]
@@ -120,7 +121,7 @@ def test_html_between_headings_stays_as_it_is(tmp_path: Path, few_pages: list[Fi
 
 
 def test_several_processes_build_the_same_site(
-    tmp_path: Path, few_pages: list[File], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, few_pages: list[SiteFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     front = "---\nsearch:\n  exclude: true\n---\n"  # as the pages of modules have it
     pages = [(f"m/{number}.md", f"{front}# {number}\n\n[x](x.md)\n") for number in range(6)]

@@ -10,9 +10,9 @@ from tests.conftest import payload_files
 
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
+from xlareport.site.writer import write_sources
 from xlareport.storage.folding import fold_strings
-from xlareport.storage.payloads import make_payload
+from xlareport.storage.payloads import SiteFile, make_payload
 
 pytestmark = pytest.mark.browser
 
@@ -81,7 +81,7 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("code")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
     scripts = payload_files(*(make_payload(key, value) for key, value in values(hostile)))

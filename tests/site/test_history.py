@@ -14,8 +14,8 @@ from xlareport.pages.pictures.graph import Seen, columns, flat
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pictures.shade import NOTHING
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import make_payload
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile, make_payload
 
 pytestmark = pytest.mark.browser
 
@@ -90,7 +90,7 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("history")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
     known = values(hostile)

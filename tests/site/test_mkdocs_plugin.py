@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment
-from mkdocs.structure.files import File as MkdocsFile
 from mkdocs.structure.files import Files
+from mkdocs.structure.files import SiteFile as MkdocsFile
 from mkdocs.theme import Theme
 
 from xlareport import mkdocs_plugin
 from xlareport.mkdocs_plugin import XlareportPlugin, maker
 from xlareport.runtime.resources import find_resource
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile
 
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 SCRIPT = re.compile(r"<script([^>]*)>(.*?)</script>", re.DOTALL)
@@ -22,7 +23,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File]) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile]) -> Path:
     out = tmp_path_factory.mktemp("plugin")
     module = ("m/x.md", f"# x\n\n{HOSTILE}\n\n<div data-xr-table='t'></div>\n")
     write_sources(out, [*(few_page for few_page in few_pages if few_page[0] != module[0]), module])
@@ -105,7 +106,7 @@ def test_the_frame_of_a_page_is_small(site: Path) -> None:
 
 
 def test_what_finds_words_of_other_languages_is_there_for_those_only(
-    tmp_path: Path, few_pages: list[File]
+    tmp_path: Path, few_pages: list[SiteFile]
 ) -> None:
     write_sources(tmp_path, few_pages)
     build_site(tmp_path)
@@ -126,7 +127,7 @@ def test_templates_of_the_theme_are_compiled_ahead(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_site_keeps_its_data_though_the_next_build_writes_others(
-    tmp_path: Path, few_pages: list[File]
+    tmp_path: Path, few_pages: list[SiteFile]
 ) -> None:
     write_sources(tmp_path, [*few_pages, ("assets/data/x.js", "1")])
     build_site(tmp_path)
@@ -168,7 +169,7 @@ def test_other_templates_stay_as_they_are() -> None:
 
 
 def test_the_navigation_holds_what_is_there_and_what_the_user_added(
-    tmp_path: Path, few_pages: list[File]
+    tmp_path: Path, few_pages: list[SiteFile]
 ) -> None:
     write_sources(tmp_path, [few_page for few_page in few_pages if few_page[0] != "program.md"])
     (tmp_path / "site_src/notes.md").write_text("# Notes\n")

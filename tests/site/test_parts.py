@@ -14,7 +14,8 @@ from tests.successor import of_mkdocs
 from xlareport.pages.rendering.environment import front_matter, text
 from xlareport.pages.rendering.templates import html_of
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +35,7 @@ HEADINGS = f"""# Cost of {text("<b>**`a_b`** [x](y) {#z} </script> &amp; %0a")}
 
 @of_mkdocs
 def test_a_part_is_what_mkdocs_makes_of_the_same_on_a_page(
-    tmp_path: Path, few_pages: list[File]
+    tmp_path: Path, few_pages: list[SiteFile]
 ) -> None:
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{HEADINGS}")
     write_sources(

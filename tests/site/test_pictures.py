@@ -16,8 +16,8 @@ from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import make_payload_file
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile, make_payload_file
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +53,10 @@ ENTRY main {{
 
 @pytest.fixture(scope="module")
 def site(
-    tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str, unpacked: Unpack
+    tmp_path_factory: pytest.TempPathFactory,
+    few_pages: list[SiteFile],
+    hostile: str,
+    unpacked: Unpack,
 ) -> Path:
     out = tmp_path_factory.mktemp("pictures")
     dump = tmp_path_factory.mktemp("many")

@@ -15,8 +15,8 @@ from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import make_payload_file
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile, make_payload_file
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +33,9 @@ PLACES = """() => Object.fromEntries([...document.querySelectorAll("g.n:not(.xr-
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], unpacked: Unpack) -> Path:
+def site(
+    tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile], unpacked: Unpack
+) -> Path:
     out = tmp_path_factory.mktemp("timeline")
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     snapshots = SnapshotSequence([snapshot.hlo for snapshot in module.snapshots])

@@ -18,9 +18,9 @@ from xlareport.pictures.drawing import Box, Drawing, Group, Opening
 from xlareport.pictures.shade import Shade
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
+from xlareport.site.writer import write_sources
 from xlareport.storage.folding import fold_strings
-from xlareport.storage.payloads import make_payload
+from xlareport.storage.payloads import SiteFile, make_payload
 
 pytestmark = pytest.mark.browser
 
@@ -81,7 +81,7 @@ def drawings(hostile: str) -> Iterator[tuple[str, Drawing]]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("levels")
     requests = [PictureRequest(key, (one,)) for key, one in drawings(hostile)]
     drawn = list(draw_all(requests, 1, tmp_path_factory.mktemp("cache")))

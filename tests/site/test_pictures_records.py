@@ -29,8 +29,8 @@ from xlareport.pictures.svg import svg_text
 from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import make_payload_file
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile, make_payload_file
 
 pytestmark = pytest.mark.browser
 
@@ -122,7 +122,7 @@ def train_step(unpacked: Unpack) -> ParsedModule:
 
 @pytest.fixture(scope="module")
 def site(
-    tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], train_step: ParsedModule
+    tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile], train_step: ParsedModule
 ) -> Path:
     out = tmp_path_factory.mktemp("records")
     files = [*few_pages]

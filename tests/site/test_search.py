@@ -13,8 +13,8 @@ from xlareport.pages.long_tables import PAGE, table_files
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pages.tables import Column, Table
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import make_payload_file
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile, make_payload_file
 
 pytestmark = pytest.mark.browser
 
@@ -85,7 +85,7 @@ def long_table(hostile: str) -> Table:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("search")
     text = f"{front_matter(title='x', search=False)}# Page\n\n{TABLE}\n"
     pages = [(one, text) for one in PAGES]

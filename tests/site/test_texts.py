@@ -14,7 +14,8 @@ from xlareport.dump.source import open_source
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pages.texts.page import kept_texts
 from xlareport.site.builder import build_site
-from xlareport.site.writer import File, write_sources
+from xlareport.site.writer import write_sources
+from xlareport.storage.payloads import SiteFile
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +44,7 @@ def module(dump: Path) -> ModuleFiles:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], dump: Path) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[SiteFile], dump: Path) -> Path:
     out = tmp_path_factory.mktemp("texts")
     files = module(dump)
     body = f'# x\n\n<div data-xr-texts="m/{files.slug}/texts"></div>\n'

@@ -5,10 +5,11 @@ import pytest
 
 from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError
-from xlareport.site.writer import File, is_inside, write_sources
+from xlareport.site.writer import is_inside, write_sources
+from xlareport.storage.payloads import SiteFile
 
 
-def files(**pages: str) -> list[File]:
+def files(**pages: str) -> list[SiteFile]:
     return [(f"{name}.md", text) for name, text in pages.items()]
 
 
@@ -63,7 +64,7 @@ def test_a_page_of_the_user_is_never_replaced(tmp_path: Path) -> None:
 def test_a_build_that_fails_leaves_the_earlier_pages_whole(tmp_path: Path) -> None:
     write_sources(tmp_path, files(a="1", b="1"))
 
-    def failing() -> Iterator[File]:
+    def failing() -> Iterator[SiteFile]:
         yield "a.md", "2"
         raise KeyboardInterrupt
 
@@ -89,7 +90,7 @@ def test_files_are_taken_one_at_a_time(tmp_path: Path) -> None:
     staged = tmp_path / ".xlareport/sources"
     seen = []
 
-    def stream() -> Iterator[File]:
+    def stream() -> Iterator[SiteFile]:
         for number in range(3):
             yield f"{number}.md", "x"
             seen.append((staged / f"{number}.md").exists())

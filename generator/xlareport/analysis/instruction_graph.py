@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 
 if TYPE_CHECKING:
     import networkx as nx
 
-Key = tuple[str, str]
-"""(computation, instruction)"""
 
-
-def instruction_graph(module: HloModule, cost: ModuleCost) -> "nx.MultiDiGraph[Key]":
+def instruction_graph(module: HloModule, cost: ModuleCost) -> "nx.MultiDiGraph[InstructionKey]":
     """Return the instructions of all computations, with an edge from each operand to its user.
 
     Nodes are (computation, instruction) with `opcode`, `shape`, `op_name`, and `flops` and
@@ -23,7 +20,7 @@ def instruction_graph(module: HloModule, cost: ModuleCost) -> "nx.MultiDiGraph[K
     """
     import networkx as nx  # noqa: PLC0415 - what imports xlareport does not wait for it
 
-    graph: nx.MultiDiGraph[Key] = nx.MultiDiGraph()
+    graph: nx.MultiDiGraph[InstructionKey] = nx.MultiDiGraph()
     places = [
         (computation, instruction)
         for computation in module.computations
@@ -37,7 +34,7 @@ def instruction_graph(module: HloModule, cost: ModuleCost) -> "nx.MultiDiGraph[K
     return graph
 
 
-def _attributes(instruction: Instruction, cost: ModuleCost, key: Key) -> dict[str, Any]:
+def _attributes(instruction: Instruction, cost: ModuleCost, key: InstructionKey) -> dict[str, Any]:
     known = cost.instructions.get(key)
     return {
         "opcode": instruction.opcode,
@@ -50,7 +47,7 @@ def _attributes(instruction: Instruction, cost: ModuleCost, key: Key) -> dict[st
 
 def _edges(
     module: HloModule, computation: Computation, instruction: Instruction
-) -> Iterator[tuple[Key, Key, dict[str, Any]]]:
+) -> Iterator[tuple[InstructionKey, InstructionKey, dict[str, Any]]]:
     key = computation.name, instruction.name
     for number, name in enumerate(instruction.operand_names):
         if name in computation.by_name:

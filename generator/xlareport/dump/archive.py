@@ -16,7 +16,7 @@ from typing import IO, Self, cast
 
 import zstandard
 
-from xlareport.dump.spool import Spool
+from xlareport.dump.spool import Spool, UnpackedFile
 from xlareport.runtime.errors import Problem, UnreadableInputError
 from xlareport.runtime.limits import FileTooLargeError, too_many_files
 
@@ -54,8 +54,6 @@ _DAMAGED = (
     ValueError,  # a name in a zip that is not in its encoding
     struct.error,
 )
-
-Member = tuple[str, Path, float | None]
 
 
 def archive_kind(path: Path, name: str) -> str | None:
@@ -96,7 +94,7 @@ def _is_tar(head: bytes) -> bool:
 
 def members(
     path: Path, name: str, kind: str, spool: Spool, problems: list[Problem]
-) -> Iterator[Member]:
+) -> Iterator[UnpackedFile]:
     """Yield (path inside, spooled file, modified); a broken tail costs only what it held."""
     number = 0
     try:
@@ -110,7 +108,7 @@ def members(
         problems.append(Problem(name, None, message))
 
 
-def _open(path: Path, kind: str, spool: Spool, problems: list[Problem]) -> Iterator[Member]:
+def _open(path: Path, kind: str, spool: Spool, problems: list[Problem]) -> Iterator[UnpackedFile]:
     if kind == "zip":
         _check_list(path, spool)
         with zipfile.ZipFile(path) as archive:
@@ -124,7 +122,7 @@ def _open(path: Path, kind: str, spool: Spool, problems: list[Problem]) -> Itera
             yield from _tar_members(archive, spool, problems)
 
 
-def _tar_stream(stream: IO[bytes], spool: Spool, problems: list[Problem]) -> Iterator[Member]:
+def _tar_stream(stream: IO[bytes], spool: Spool, problems: list[Problem]) -> Iterator[UnpackedFile]:
     with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Tarred) as archive:
         yield from _tar_members(archive, spool, problems)
 
@@ -143,7 +141,7 @@ class _Tarred(tarfile.TarInfo):
 
 def _tar_members(
     archive: tarfile.TarFile, spool: Spool, problems: list[Problem]
-) -> Iterator[Member]:
+) -> Iterator[UnpackedFile]:
     for member in archive:
         name = inside(member.name)
         if member.isdir():
@@ -162,7 +160,7 @@ def _tar_members(
 
 def _zip_members(
     archive: zipfile.ZipFile, spool: Spool, problems: list[Problem]
-) -> Iterator[Member]:
+) -> Iterator[UnpackedFile]:
     for member in archive.infolist():
         name = inside(member.filename)
         if member.is_dir():

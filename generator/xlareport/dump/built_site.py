@@ -10,8 +10,8 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
-from xlareport.dump.archive import Member, inside
-from xlareport.dump.spool import Spool
+from xlareport.dump.archive import inside
+from xlareport.dump.spool import Spool, UnpackedFile
 from xlareport.runtime.errors import Problem, UnreadableInputError
 from xlareport.runtime.limits import FileTooLargeError
 from xlareport.storage.folding import Folded, Pattern, unfold_strings
@@ -37,7 +37,7 @@ def is_single_file(path: Path, name: str) -> bool:
 
 def single_file_members(
     path: Path, name: str, spool: Spool, problems: list[Problem]
-) -> Iterator[Member]:
+) -> Iterator[UnpackedFile]:
     """Yield (path in the site, spooled file, None) for the data in a report; raises OSError."""
     if path.stat().st_size > _LARGEST:
         raise UnreadableInputError(f"{name} has more than {_LARGEST:,} bytes.")
@@ -59,8 +59,6 @@ _MOST_CHARACTERS = 1 << 30
 """Of the lines of one chunk."""
 _ALTERED = "Not restored: this file of the report is damaged or of another version: {}."
 
-Restored = tuple[str, Path, float | None]
-
 
 def index_scripts(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the scripts that list the texts of a site; empty where the files are no site."""
@@ -81,7 +79,7 @@ def restored(
     spool: Spool,
     problems: list[Problem],
     wanted: Collection[str] | None = None,
-) -> Iterator[Restored]:
+) -> Iterator[UnpackedFile]:
     """Yield (path in the dump, file, modified) for the texts of one module of a site.
 
     `wanted` are the paths of those that are asked for; None asks for all.

@@ -261,7 +261,7 @@ def _stage(files: Sequence[Artifact]) -> SnapshotFiles:
     )
 
 
-def _stage_order(stage: SnapshotFiles) -> tuple[order.Place, str, str]:
+def _stage_order(stage: SnapshotFiles) -> tuple[order.OrderKey, str, str]:
     return order.place(stage.name, stage.sequence), stage.name, stage.pipeline or ""
 
 

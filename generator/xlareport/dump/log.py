@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from xlareport.dump.spool import Spool
+from xlareport.dump.spool import Spool, UnpackedFile
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.limits import FileTooLargeError
 
@@ -21,8 +21,6 @@ _HELD = 1 << 20
 Piece = tuple[int, bool, bytes]
 """The number of the line, whether it begins here, and what is there."""
 
-Frame = tuple[str, Path, float | None]
-
 
 def may_hold_frames(path: str) -> bool:
     """Return whether a file of this name is worth a look for frames."""
@@ -30,7 +28,9 @@ def may_hold_frames(path: str) -> bool:
     return name.endswith(_ENDINGS) and "module_" not in name
 
 
-def frames(location: Path, path: str, spool: Spool, problems: list[Problem]) -> Iterator[Frame]:
+def frames(
+    location: Path, path: str, spool: Spool, problems: list[Problem]
+) -> Iterator[UnpackedFile]:
     """Yield each framed file as (`path/NAME`, spooled file, time of the log)."""
     try:
         modified = location.stat().st_mtime

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
-Place = tuple[int, int, int]
+OrderKey = tuple[int, int, int]
 """Part of the compilation, place in that part, and 1 for a name that only extends a known one."""
 
 _NAMED: dict[str, tuple[int, int]] = {
@@ -20,13 +20,13 @@ _NAMED: dict[str, tuple[int, int]] = {
 _AMONG_PASSES = "before_buffer_assignment"
 """The named snapshot behind which some TPU compilers run numbered passes, as on v5p and v6e."""
 _LONGEST_FIRST = sorted(_NAMED, key=len, reverse=True)
-_UNKNOWN: Place = (2, 0, 0)
+_UNKNOWN: OrderKey = (2, 0, 0)
 
 Contents = frozenset[int]
 """Numbers that represent the lines of a snapshot; equal lines have one number."""
 
 
-def place(stage: str, sequence: int | None) -> Place:
+def place(stage: str, sequence: int | None) -> OrderKey:
     """Return where a snapshot is, by its number, else by its name.
 
     A name such as `after_codegen_after_hlo_sanitization` stands behind `after_codegen`.

@@ -68,8 +68,8 @@ _SHORTEST = 3
 _PRINTED = re.compile(rb"[\x20-\x7e]{5,}")
 _COMPRESSED = (b"\x1f\x8b", b"x\x9c", b"x\xda", b"(\xb5/\xfd")
 
-Rule = tuple[str, re.Pattern[str], str]
-_RULES: tuple[Rule, ...] = (
+Redaction = tuple[str, re.Pattern[str], str]
+_RULES: tuple[Redaction, ...] = (
     ("variables", _VARIABLE, "variable"),
     ("personal values", _PERSONAL, "value"),
     ("addresses", _URL, "address"),

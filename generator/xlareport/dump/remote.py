@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from xlareport.dump.archive import inside
-from xlareport.dump.spool import Spool
+from xlareport.dump.spool import Spool, UnpackedFile
 from xlareport.runtime.errors import Problem, UnreadableInputError
 from xlareport.runtime.limits import (
     FileTooLargeError,
@@ -44,7 +44,6 @@ _AT_ONCE = 8
 _PAGE = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
 
 T = TypeVar("T")
-Member = tuple[str, Path, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list["Remote
     return files
 
 
-def fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Member]:
+def fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[UnpackedFile]:
     """Yield (path inside, spooled file, modified) of what lies at a URL: a file, or a folder.
 
     What cannot be fetched is a problem, and costs the rest nothing. Raises UnreadableInputError
@@ -305,7 +304,7 @@ def _spooled(system: Any, remote: _Remote, spool: Spool) -> Path:
 
 def _arrived(
     listed: Iterable[_Remote], copies: Iterable[Path | Exception], problems: list[Problem]
-) -> Iterator[Member]:
+) -> Iterator[UnpackedFile]:
     for remote, copy in zip(listed, copies, strict=True):
         if isinstance(copy, UnreadableInputError) and not isinstance(copy, FileTooLargeError):
             raise copy

@@ -12,6 +12,10 @@ from xlareport.runtime.limits import FileTooLargeError, Limits, too_many_bytes, 
 _CHUNK = 1 << 20
 
 
+UnpackedFile = tuple[str, Path, float | None]
+"""(path inside the dump, the file that has its bytes, its time of modification if known)."""
+
+
 @dataclass(slots=True)
 class Spool:
     """Files by number; `add` copies a stream into the next one. Threads may share it."""

@@ -21,6 +21,10 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
+InstructionKey = tuple[str, str]
+"""(computation name, instruction name)."""
+
+
 @dataclass(slots=True, eq=False)
 class Instruction:
     """One instruction, independent of where it is. Compared by identity."""

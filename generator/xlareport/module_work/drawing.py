@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from xlareport.hlo.model import InstructionKey
 from xlareport.module_work.kept import KeptModules, keep_all_pictures
 from xlareport.module_work.process import ModuleResult
 from xlareport.pages.module.output import ModuleOutput
 from xlareport.pages.pictures.requests import PictureChoice, picture_files
-from xlareport.pictures.draw import PictureRequest, PictureResult, Place, Renderer
+from xlareport.pictures.draw import PictureRequest, PictureResult, Renderer
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.records.report import ReportRecord
 from xlareport.runtime.progress import silent
-from xlareport.storage.payloads import File
+from xlareport.storage.payloads import TextFile
 
 _ENOUGH = 32
 """Pictures that keep all workers busy."""
@@ -33,13 +34,13 @@ class ModuleDrawing:
     kept: KeptModules | None
     """Where results are kept from build to build; None where they are not."""
 
-    def files(self, results: Iterable[ModuleResult]) -> Iterator[tuple[File, ...]]:
+    def files(self, results: Iterable[ModuleResult]) -> Iterator[tuple[TextFile, ...]]:
         """Yield the files of some modules at a time: their payloads and pictures.
 
         Pictures of the main program alone hang on the roles of modules, and are drawn later.
         """
         for some in self._some(results):
-            faulty: set[Place] = set()
+            faulty: set[InstructionKey] = set()
             requests = [request for result in some for request in result.output.requests]
             drawn: dict[str, str] = {}
             if self.choice != "main":
@@ -80,7 +81,7 @@ def draw_module(
     if choice in (None, "main") or output.drawn is not None:
         return result
     layouts = kept.store.folder.parent if kept else _own_layouts()
-    faulty: set[Place] = set()
+    faulty: set[InstructionKey] = set()
     renderer = Renderer(_own_pool(), layouts, silent)
     drawn = dict(picture_files(note_faulty(renderer.draw(output.requests), faulty)))
     if kept is not None:
@@ -133,7 +134,9 @@ def main_requests(
     return () if place is None else outputs[place].plain
 
 
-def note_faulty(results: Iterable[PictureResult], faulty: set[Place]) -> Iterator[PictureResult]:
+def note_faulty(
+    results: Iterable[PictureResult], faulty: set[InstructionKey]
+) -> Iterator[PictureResult]:
     """Yield the results, and note which of them show less than was asked for."""
     for result in results:
         if result.note:

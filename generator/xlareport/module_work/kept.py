@@ -15,14 +15,13 @@ from typing import Any
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.modules import Artifact, ModuleFiles
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import Instruction, InstructionKey
 from xlareport.module_work.process import ModuleResult, process_module
 from xlareport.pages.pictures.requests import PictureChoice
-from xlareport.pictures.draw import Place
 from xlareport.runtime.faults import FAULT
 from xlareport.runtime.program_digest import digest_program
 from xlareport.storage.entry_store import EntryStore
-from xlareport.storage.payloads import File, payload_path
+from xlareport.storage.payloads import TextFile, payload_path
 from xlareport.storage.typed_values import Substitute, list_values, read_values
 
 _Moment = tuple[tuple[int, int], ...]
@@ -85,7 +84,7 @@ class KeptModules:
         if drawn is None or content is None:
             return None
         try:
-            pictures = read_values(tuple[File, ...], json.loads(drawn))
+            pictures = read_values(tuple[TextFile, ...], json.loads(drawn))
             result: ModuleResult = read_values(ModuleResult, json.loads(content), _known(files))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
@@ -167,7 +166,7 @@ def keep_all_pictures(
     kept: KeptModules,
     results: Iterable[ModuleResult],
     drawn: Mapping[str, str],
-    faulty: Collection[Place] = (),
+    faulty: Collection[InstructionKey] = (),
 ) -> None:
     """Keep the pictures of every module whose result is kept and not complete.
 

@@ -33,13 +33,10 @@ from xlareport.records.report_json import report_parts
 from xlareport.records.stored_sketches import dump_file
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Workers
-from xlareport.storage.payloads import LongText, Payload, make_payload_file, together
+from xlareport.storage.payloads import LongText, Payload, SiteFile, make_payload_file, together
 
 _TOGETHER = 20
 """Modules whose pages are made by one process at a time, at most."""
-
-File = tuple[str, str | bytes | LongText]
-"""A path relative to site_src/ and the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +47,14 @@ class SiteInput:
     outputs: Sequence[ModuleOutput]
     """One for each module of the dump, less the files in `payloads`."""
     report: ReportRecord
-    payloads: Iterable[File]
+    payloads: Iterable[SiteFile]
     """Payloads of modules, and files of pictures."""
     picture: PictureRequest | None
     """That of the whole program."""
     nightly: Nightly | None = None
 
 
-def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[File]:
+def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[SiteFile]:
     """Yield every generated file of the site.
 
     Half of it are pages of modules, which workers make meanwhile. `faults` lists the pages that
@@ -83,12 +80,12 @@ def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[Fi
 
 def _search(
     dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
-) -> Iterator[File]:
+) -> Iterator[SiteFile]:
     scopes = (output.scopes for output in outputs)
     yield from search_files(report, dump.summaries, scopes)
 
 
-def _trends(nightly: Nightly) -> Iterator[File]:
+def _trends(nightly: Nightly) -> Iterator[SiteFile]:
     """Yield the page of the nights with its table."""
     yield navigation.TRENDS, render("trends", trends_page(nightly), "Nightly trend")
     yield from table_files(NIGHTS_TABLE, nights_table(nightly.nights))
@@ -126,10 +123,10 @@ def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
     return replace(output, payloads=(), requests=(), pictures=pictures)
 
 
-def _front(site: SiteInput, faults: Faults) -> Iterator[File]:
+def _front(site: SiteInput, faults: Faults) -> Iterator[SiteFile]:
     """Yield the pages about the dump as a whole, but that of what could not be read."""
     dump, report, nightly = site.dump, site.report, site.nightly
-    pages: list[tuple[str, str, Callable[[], Iterator[File]]]] = [
+    pages: list[tuple[str, str, Callable[[], Iterator[SiteFile]]]] = [
         (navigation.HOME, "Home", partial(_home, dump, report, nightly=nightly is not None)),
         (navigation.MODULES, "Modules", partial(_modules, dump, report)),
         (navigation.NAMES, "File-name reference", partial(_names, dump, report)),
@@ -142,7 +139,7 @@ def _front(site: SiteInput, faults: Faults) -> Iterator[File]:
         yield from page_files(faults, source, title, make)
 
 
-def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterator[File]:
+def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterator[SiteFile]:
     main = report.main.module if report.main else None
     findings = home_findings(dump, report)
     summary = summarize_home(report, dump)
@@ -155,13 +152,13 @@ def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterato
         yield table_file(FLAGS_TABLE, tpu_flags_table(flags))
 
 
-def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
+def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     table = modules_page.modules_table(report, dump.file_totals)
     yield navigation.MODULES, render("modules", modules_page.modules_page(report, table), "Modules")
     yield from table_files("modules", table)
 
 
-def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
+def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     used = instruction_names(dump.summaries)
     main = report.main.module if report.main else None
     program = next((module for module in dump.grouped.modules if module.key == main), None)
@@ -169,7 +166,7 @@ def _names(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     yield navigation.NAMES, render("names", names, "File-name reference")
 
 
-def _glossary(dump: AnalyzedDump) -> Iterator[File]:
+def _glossary(dump: AnalyzedDump) -> Iterator[SiteFile]:
     named = pass_names(dump.summaries)
     used = {opcode for summary in dump.summaries for opcode, _ in summary.opcodes}
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
@@ -179,7 +176,7 @@ def _glossary(dump: AnalyzedDump) -> Iterator[File]:
 
 def _program(
     dump: AnalyzedDump, report: ReportRecord, picture: PictureRequest | None
-) -> Iterator[File]:
+) -> Iterator[SiteFile]:
     program = program_page(report, dump.graphs, dump.reasons, picture)
     yield navigation.PROGRAM, render("program", program, "Execution graph")
     yield from table_files(LINKS_TABLE, program.link_table)
@@ -187,7 +184,7 @@ def _program(
         yield from table_files(RANKS_TABLE, ranks_table(report))
 
 
-def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
+def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     artifacts = dump.artifacts
     graphs = [graph.path for graph in dump.graphs]
     uses = file_uses(dump.named, dump.reads, graphs, dump.side_files)

@@ -9,31 +9,30 @@ from dataclasses import dataclass, replace
 
 from xlareport.pages.tables import Cell, Table, table_file
 from xlareport.storage.lazy_sequence import LazySequence
-from xlareport.storage.payloads import make_payload_file
+from xlareport.storage.payloads import TextFile, make_payload_file
 
 PAGE = 1_000
 """Rows of a payload."""
-Row = Sequence[Cell]
-File = tuple[str, str]
+TableRow = Sequence[Cell]
 
 
 @dataclass(frozen=True, slots=True)
-class MadeRows(LazySequence[Row]):
+class MadeRows(LazySequence[TableRow]):
     """Rows that are made when they are asked for, in the order in which the table stands."""
 
     number: int
-    make: Callable[[int], Row]
+    make: Callable[[int], TableRow]
     """Returns a row by its place."""
 
     def __len__(self) -> int:
         return self.number
 
-    def value_at(self, place: int) -> Row:
+    def value_at(self, place: int) -> TableRow:
         """Return a row by its place."""
         return self.make(place)
 
 
-def table_files(key: str, table: Table) -> Iterator[File]:
+def table_files(key: str, table: Table) -> Iterator[TextFile]:
     """Yield the files of a table of any length; few rows are in memory at a time."""
     if len(table.rows) <= PAGE:
         yield table_file(key, table)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+from xlareport.hlo.model import InstructionKey
 from xlareport.pictures.cache import LayoutCache, layout_key
 from xlareport.pictures.dot import dot_text, turned
 from xlareport.pictures.drawing import Drawing
@@ -21,8 +22,6 @@ from xlareport.runtime.progress import ProgressCallback
 
 Layouts = dict[str, Layout | LayoutFailure]
 
-Place = tuple[str, str]
-"""The bundle of a picture, and its key."""
 
 _AT_A_TIME = 8
 """Pictures per worker that are held in memory together; few, so that none waits long for others."""
@@ -47,7 +46,7 @@ class PictureRequest:
     """Of the main program, the first is an .svg file, too."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> InstructionKey:
         """Where it lies: no two pictures have the same place."""
         return self.bundle, self.key
 
@@ -174,7 +173,7 @@ class Renderer:
     pool: LayoutPool
     cache: Path
     progress: ProgressCallback
-    asked: set[Place] = field(default_factory=set)
+    asked: set[InstructionKey] = field(default_factory=set)
     """What was asked for already."""
 
     def draw(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:

@@ -17,7 +17,7 @@ _NO_SCOPES = CONTROL_FLOW | {"rematted_computation", "gradient_tape", "checkpoin
 
 _LINE = re.compile(r":(?:\d+|\?)(?: \(\d+\))?\Z")
 
-Path = tuple[str, ...]
+ScopePath = tuple[str, ...]
 """From the phase inwards; empty where nothing is known."""
 
 
@@ -36,7 +36,7 @@ class PathFinder:
 
     def paths(
         self, computation: Computation, drawn: Sequence[Instruction], flow: ValueFlow
-    ) -> Mapping[str, Path]:
+    ) -> Mapping[str, ScopePath]:
         """Return the path of each drawn instruction of a computation.
 
         An instruction without op_name and source line has that of its first user, else that of the
@@ -50,7 +50,7 @@ class PathFinder:
         _fill([instruction.name for instruction in drawn], paths, flow)
         return paths
 
-    def _own_path(self, computation: Computation, instruction: Instruction) -> Path | None:
+    def _own_path(self, computation: Computation, instruction: Instruction) -> ScopePath | None:
         phase = self._phase(computation, instruction) if self._phase else ""
         op_name = op_name_of(instruction, self._module)
         scopes = _scopes(op_name)
@@ -61,12 +61,12 @@ class PathFinder:
         return tuple(word for word in words if word)[:_DEEPEST]
 
 
-def _scopes(op_name: str) -> Path:
+def _scopes(op_name: str) -> ScopePath:
     words = split_path(scope_of(op_name))
     return tuple(word for word in words if word and word not in _NO_SCOPES and "->" not in word)
 
 
-def _fill(names: Sequence[str], paths: dict[str, Path], flow: ValueFlow) -> None:
+def _fill(names: Sequence[str], paths: dict[str, ScopePath], flow: ValueFlow) -> None:
     users: dict[str, str] = {}
     for name in names:
         for source in flow.sources(name):

@@ -22,7 +22,7 @@ from xlareport.dump.source import OpenedFiles
 from xlareport.records.report import DumpRecord, ReportRecord
 from xlareport.runtime.errors import Problem
 from xlareport.snapshots import ParsedSnapshot
-from xlareport.storage.payloads import File, make_payload_file, read_payload
+from xlareport.storage.payloads import TextFile, make_payload_file, read_payload
 from xlareport.storage.typed_values import fingerprint_type, list_values, read_values
 
 _OF_DUMP = "sketches"
@@ -67,8 +67,8 @@ class SketchedReport:
 
 
 def sketch_file(
-    sketched: Sketched, snapshots: Sequence[ParsedSnapshot], texts: Sequence[File]
-) -> tuple[File, ...]:
+    sketched: Sketched, snapshots: Sequence[ParsedSnapshot], texts: Sequence[TextFile]
+) -> tuple[TextFile, ...]:
     """Return the file of a sketch, `texts` being the scripts of the module's texts.
 
     Nothing where a snapshot was not read from a text: a report could not show it again.
@@ -96,7 +96,7 @@ def sketch_file(
     return (_sealed(f"m/{files.slug}/sketch", bare, scripts),)
 
 
-def dump_file(report: ReportRecord) -> File:
+def dump_file(report: ReportRecord) -> TextFile:
     """Return the file of what a comparison asks of the report as a whole."""
     main = report.main.module if report.main else None
     slugs = tuple(module.slug for module in report.outlines)
@@ -152,7 +152,7 @@ def _form(kind: type) -> str:
     return f"{__version__} {fingerprint_type(kind)}"
 
 
-def _sealed(key: str, value: Any, texts: Sequence[bytes]) -> File:
+def _sealed(key: str, value: Any, texts: Sequence[bytes]) -> TextFile:
     body = json.dumps(list_values(value), separators=(",", ":"), allow_nan=False)
     return make_payload_file(key, [_form(value.__class__), digest_of(body, texts), body])
 

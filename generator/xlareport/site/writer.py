@@ -10,10 +10,7 @@ from pathlib import Path, PurePosixPath
 from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError
 from xlareport.site.written_paths import WrittenPaths, written_paths
-from xlareport.storage.payloads import LongText
-
-File = tuple[str, str | bytes | LongText]
-"""A path relative to site_src/ (`m/x.md`) and the content of the file."""
+from xlareport.storage.payloads import LongText, SiteFile
 
 
 def accept_all(name: str) -> bool:
@@ -23,7 +20,7 @@ def accept_all(name: str) -> bool:
 
 def write_sources(
     out: Path,
-    files: Iterable[File],
+    files: Iterable[SiteFile],
     hand_written: Callable[[str], bool] = accept_all,
     title: str | None = None,
 ) -> None:
@@ -118,7 +115,7 @@ def _remove(folder: Folder, path: str) -> None:
         place.rmdir()
 
 
-def _hand_written(folder: Folder, wanted: Callable[[str], bool]) -> Iterator[File]:
+def _hand_written(folder: Folder, wanted: Callable[[str], bool]) -> Iterator[SiteFile]:
     """Yield the pages and assets that come with xlareport; a checkout holds them already."""
     origin = find_resource("site_src")
     if folder.sources.resolve() == origin.resolve():

@@ -180,7 +180,10 @@ _MOST = 700_000
 _QUICKLY = 1
 """A level of zlib, for what is unpacked again a moment later."""
 
-File = tuple[str, str]
+TextFile = tuple[str, str]
+"""(path below the site, content)."""
+SiteFile = tuple[str, str | bytes | LongText]
+"""(path below the site, content)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +191,7 @@ class Held:
     """Payloads of a module on their way to the process that makes the last ones."""
 
     small: bytes = b""
-    files: tuple[File, ...] = ()
+    files: tuple[TextFile, ...] = ()
     """Of those that are not small."""
 
 
@@ -210,14 +213,14 @@ def held(small: bytes) -> Iterator[Payload]:
         yield Payload(key, body)
 
 
-def module_payloads(key: str, payloads: Iterable[Payload]) -> Iterator[File]:
+def module_payloads(key: str, payloads: Iterable[Payload]) -> Iterator[TextFile]:
     """Yield the files of payloads of a module: one for all small ones, and one for each other."""
     small, others = _parted(payloads)
     yield together(key, small)
     yield from map(write_payload, others)
 
 
-def together(key: str, payloads: Iterable[Payload]) -> File:
+def together(key: str, payloads: Iterable[Payload]) -> TextFile:
     """Return the file of payloads that are not packed, by the last part of their keys."""
     members = sorted(f'"{payload.key.rpartition("/")[2]}":{payload.body}' for payload in payloads)
     return write_payload(Payload(key, f"{{{','.join(members)}}}"))

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.cost.breakdown import (
-    Key,
+    GroupKey,
     break_down,
     key_by_computation,
     key_by_line,
@@ -87,7 +87,7 @@ def test_lines(module_of: Callable[[str], HloModule]) -> None:
 def test_the_parts_add_up(dumped: Callable[[str, str], HloModule], dump: str) -> None:
     module = dumped(dump, "after_optimizations.txt")
     cost = count_cost(module)
-    keys: list[Key] = [
+    keys: list[GroupKey] = [
         family_in,
         key_by_computation,
         key_by_scope(module, 3),

@@ -10,11 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xlareport.hlo.graph import find_fused_computations
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.readers.fusion_decisions import FusionDecision
-
-Where = tuple[str, str]
-"""(computation, instruction)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +34,14 @@ class _Group:
 
 def group_decisions(
     decisions: Iterable[FusionDecision], module: HloModule
-) -> tuple[Mapping[Where, LinkedDecisions], tuple[FusionDecision, ...]]:
+) -> tuple[Mapping[InstructionKey, LinkedDecisions], tuple[FusionDecision, ...]]:
     """Return what was decided about each instruction of the module, and about what is gone."""
     steps = tuple(decisions)
     if not steps:
         return {}, ()
     owners = _Owners(module)
-    result: dict[Where, list[_Group]] = defaultdict(list)
-    doubtful: set[Where] = set()
+    result: dict[InstructionKey, list[_Group]] = defaultdict(list)
+    doubtful: set[InstructionKey] = set()
     gone: list[_Group] = []
     for group in _groups(steps):
         votes = Counter(place for name in group.names for place in owners.of(name))
@@ -92,15 +89,15 @@ class _Owners:
     """The instructions that run by themselves, by the names of what is inside them."""
 
     def __init__(self, module: HloModule) -> None:
-        self._by_name: dict[str, dict[Where, None]] = defaultdict(dict)
-        self._by_stem: dict[str, dict[Where, None]] = defaultdict(dict)
+        self._by_name: dict[str, dict[InstructionKey, None]] = defaultdict(dict)
+        self._by_stem: dict[str, dict[InstructionKey, None]] = defaultdict(dict)
         fused = find_fused_computations(module)
         for computation in module.computations:
             if computation.name not in fused:
                 for instruction in computation.instructions:
                     self._add(instruction, (computation.name, instruction.name), module)
 
-    def of(self, name: str) -> Iterable[Where]:
+    def of(self, name: str) -> Iterable[InstructionKey]:
         """Return those with this name, else those with it up to the last number."""
         if name in self._by_name:
             return self._by_name[name]
@@ -109,7 +106,7 @@ class _Owners:
         is_telling = stem[-1:].isdigit()  # `mul.19.0`; `copy.3` has a stem that all copies have
         return places if is_telling or len(places) == 1 else ()
 
-    def _add(self, instruction: Instruction, place: Where, module: HloModule) -> None:
+    def _add(self, instruction: Instruction, place: InstructionKey, module: HloModule) -> None:
         inside = [
             module.by_name.get(name)
             for _, name in instruction.called

@@ -12,9 +12,8 @@ from xlareport.analysis.code.files import CodeLink, group_by_place
 from xlareport.analysis.code.links import CodeOrigin
 from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.graph import find_fused_computations
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 
-_Where = tuple[str, str]
 _WITHOUT_EFFECT = frozenset({"sharding", "frontend_attributes"})
 """Attributes that are in no kernel, beside those that are in no digest."""
 
@@ -26,10 +25,10 @@ def link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[Co
         return tuple(links)
     digests = HloDigests(without=_WITHOUT_EFFECT)
     known = digests.of_computations(module)
-    equal: dict[bytes, list[_Where]] = defaultdict(list)
+    equal: dict[bytes, list[InstructionKey]] = defaultdict(list)
     for place, fusion in _fusions(module):
         equal[digests.of_call(fusion, known)].append(place)
-    more: dict[_Where, list[CodeOrigin]] = defaultdict(list)
+    more: dict[InstructionKey, list[CodeOrigin]] = defaultdict(list)
     for places in equal.values():
         owners = [place for place in places if place in linked]
         for place in places if owners else ():
@@ -38,7 +37,7 @@ def link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[Co
     return tuple(_with_more(link, more) for link in links)
 
 
-def _with_more(link: CodeLink, more: Mapping[_Where, Iterable[CodeOrigin]]) -> CodeLink:
+def _with_more(link: CodeLink, more: Mapping[InstructionKey, Iterable[CodeOrigin]]) -> CodeLink:
     added = [
         replace(other, kernel=own.kernel)
         for own in link.places
@@ -47,14 +46,14 @@ def _with_more(link: CodeLink, more: Mapping[_Where, Iterable[CodeOrigin]]) -> C
     return replace(link, places=(*link.places, *added)) if added else link
 
 
-def _shared(place: _Where, owners: Sequence[_Where]) -> CodeOrigin:
+def _shared(place: InstructionKey, owners: Sequence[InstructionKey]) -> CodeOrigin:
     grade = "matched" if len(owners) == 1 else "guessed"
     others = "" if len(owners) == 1 else f" and {len(owners) - 1} more"
     reason = f"XLA compiles equal fusions once: it is equal to {owners[0][1]}{others}."
     return CodeOrigin("", *place, grade, reason)
 
 
-def _fusions(module: HloModule) -> Iterator[tuple[_Where, Instruction]]:
+def _fusions(module: HloModule) -> Iterator[tuple[InstructionKey, Instruction]]:
     fused = find_fused_computations(module)
     callers = (computation for computation in module.computations if computation.name not in fused)
     for computation in callers:

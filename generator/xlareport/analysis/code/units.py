@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.code.decisions import LinkedDecisions, Where, group_decisions
+from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
 from xlareport.analysis.code.equal_fusions import link_equal_fusions
 from xlareport.analysis.code.files import CodeFile, CodeLink, group_by_place, link_files
 from xlareport.analysis.code.links import (
@@ -17,7 +17,7 @@ from xlareport.analysis.code.links import (
 from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.graph import find_fused_computations
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.knowledge.grades import doubt
 from xlareport.program import CodeNotes
 from xlareport.readers.fusion_decisions import FusionDecision
@@ -73,7 +73,7 @@ class RunThunk:
 class CodeUnit:
     """An instruction, a computation or the whole module, with the code that it became."""
 
-    place: Where
+    place: InstructionKey
     """The instruction's name is empty for a computation, or for the module as a whole."""
     instruction: Instruction | None
     grade: str
@@ -137,7 +137,7 @@ def _units(
     module: HloModule,
     links: Sequence[CodeLink],
     thunks: Sequence[RunThunk],
-    decisions: Mapping[Where, LinkedDecisions],
+    decisions: Mapping[InstructionKey, LinkedDecisions],
 ) -> Iterator[CodeUnit]:
     files, runs = group_by_place(links), _by_place(thunks)
     launching = set(launching_places(module)) if links else set()
@@ -160,7 +160,7 @@ def _units(
         )
 
 
-def launching_places(module: HloModule) -> Iterator[Where]:
+def launching_places(module: HloModule) -> Iterator[InstructionKey]:
     """Yield the instructions that launch code of their own: fusions and custom calls that run."""
     fused = find_fused_computations(module)
     for computation in module.computations:
@@ -186,15 +186,15 @@ def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
     return f"It runs as {kinds}, for which no thunk names a kernel."
 
 
-def _in_order(module: HloModule, places: Collection[Where]) -> Iterator[Where]:
+def _in_order(module: HloModule, places: Collection[InstructionKey]) -> Iterator[InstructionKey]:
     """Yield places in the order of the module: what holds all of a computation comes before it."""
     for computation in module.computations:
         names = ("", *(instruction.name for instruction in computation.instructions))
         yield from (place for name in names if (place := (computation.name, name)) in places)
 
 
-def _by_place(thunks: Sequence[RunThunk]) -> Mapping[Where, list[int]]:
-    result: dict[Where, list[int]] = defaultdict(list)
+def _by_place(thunks: Sequence[RunThunk]) -> Mapping[InstructionKey, list[int]]:
+    result: dict[InstructionKey, list[int]] = defaultdict(list)
     for at, thunk in enumerate(thunks):
         if thunk.place:
             result[thunk.place.computation, thunk.place.instruction].append(at)
@@ -202,7 +202,7 @@ def _by_place(thunks: Sequence[RunThunk]) -> Mapping[Where, list[int]]:
 
 
 def _least_certain(
-    place: Where, files: Sequence[CodeLink], thunks: Sequence[RunThunk], missing: str
+    place: InstructionKey, files: Sequence[CodeLink], thunks: Sequence[RunThunk], missing: str
 ) -> CodeOrigin:
     places = [place for link in files for place in link.places] + [
         thunk.place for thunk in thunks if thunk.place

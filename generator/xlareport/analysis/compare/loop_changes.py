@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from xlareport.analysis.compare.operations import OperationKey, key_of
 from xlareport.analysis.cost.loops import Loops
-from xlareport.analysis.cost.work import InstructionKey, ModuleCost
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.graph import called_computations
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, InstructionKey
 
 _MOST = 200
 """Limit on loops of a module; with more, none is compared."""

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.graph import callees_first
-from xlareport.hlo.model import Computation, HloModule
+from xlareport.hlo.model import Computation, HloModule, InstructionKey
 
 _BUNDLES = frozenset({"tuple", "while", "conditional"})
 """Instructions with several values; the op of one value is not passed to the others."""
-_Key = tuple[str, str]
 
 
-def name_operations(module: HloModule) -> Mapping[_Key, str]:
+def name_operations(module: HloModule) -> Mapping[InstructionKey, str]:
     """Return op_names by computation and instruction.
 
     An instruction without op_name, such as a convert that a pass added, gets that of its operand,
@@ -19,8 +18,8 @@ def name_operations(module: HloModule) -> Mapping[_Key, str]:
     """
     order = callees_first(module)
     callers_first = module.computations if order is None else order[::-1]
-    names: dict[_Key, str] = {}
-    fusions: dict[str, _Key] = {}
+    names: dict[InstructionKey, str] = {}
+    fusions: dict[str, InstructionKey] = {}
     for computation in callers_first:
         _name_by_operands(module, computation, names, fusions)
     for computation in callers_first:
@@ -31,8 +30,8 @@ def name_operations(module: HloModule) -> Mapping[_Key, str]:
 def _name_by_operands(
     module: HloModule,
     computation: Computation,
-    names: dict[_Key, str],
-    fusions: dict[str, _Key],
+    names: dict[InstructionKey, str],
+    fusions: dict[str, InstructionKey],
 ) -> None:
     """Name instructions by their own op_name or their operands; record callers of fusions."""
     for instruction in computation.instructions:
@@ -51,7 +50,9 @@ def _name_by_operands(
 
 
 def _name_by_users(
-    computation: Computation, names: dict[_Key, str], fusions: Mapping[str, _Key]
+    computation: Computation,
+    names: dict[InstructionKey, str],
+    fusions: Mapping[str, InstructionKey],
 ) -> None:
     """Name the remaining instructions by their users, and a fusion's root by the fusion."""
     home = computation.name

@@ -14,7 +14,7 @@ from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import CONTROL_FLOW, split_merged, split_path
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
-Key = Callable[[Computation, Instruction], str]
+GroupKey = Callable[[Computation, Instruction], str]
 """Names the part to which an instruction belongs; empty where that is not known."""
 
 
@@ -34,7 +34,7 @@ class CostPart:
 
 
 def break_down(
-    module: HloModule, cost: ModuleCost, key: Key, shares: Shares
+    module: HloModule, cost: ModuleCost, key: GroupKey, shares: Shares
 ) -> tuple[CostPart, ...]:
     """Sum up the module's cost by a key, those that need most of the roofline time first."""
     parts: dict[str, CostPart] = {}
@@ -59,7 +59,7 @@ def key_by_computation(computation: Computation, _: Instruction) -> str:
     return computation.name
 
 
-def key_by_scope(module: HloModule, depth: int) -> Key:
+def key_by_scope(module: HloModule, depth: int) -> GroupKey:
     """Return a key that names the part by so many levels of the framework's scope.
 
     Levels of control flow are left out: in a loop over layers they are all that one would see.
@@ -92,7 +92,7 @@ def _shared(paths: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def key_by_line(module: HloModule) -> Key:
+def key_by_line(module: HloModule) -> GroupKey:
     """Return a key that names the part by the line of the user's program, `path:line`."""
     place = places_of(module)
 

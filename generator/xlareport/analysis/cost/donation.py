@@ -8,14 +8,14 @@ from xlareport.hlo.shape import Shape
 
 _ALIAS = re.compile(r"\{([0-9, ]{0,100})\}: \((\d{1,9}), \{[0-9, ]{0,100}\}(?:, [a-z-]{1,20})?\)")
 _DONOR = re.compile(r"\((\d{1,9}), \{([0-9, ]{0,100})\}\)")
-Path = tuple[int, ...]
+ElementPath = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
     """An output that is written into the memory of an input."""
 
-    output: Path
+    output: ElementPath
     """The place in the output's tuple; empty for the whole."""
     parameter: int
 
@@ -25,9 +25,9 @@ class Donation:
     """What a module's header and entry say about giving inputs away."""
 
     aliases: tuple[Alias, ...]
-    donors: tuple[tuple[int, Path], ...]
+    donors: tuple[tuple[int, ElementPath], ...]
     """(parameter, place in it) of inputs given away without a fixed output."""
-    candidates: tuple[tuple[int, Path], ...]
+    candidates: tuple[tuple[int, ElementPath], ...]
     """(parameter, output) of the same type, dimensions and layout, neither taken: the caller could
     donate the input if it does not need it afterwards."""
 
@@ -49,16 +49,16 @@ def find_donations(module: HloModule) -> Donation:
 
 
 def _candidates(
-    module: HloModule, given: set[int], taken: set[Path]
-) -> tuple[tuple[int, Path], ...]:
+    module: HloModule, given: set[int], taken: set[ElementPath]
+) -> tuple[tuple[int, ElementPath], ...]:
     entry = module.entry
     if entry is None or entry.root is None:
         return ()
-    free: dict[tuple[str, tuple[int | None, ...], str], list[Path]] = {}
+    free: dict[tuple[str, tuple[int | None, ...], str], list[ElementPath]] = {}
     for path, shape in _outputs(entry.root.shape):
         if path not in taken and shape.dimensions:
             free.setdefault(_form(shape), []).append(path)
-    result: list[tuple[int, Path]] = []
+    result: list[tuple[int, ElementPath]] = []
     for number, parameter in enumerate(entry.parameters):
         fitting = free.get(_form(parameter.shape), [])
         if number not in given and fitting:
@@ -66,7 +66,7 @@ def _candidates(
     return tuple(result)
 
 
-def _outputs(shape: Shape) -> list[tuple[Path, Shape]]:
+def _outputs(shape: Shape) -> list[tuple[ElementPath, Shape]]:
     if shape.element_type != "tuple":
         return [((), shape)]
     return [((number,), element) for number, element in enumerate(shape.elements)]
@@ -76,5 +76,5 @@ def _form(shape: Shape) -> tuple[str, tuple[int | None, ...], str]:
     return shape.element_type, shape.dimensions, shape.layout
 
 
-def _path(text: str) -> Path:
+def _path(text: str) -> ElementPath:
     return tuple(int(part) for part in text.replace(",", " ").split())

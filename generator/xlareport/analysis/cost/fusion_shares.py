@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from xlareport.analysis.cost.roofline import estimate_time, estimate_times
-from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.graph import callees_first
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xlareport.analysis.cost.breakdown import Key
+from xlareport.analysis.cost.breakdown import GroupKey
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of
 from xlareport.hlo.graph import callees_first
@@ -51,7 +51,7 @@ def is_forward(instruction: Instruction, module: HloModule) -> bool:
     return bool(_FORWARD.search(op_name)) and not _BACKWARD.search(op_name)
 
 
-def key_by_phase(module: HloModule) -> Key | None:
+def key_by_phase(module: HloModule) -> GroupKey | None:
     """Return a key that names the phase, empty without an op_name; None without a gradient."""
     order = callees_first(module) or ()
     gradients = _with_gradients(order, module)
@@ -77,7 +77,7 @@ def key_by_phase(module: HloModule) -> Key | None:
     return key
 
 
-def key_by_layer(module: HloModule) -> Key:
+def key_by_layer(module: HloModule) -> GroupKey:
     """Return a key that names the layer, `layer_3`, empty where no scope is named.
 
     That is the scope as far as the first level with a number, else its first level. Levels of

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.interconnect_time import model_time
-from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.devices import Device
 
 InstructionShares = Mapping[InstructionKey, float]

@@ -26,7 +26,7 @@ from xlareport.analysis.cost.wire import (
     read_replica_count,
 )
 from xlareport.hlo.graph import callees_first
-from xlareport.hlo.model import Computation, HloModule
+from xlareport.hlo.model import Computation, HloModule, InstructionKey
 
 _ByKind = Mapping[tuple[bool, str], int]
 """(whether it is a product, kind) -> flops."""
@@ -73,10 +73,6 @@ class Products:
             for key, flops in self.known.get(name, Counter()).items():
                 total[key] += flops * times
         return total
-
-
-InstructionKey = tuple[str, str]
-"""(computation name, instruction name)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from xlareport.analysis.cost.breakdown import CostPart, break_down, key_by_line
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.cost.work import InstructionKey, ModuleCost
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, find_user_frame, places_of
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.readers.stablehlo import StablehloOperation
 
 ReadLines = Callable[[str], Sequence[str] | None]

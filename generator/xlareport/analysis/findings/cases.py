@@ -7,9 +7,9 @@ from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.collectives.remedies import find_scheduler_step, find_sync_step
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.findings.finding import Case, Where
+from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.knowledge.devices import Device
 from xlareport.program import ParsedModule
 from xlareport.snapshots import ParsedSnapshot
@@ -59,7 +59,7 @@ def make_case(
     )
 
 
-def read_cycles(module: HloModule) -> Mapping[Where, int]:
+def read_cycles(module: HloModule) -> Mapping[InstructionKey, int]:
     """Return the compiler's estimates for one run of each instruction; empty where it has none."""
     return {
         (computation.name, instruction.name): int(match[1])

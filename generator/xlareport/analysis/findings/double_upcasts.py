@@ -6,7 +6,8 @@ usual reason is a NumPy double or `jax_enable_x64`.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import InstructionKey
 from xlareport.runtime import units
 
 LEAST_ELEMENTS = 1024
@@ -20,7 +21,7 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
     given = {parameter.shape.element_type for parameter in entry.parameters} if entry else set()
     if "f64" in given or "c128" in given:
         return
-    upcasts: list[tuple[int, Where]] = []
+    upcasts: list[tuple[int, InstructionKey]] = []
     for computation in module.computations:
         for instruction in computation.instructions:
             source = computation.by_name.get((*instruction.operand_names, "")[0])
@@ -36,7 +37,7 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
         yield _finding(case, upcasts)
 
 
-def _finding(case: Case, upcasts: list[tuple[int, Where]]) -> Finding:
+def _finding(case: Case, upcasts: list[tuple[int, InstructionKey]]) -> Finding:
     size = sum(upcast_bytes for upcast_bytes, _ in upcasts)
     return Finding(
         rule="double-upcasts",

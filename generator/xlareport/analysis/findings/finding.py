@@ -10,7 +10,7 @@ from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.shardings.rematerializations import Rematerialization
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.devices import Device
 from xlareport.runtime.fast_pickle import FastPickle
 
@@ -19,9 +19,6 @@ SHORTEST = 2e-6
 """Seconds: what takes less, by the estimate, is lost in the cost of a launch."""
 MOST_PLACES = 10
 """Places that a finding names."""
-
-Where = tuple[str, str]
-"""(computation, instruction)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,7 @@ class Finding(FastPickle):
     """The key of the rule, as in the documentation."""
     title: str
     """What there is, in a few words."""
-    places: tuple[Where, ...]
+    places: tuple[InstructionKey, ...]
     """The first where to look first."""
     evidence: str
     """The figures that it rests on, in a sentence or two; names stand between backticks."""
@@ -71,9 +68,9 @@ class Case:
     device: Device
     before: HloModule | None = None
     """The snapshot before optimisation."""
-    decisions: Mapping[Where, LinkedDecisions] = field(default_factory=dict, repr=False)
+    decisions: Mapping[InstructionKey, LinkedDecisions] = field(default_factory=dict, repr=False)
     """What the GPU fusion pass said."""
-    cycles: Mapping[Where, int] = field(default_factory=dict, repr=False)
+    cycles: Mapping[InstructionKey, int] = field(default_factory=dict, repr=False)
     """The compiler's own estimates for one run, where it writes them: on TPUs."""
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Options that are not at their default."""

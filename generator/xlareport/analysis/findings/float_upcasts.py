@@ -7,8 +7,8 @@ them.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.runtime import units
 
 _NARROW = frozenset({"bf16", "f16"})
@@ -23,7 +23,7 @@ def float_upcasts(case: Case) -> Iterator[Finding]:
     if case.before is None:
         return
     asked = _operand_types(case.before)
-    upcasts: list[tuple[int, Where, str]] = []
+    upcasts: list[tuple[int, InstructionKey, str]] = []
     for computation, instruction in _products(case.module):
         op_name = instruction.metadata.op_name
         types, narrow = _types(computation, instruction), asked.get(op_name, set())
@@ -37,7 +37,7 @@ def float_upcasts(case: Case) -> Iterator[Finding]:
         yield _finding(case, sorted(upcasts, key=lambda item: (-item[0], item[1])))
 
 
-def _finding(case: Case, upcasts: list[tuple[int, Where, str]]) -> Finding:
+def _finding(case: Case, upcasts: list[tuple[int, InstructionKey, str]]) -> Finding:
     _, _, narrow = upcasts[0]
     return Finding(
         rule="float-upcasts",

@@ -18,9 +18,10 @@ import re
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.analysis.shardings.words import describe_tiles
+from xlareport.hlo.model import InstructionKey
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.hlo.shardings.mesh import read_numbers
 from xlareport.hlo.shardings.written import parse_sharding
@@ -78,7 +79,7 @@ def _words(tiles: tuple[int, ...], sharding: str) -> str:
     return f"{describe_tiles(tiles)}{written}"
 
 
-def _places(case: Case, value: Rematerialization) -> Iterator[Where]:
+def _places(case: Case, value: Rematerialization) -> Iterator[InstructionKey]:
     """Yield the gathers of the final module, else those that the partitioner left."""
     names = {value.gathers[-1]} | {
         instruction.name
@@ -96,7 +97,9 @@ def _places(case: Case, value: Rematerialization) -> Iterator[Where]:
 
 
 def find_in_log(
-    warnings: Sequence[PartitionerWarning], gathers: Sequence[tuple[Where, str]], device: Device
+    warnings: Sequence[PartitionerWarning],
+    gathers: Sequence[tuple[InstructionKey, str]],
+    device: Device,
 ) -> Iterator[Finding]:
     """Report what the partitioner warned of, where the snapshots were not checked.
 

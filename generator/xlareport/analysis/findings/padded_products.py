@@ -16,8 +16,8 @@ from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.windows import parse_window
 from xlareport.analysis.findings.expanded import name_expanded
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.tpu_cores import TpuCore, tpu_cores
 from xlareport.runtime import units
 
@@ -69,7 +69,7 @@ def padded_products(case: Case) -> Iterator[Finding]:
     core = tpu_cores().get(case.device.key)
     if core is None:
         return
-    result: list[tuple[float, Where, Product]] = []
+    result: list[tuple[float, InstructionKey, Product]] = []
     for computation, instruction, cost in case.scheduled():
         least = estimate_time(cost, case.device) if cost.matrix_flops else None
         products = [*_products(case.module, computation, instruction)] if least else []
@@ -83,14 +83,16 @@ def padded_products(case: Case) -> Iterator[Finding]:
         yield _finding(case, sorted(result, key=lambda item: (-item[0], item[1])), core)
 
 
-def _seconds(case: Case, where: Where, product: Product, core: TpuCore) -> float:
+def _seconds(case: Case, where: InstructionKey, product: Product, core: TpuCore) -> float:
     cost = case.cost.instructions.get(where)
     flops = cost.matrix_flops if cost else ()
     plain = sum(count / case.device.matrix_peak(kind) for kind, count in flops)
     return plain * product.padding(core)
 
 
-def _finding(case: Case, products: list[tuple[float, Where, Product]], core: TpuCore) -> Finding:
+def _finding(
+    case: Case, products: list[tuple[float, InstructionKey, Product]], core: TpuCore
+) -> Finding:
     seconds = sum(lost for lost, _, _ in products)
     (_, place, largest), *_ = products
     names = join_names(name for _, (_, name), _ in products)
@@ -112,7 +114,7 @@ def _finding(case: Case, products: list[tuple[float, Where, Product]], core: Tpu
     )
 
 
-def _advise(case: Case, place: Where, core: TpuCore) -> str:
+def _advise(case: Case, place: InstructionKey, core: TpuCore) -> str:
     instruction = case.module.find(*place)
     operation = name_expanded(instruction) if instruction else ""
     if operation:
@@ -128,7 +130,7 @@ def _advise(case: Case, place: Where, core: TpuCore) -> str:
 
 def _products(
     module: HloModule, computation: Computation, instruction: Instruction, depth: int = 0
-) -> Iterator[tuple[Where, Product]]:
+) -> Iterator[tuple[InstructionKey, Product]]:
     """Yield the matmuls of an instruction, those of what it fuses too."""
     if instruction.opcode == "fusion" and depth < _DEEPEST:
         for _, name in instruction.called:

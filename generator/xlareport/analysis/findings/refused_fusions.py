@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
 
@@ -39,7 +39,7 @@ _IN_PLACE = "do not fuse into the in-place operand"
 class _Refused:
     """A producer that was not fused."""
 
-    place: Where
+    place: InstructionKey
     users: tuple[str, ...]
     seconds: float
     """Its whole time."""
@@ -164,7 +164,9 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
     )
 
 
-def _work_of(collectives: AbstractSet[Where], computation: Computation, name: str) -> Iterator[str]:
+def _work_of(
+    collectives: AbstractSet[InstructionKey], computation: Computation, name: str
+) -> Iterator[str]:
     for user in find_consumers(computation, name):
         if (computation.name, user) not in collectives:
             yield user

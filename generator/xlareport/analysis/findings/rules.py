@@ -8,7 +8,7 @@ from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.double_upcasts import double_upcasts
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, Where, join_names
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, join_names
 from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
@@ -35,6 +35,7 @@ from xlareport.analysis.findings.unfused_chains import unfused_chains
 from xlareport.analysis.findings.unused_donations import unused_donations
 from xlareport.analysis.findings.waiting_collectives import waiting_collectives
 from xlareport.analysis.findings.wide_products import wide_products
+from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import weakest
 from xlareport.runtime import units
 
@@ -95,7 +96,7 @@ def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(map(_joined, alike.values()), key=_order))
 
 
-def _order(finding: Finding) -> tuple[float, str, tuple[Where, ...]]:
+def _order(finding: Finding) -> tuple[float, str, tuple[InstructionKey, ...]]:
     return -finding.weight, finding.rule, finding.places
 
 

@@ -8,7 +8,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import InstructionKey
 from xlareport.runtime import units
 
 LEAST_SHAPES = 3
@@ -20,7 +21,7 @@ _BLOCK = re.compile(r'"block_([mnk])":"?(\d{1,6})', re.ASCII)
 
 def same_tiles(case: Case) -> Iterator[Finding]:
     """Report Triton products of several shapes when every one of them has the same tile."""
-    tiles: dict[str, list[tuple[float, str, Where]]] = defaultdict(list)
+    tiles = defaultdict[str, list[tuple[float, str, InstructionKey]]](list)
     for computation, instruction, cost in case.scheduled():
         tile = find_tile(instruction.attributes_text) if cost.matrix_flops else ""
         if tile:

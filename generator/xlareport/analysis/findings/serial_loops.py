@@ -9,9 +9,9 @@ max pooling.
 
 from collections.abc import Iterator
 
-from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, Where
+from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
 from xlareport.hlo.graph import called_computations
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.runtime import units
 
 LEAST_TRIPS = 256
@@ -51,7 +51,7 @@ def _is_tpu(case: Case) -> bool:
 
 
 def _finding(
-    case: Case, place: Where, loop: Instruction, iterations: int, iteration_seconds: float
+    case: Case, place: InstructionKey, loop: Instruction, iterations: int, iteration_seconds: float
 ) -> Finding:
     scope = loop.metadata.op_name
     is_asked_for = not scope or _last(scope) in _OF_THE_USER

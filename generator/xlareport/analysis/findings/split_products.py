@@ -13,9 +13,9 @@ from math import prod
 
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.analysis.findings.same_tiles import find_tile
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
@@ -33,7 +33,7 @@ class _Split:
     """Of partial sums, in all executions."""
     tiles: int | None
     """Output tiles without the split; None where no tile is known."""
-    place: Where
+    place: InstructionKey
 
 
 def split_products(case: Case) -> Iterator[Finding]:

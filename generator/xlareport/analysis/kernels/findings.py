@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from xlareport.analysis.findings.finding import SHORTEST, Finding, Where
+from xlareport.analysis.findings.finding import SHORTEST, Finding
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
+from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.grades import weakest
 from xlareport.runtime import units
 
@@ -23,7 +24,7 @@ class KernelTimes:
     """The roofline time of a module and the parts of its instructions."""
 
     seconds: float | None
-    shares: Mapping[Where, float]
+    shares: Mapping[InstructionKey, float]
 
     def of(self, kernel: KernelRecord) -> float:
         """Return the roofline seconds of all that launch a kernel; 0 where they are not known."""
@@ -36,7 +37,7 @@ class KernelTimes:
         return seconds >= SHORTEST and seconds >= LEAST_SHARE * (self.seconds or 0.0)
 
 
-Rule = Callable[[KernelRecord, KernelTimes], str | None]
+KernelRule = Callable[[KernelRecord, KernelTimes], str | None]
 """Returns the figures that a finding rests on; None where there is nothing to say."""
 
 
@@ -146,7 +147,7 @@ _ON_OCCUPANCY = (
     "how many registers another block would fit."
 )
 _ON_TAILS = "Another tile or block size changes the number of blocks; a larger batch adds waves."
-_RULES: Mapping[str, tuple[Rule, str, str, str]] = {
+_RULES: Mapping[str, tuple[KernelRule, str, str, str]] = {
     "kernel-spills": (_spills, "Kernel that spills registers", "exact", _ON_SPILLS),
     "kernel-occupancy": (_low_occupancy, "Kernel below 25% occupancy", "matched", _ON_OCCUPANCY),
     "kernel-tail": (_tail, "Kernel whose last wave leaves the card idle", "matched", _ON_TAILS),

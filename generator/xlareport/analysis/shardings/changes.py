@@ -8,7 +8,7 @@ from xlareport.analysis.shardings.moved import count_received
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.analysis.source.locations import place_of
 from xlareport.hlo import quoting
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.sharding import place_alike
 from xlareport.hlo.shardings.written import parse_sharding
@@ -74,17 +74,13 @@ def find_changes(partitioning: Partitioning, devices: int) -> tuple[ShardingChan
     return tuple(result)
 
 
-_Key = tuple[str, str]
-"""(op_name, line)"""
-
-
-def _key(module: HloModule, instruction: Instruction) -> _Key:
+def _key(module: HloModule, instruction: Instruction) -> InstructionKey:
     place = place_of(instruction, module)
     return instruction.metadata.op_name, place.text if place is not None else ""
 
 
-def _collectives(module: HloModule) -> dict[_Key, list[str]]:
-    result: dict[_Key, list[str]] = {}
+def _collectives(module: HloModule) -> dict[InstructionKey, list[str]]:
+    result: dict[InstructionKey, list[str]] = {}
     for instruction in module.instructions:
         if instruction.opcode.removesuffix("-start") in KINDS and instruction.metadata.op_name:
             words = f"{instruction.name} ({instruction.opcode})"
@@ -97,7 +93,7 @@ def _changes(
     computation: Computation,
     instruction: Instruction,
     devices: int,
-    collectives: dict[_Key, list[str]],
+    collectives: dict[InstructionKey, list[str]],
 ) -> Iterator[ShardingChange]:
     pairs: dict[tuple[str, str, str], list[tuple[Instruction, Shape]]] = {}
     for operand, shape, wanted in _wanted(computation, instruction):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.roofline import estimate_time, estimate_total_time
-from xlareport.analysis.cost.work import InstructionKey, ModuleCost
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.skeleton.command_buffers import in_command_buffers
 from xlareport.analysis.skeleton.items import (
     ItemKind,
@@ -18,7 +18,7 @@ from xlareport.analysis.skeleton.items import (
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.hlo.graph import callees_first
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device

@@ -20,7 +20,7 @@ _EMPTY = 1 / 3
 _REGISTERS = 64
 """Vector registers of a core."""
 
-Rule = Callable[[TpuProgram, TpuModule], str | None]
+TpuRule = Callable[[TpuProgram, TpuModule], str | None]
 """Returns the figures that a finding rests on; None where there is nothing to say."""
 
 
@@ -123,7 +123,7 @@ def _empty(program: TpuProgram, _: TpuModule) -> str | None:
     return f"{units.share(share)} of {units.count(program.static_cycles or 0)} cycles start nothing"
 
 
-_RULES: dict[str, tuple[Rule, str, str, str]] = {
+_RULES: dict[str, tuple[TpuRule, str, str, str]] = {
     "tpu-spills": (
         _spills,
         "Spilled registers in a hot loop",

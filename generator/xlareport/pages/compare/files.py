@@ -27,13 +27,13 @@ from xlareport.storage.payloads import (
     NOTHING,
     SHARED,
     Held,
+    SiteFile,
     held,
     make_payload,
     make_payload_file,
     module_payloads,
 )
 
-File = tuple[str, str | bytes]
 _SETTINGS = """INHERIT: report.yml
 site_name: XLA comparison
 exclude_docs: |
@@ -48,7 +48,7 @@ nav:
 _NAVIGATION = re.compile(r"^nav:\n(?: .*\n)+", re.MULTILINE)
 
 
-def frame_files(home: str, named: AbstractSet[str]) -> Iterator[File]:
+def frame_files(home: str, named: AbstractSet[str]) -> Iterator[SiteFile]:
     """Yield the settings, the first page and the glossary, which explains `named` too."""
     settings = (find_resource("site_src") / "xlareport.yml").read_text("utf-8")
     yield "report.yml", _NAVIGATION.sub("", settings)
@@ -63,7 +63,7 @@ def compare_files(
     payloads: Mapping[str, Held],
     drawn: Iterable[PictureResult],
     remarks: Sequence[str] = (),
-) -> Iterator[File]:
+) -> Iterator[SiteFile]:
     """Yield every generated file of the site of a comparison; `payloads` are those by modules."""
     named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
     yield from frame_files(render("compare", compare_page(view, remarks), "Comparison"), named)

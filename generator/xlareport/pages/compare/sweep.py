@@ -10,11 +10,12 @@ from markupsafe import Markup
 from xlareport.analysis.compare.sweep import FIGURES, Member, find_odd
 from xlareport.pages import words
 from xlareport.pages.compare.figures import figure_name, written
-from xlareport.pages.compare.files import File, frame_files
+from xlareport.pages.compare.files import frame_files
 from xlareport.pages.compare.sweep_plot import Series, sweep_plot
 from xlareport.pages.compare.verdict import verdict_sentence
 from xlareport.pages.rendering.environment import prose, visible
 from xlareport.pages.rendering.templates import render
+from xlareport.storage.payloads import SiteFile
 
 _MOST_NAME = 60
 
@@ -144,7 +145,7 @@ def _cell(text: str) -> str:
     return visible(text).replace("|", "\N{BROKEN BAR}").replace("`", "'")
 
 
-def sweep_files(members: Sequence[Member]) -> Iterator[File]:
+def sweep_files(members: Sequence[Member]) -> Iterator[SiteFile]:
     """Yield every generated file of the site."""
     home = render("sweep", sweep_page(members), "Comparison", wide=True)
     yield from frame_files(home, frozenset())

@@ -14,7 +14,7 @@ from xlareport.dump.modules import HLO_KINDS, Artifact, SnapshotFiles
 from xlareport.knowledge import flags, kinds, stages
 from xlareport.knowledge.kinds import FileKind
 from xlareport.pages import navigation
-from xlareport.pages.long_tables import MadeRows, Row
+from xlareport.pages.long_tables import MadeRows, TableRow
 from xlareport.pages.names.page import describe
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
@@ -180,7 +180,7 @@ def files_table(artifacts: Sequence[Artifact], report: ReportRecord, uses: Seque
     def link(key: str | None) -> list[str] | None:
         return _link(modules[key]) if key is not None else None
 
-    def file_row(place: int) -> Row:
+    def file_row(place: int) -> TableRow:
         artifact = artifacts[place]
         return [
             cells.cell(artifact.name),

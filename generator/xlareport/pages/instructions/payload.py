@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xlareport.analysis.cost.roofline import InstructionShares
-from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 from xlareport.pages import navigation
 from xlareport.pages.pictures.graph import Interned, fitting
 from xlareport.storage.payloads import Payload, make_payload

@@ -23,7 +23,7 @@ from xlareport.pages.tables import COLUMNS, lean_payloads
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
-from xlareport.storage.payloads import SHARED, File, Payload, held, module_payloads
+from xlareport.storage.payloads import SHARED, Payload, TextFile, held, module_payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ModuleToShow:
 class ModulesShown:
     """The files of the pages of some modules, and which of these pages could not be made."""
 
-    files: list[File]
+    files: list[TextFile]
     problems: list[Problem]
     columns: dict[str, Payload]
     """Those of their tables, by their keys."""
@@ -69,14 +69,14 @@ def module_files(
     return shown
 
 
-def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File]:
+def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[TextFile]:
     return module_payloads(
         navigation.module_key(asked.record.slug, SHARED),
         (*held(asked.output.small), *payloads),
     )
 
 
-def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
+def _files(asked: ModuleToShow, faults: Faults) -> Iterator[TextFile | Payload]:
     module, record = asked.analysis, asked.record
     source = navigation.module_page(record.slug)
     parts = [] if module.same_as else list(module_parts(record, module, asked.output.pictures))
@@ -100,14 +100,14 @@ def _part(part: ModulePart, source: str, title: str) -> Iterator[Payload]:
 
 def _duplicate_page(
     asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
-) -> Iterator[File | Payload]:
+) -> Iterator[TextFile | Payload]:
     record = asked.record
     page = duplicate_page(record, original, head, asked.analysis)
     yield navigation.module_page(record.slug), render("duplicate", page, record.name, search=False)
     yield from lean_payloads(record.slug, page.tables)
 
 
-def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
+def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[TextFile | Payload]:
     module, record = asked.analysis, asked.record
     page = module_page(record, module, head)
     yield navigation.module_page(record.slug), render("module", page, record.name, search=False)

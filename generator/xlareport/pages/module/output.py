@@ -48,7 +48,7 @@ from xlareport.records.stored_sketches import sketch_file
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.forked_parts import run_parts
-from xlareport.storage.payloads import File, Payload, hold, make_payload
+from xlareport.storage.payloads import Payload, TextFile, hold, make_payload
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ _NO_PICTURE = "No graph: the change is too large to draw, or not visible in a gr
 class ModuleOutput:
     """Files and drawings of a module's pages."""
 
-    payloads: tuple[File, ...] = ()
+    payloads: tuple[TextFile, ...] = ()
     """Files of the site that only this module's pages load."""
     small: bytes = b""
     """The packed payloads that share a file with the module's tables."""
@@ -73,7 +73,7 @@ class ModuleOutput:
     """What has to be drawn for the module's page and for its steps."""
     plain: tuple[PictureRequest, ...] = ()
     """Those of the module's page that are .svg files as well, if it is the main program."""
-    drawn: tuple[File, ...] | None = None
+    drawn: tuple[TextFile, ...] | None = None
     """Files of its pictures that a former build drew; None where they are yet to be drawn."""
     scopes: tuple[str, ...] = ()
     """The outermost scopes of the framework's ops, for the search."""
@@ -242,7 +242,7 @@ class ModulePages:
         own = self.slug, module.final.hlo
         return tuple(code_payloads(*own, code, self.texts.paths, kernels))
 
-    def _sketch(self) -> tuple[File, ...]:
+    def _sketch(self) -> tuple[TextFile, ...]:
         """Return what a comparison asks of the module, where its texts are all carried."""
         analyzed, cost = self.analyzed, self.analyzed.figures.cost
         module = analyzed.module
@@ -334,7 +334,7 @@ class _ModuleParts:
     search: Searched
     histories: tuple[Payload, ...]
     computations: tuple[Payload, ...]
-    sketch: tuple[File, ...]
+    sketch: tuple[TextFile, ...]
     code: tuple[Payload, ...] | None
     snapshots: tuple[Payload, ...]
     """Payloads of single snapshots."""

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from xlareport.analysis.dump import FileTotals
 from xlareport.pages import navigation, words
 from xlareport.pages.home.page import row
-from xlareport.pages.long_tables import PAGE, MadeRows, Row
+from xlareport.pages.long_tables import PAGE, MadeRows, TableRow
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records.report import ModuleRecord, ReportRecord
@@ -43,10 +43,10 @@ def modules_table(report: ReportRecord, files: FileTotals) -> Table:
     modules = report.outlines
     places = sorted(range(len(modules)), key=lambda place: modules[place].rank)
 
-    def ranked(number: int) -> Row:
+    def ranked(number: int) -> TableRow:
         return row_at(places[number])
 
-    def row_at(place: int) -> Row:
+    def row_at(place: int) -> TableRow:
         return _row(modules[place], files.counts[place], files.bytes[place])
 
     in_order = [row_at(place) for place in range(min(PAGE, len(modules)))]

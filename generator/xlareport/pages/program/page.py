@@ -11,7 +11,7 @@ from xlareport.analysis.modules.chains import find_chains
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.pages import navigation, words
-from xlareport.pages.long_tables import PAGE, MadeRows, Row
+from xlareport.pages.long_tables import PAGE, MadeRows, TableRow
 from xlareport.pages.navigation import Link
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
 from xlareport.pages.program.ranks import RanksSection, count_ranks, ranks_section
@@ -107,7 +107,7 @@ def links_table(report: ReportRecord) -> Table:
     shown = len(columns) if any(link.via for link in report.links) else len(columns) - 1
     modules = report.by_key
 
-    def link_row(place: int) -> Row:
+    def link_row(place: int) -> TableRow:
         link = report.links[place]
         return (
             _cell(_link(modules[link.source])),

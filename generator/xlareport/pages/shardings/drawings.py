@@ -13,7 +13,7 @@ _MOST_NAMED = 16
 """Devices that one cell names."""
 _MOST_CELLS = 64
 """Rows, and columns, of one drawing."""
-Place = tuple[int, ...]
+MeshPosition = tuple[int, ...]
 
 
 def draw_mesh(mesh: MeshRecord) -> Markup:
@@ -66,7 +66,7 @@ def _cells(
     tiles: Sequence[int],
     across: int,
     fixed: Mapping[int, int],
-    holders: Mapping[Place, tuple[int, ...]],
+    holders: Mapping[MeshPosition, tuple[int, ...]],
 ) -> Iterator[DeviceCell]:
     for step in range(tiles[across]):
         place = tuple(
