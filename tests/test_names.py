@@ -70,3 +70,38 @@ def test_a_class_name_stands_for_one_thing() -> None:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_an_alias_has_no_name_of_another_type() -> None:
+    """Aliases of types and classes, public ones: each name stands for one type."""
+    classes = [
+        node.name
+        for _, node in nodes()
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    aliases = [
+        target.id
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.Assign) and _is_type(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name) and not target.id.startswith("_")
+    ]
+    counts = Counter((*classes, *aliases))
+    assert len(aliases) > 50
+    assert [name for name in aliases if counts[name] > 1] == []
+
+
+def _is_type(value: ast.AST) -> bool:
+    """Return whether a module's name is set to a type with parameters, as in `tuple[str, int]`."""
+    return (
+        isinstance(value, ast.Subscript)
+        and isinstance(value.value, ast.Name)
+        and value.value.id in _GENERIC
+    )
+
+
+_GENERIC = {
+    *("tuple", "list", "dict", "set", "frozenset"),
+    *("Callable", "Iterable", "Iterator", "Mapping", "Sequence"),
+}

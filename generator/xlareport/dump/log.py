@@ -18,7 +18,7 @@ _PIECE = 1 << 20
 _HELD = 1 << 20
 """Bytes that are searched for a frame at a time."""
 
-Piece = tuple[int, bool, bytes]
+LinePiece = tuple[int, bool, bytes]
 """The number of the line, whether it begins here, and what is there."""
 
 
@@ -63,7 +63,7 @@ def _holds_begin(file: IO[bytes]) -> bool:
     return bool(piece)
 
 
-def _pieces(file: IO[bytes]) -> Iterator[Piece]:
+def _pieces(file: IO[bytes]) -> Iterator[LinePiece]:
     number, begins = 1, True
     while piece := file.readline(_PIECE):
         yield number, begins, piece
@@ -72,7 +72,7 @@ def _pieces(file: IO[bytes]) -> Iterator[Piece]:
 
 
 def _content(
-    pieces: Iterator[Piece], end: bytes, endless: Problem, problems: list[Problem]
+    pieces: Iterator[LinePiece], end: bytes, endless: Problem, problems: list[Problem]
 ) -> Iterator[bytes]:
     """Yield what is up to the closing line, before which XLA prints a newline of its own."""
     held = b""

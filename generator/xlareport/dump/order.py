@@ -22,7 +22,7 @@ _AMONG_PASSES = "before_buffer_assignment"
 _LONGEST_FIRST = sorted(_NAMED, key=len, reverse=True)
 _UNKNOWN: OrderKey = (2, 0, 0)
 
-Contents = frozenset[int]
+LineDigests = frozenset[int]
 """Numbers that represent the lines of a snapshot; equal lines have one number."""
 
 
@@ -70,9 +70,9 @@ def place_of_time(written: float | None, others: Sequence[float | None]) -> int 
 
 
 def place_of_contents(
-    contents: Contents,
+    contents: LineDigests,
     written: float | None,
-    others: Sequence[tuple[Contents, float | None]],
+    others: Sequence[tuple[LineDigests, float | None]],
 ) -> int:
     """Return before which of the others a snapshot fits best; `len(others)` for the end.
 
@@ -84,13 +84,13 @@ def place_of_contents(
     return (timed or best)[-1]
 
 
-def places_of_contents(contents: Contents, others: Sequence[Contents]) -> list[int]:
+def places_of_contents(contents: LineDigests, others: Sequence[LineDigests]) -> list[int]:
     """Return before which of the others a snapshot fits equally well, and better than elsewhere."""
     costs = [_detour(contents, others, at) for at in range(len(others) + 1)]
     return [at for at, cost in enumerate(costs) if cost == min(costs)]
 
 
-def _detour(contents: Contents, others: Sequence[Contents], at: int) -> int:
+def _detour(contents: LineDigests, others: Sequence[LineDigests], at: int) -> int:
     """Return how many lines more come and go if the snapshot is before `others[at]`."""
     before = others[at - 1] if at else None
     after = others[at] if at < len(others) else None
@@ -101,7 +101,7 @@ def _detour(contents: Contents, others: Sequence[Contents], at: int) -> int:
 
 
 def _fits_in_time(
-    written: float | None, others: Sequence[tuple[Contents, float | None]], at: int
+    written: float | None, others: Sequence[tuple[LineDigests, float | None]], at: int
 ) -> bool:
     """Return whether all files before were written no later, and all behind no earlier."""
     if written is None:

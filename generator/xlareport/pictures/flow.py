@@ -106,7 +106,7 @@ _SHORT = 24
 _MOST_REPEATS = 12
 """Stretches in which repeats are looked for, so that the time grows with the length only."""
 
-Likeness = tuple[tuple[str, int], ...]
+FlowLikeness = tuple[tuple[str, int], ...]
 
 
 class FlowDivider:
@@ -134,7 +134,7 @@ class FlowDivider:
 
     def _gather(self, pieces: list[list[Instruction]], path: str, *, crowded: bool) -> list[Thing]:
         """Put pieces alike together."""
-        families: dict[Likeness, list[list[Instruction]]] = {}
+        families: dict[FlowLikeness, list[list[Instruction]]] = {}
         for piece in pieces:
             families.setdefault(self._likeness(piece), []).append(piece)
         result: list[Thing] = []
@@ -206,7 +206,7 @@ class FlowDivider:
         ]
         return self._maker.make("alike", members[0].title, path, members)
 
-    def _likeness(self, piece: Iterable[Instruction]) -> Likeness:
+    def _likeness(self, piece: Iterable[Instruction]) -> FlowLikeness:
         """Return what pieces alike have in common: their opcodes, and what they call."""
         return tuple(sorted(Counter(map(self._kind, piece)).items()))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.pictures.drawing import Drawing
-from xlareport.pictures.layout import Layout, Point, Rectangle
+from xlareport.pictures.layout import Coordinates, Layout, Rectangle
 from xlareport.pictures.metrics import node_size
 
 _GAP_X = 16.0
@@ -101,7 +101,7 @@ def _boxes(
     return boxes
 
 
-def _curve(source: Rectangle, target: Rectangle) -> tuple[Point, ...]:
+def _curve(source: Rectangle, target: Rectangle) -> tuple[Coordinates, ...]:
     start = (source.x + source.width / 2, source.y + source.height)
     end = (target.x + target.width / 2, target.y)
     return start, (start[0], start[1] + _GAP_Y / 2), (end[0], end[1] - _GAP_Y / 2), end

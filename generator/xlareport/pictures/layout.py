@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-Point = tuple[float, float]
+Coordinates = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Layout:
     width: float
     height: float
     nodes: tuple[Rectangle, ...]
-    edges: tuple[tuple[Point, ...], ...]
+    edges: tuple[tuple[Coordinates, ...], ...]
     """Three points for each cubic curve after the start; the last point is the arrow's tip."""
     groups: tuple[Rectangle, ...] = ()
 
@@ -71,7 +71,7 @@ class _Page:
     left: float
     high: float
 
-    def point(self, x: float, y: float) -> Point:
+    def point(self, x: float, y: float) -> Coordinates:
         return round(x - self.left, 1), round(self.high - y, 1)
 
     def node(self, value: Mapping[str, str]) -> Rectangle:
@@ -84,7 +84,7 @@ class _Page:
         left, low, right, high = _numbers(value["bb"])
         return Rectangle(*self.point(left, high), round(right - left, 1), round(high - low, 1))
 
-    def curve(self, text: str) -> tuple[Point, ...]:
+    def curve(self, text: str) -> tuple[Coordinates, ...]:
         """Read `e,TIP START C1 C2 P ...`; the tip is there only with an arrow head."""
         points = [self.point(*_numbers(part)) for part in text.split()]
         return tuple(points)

@@ -34,7 +34,7 @@ def stem(title: str) -> str:
     return _DIGITS.sub("#", title)
 
 
-Shares = Mapping[str, float]
+BoxShares = Mapping[str, float]
 """Parts that instructions have in the time of their module, by their names."""
 
 
@@ -42,9 +42,9 @@ Shares = Mapping[str, float]
 class Known:
     """What is known of the instructions of a module besides their lines."""
 
-    cost: Shares = field(default_factory=dict)
+    cost: BoxShares = field(default_factory=dict)
     """Of the estimated time."""
-    time: Shares = field(default_factory=dict)
+    time: BoxShares = field(default_factory=dict)
     """Of the measured time of all runs, with what ran inside of each; only of those that ran."""
 
 

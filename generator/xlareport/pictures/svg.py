@@ -12,7 +12,7 @@ from functools import lru_cache
 from html import escape
 
 from xlareport.pictures.drawing import LEAVES, Arrow, Box, Drawing, Group
-from xlareport.pictures.layout import Layout, Point, Rectangle
+from xlareport.pictures.layout import Coordinates, Layout, Rectangle
 from xlareport.pictures.legend import LegendEntry, legend, sign
 from xlareport.pictures.metrics import (
     BAR_HEIGHT,
@@ -109,7 +109,7 @@ def _sign(state: str, x: float, y: float) -> str:
     )
 
 
-def _arrow(edge: Arrow, curve: tuple[Point, ...]) -> str:
+def _arrow(edge: Arrow, curve: tuple[Coordinates, ...]) -> str:
     """Return the path of an arrow, its head drawn with it, and its label."""
     classes = " ".join(
         f"{prefix}-{name}"
@@ -135,11 +135,11 @@ def _arrow(edge: Arrow, curve: tuple[Point, ...]) -> str:
     return f'{element}<text class="small" x="{number(x)}" y="{number(y)}">{text(edge.label)}</text>'
 
 
-def _point(point: Point) -> str:
+def _point(point: Coordinates) -> str:
     return f"{number(point[0])} {number(point[1])}"
 
 
-def _direction(curve: tuple[Point, ...]) -> float:
+def _direction(curve: tuple[Coordinates, ...]) -> float:
     """Return the angle in which the curve arrives, in radians."""
     tip_x, tip_y = curve[-1]
     away = [point for point in curve if math.dist(point, curve[-1]) > 1]

@@ -21,7 +21,7 @@ _TRAILING = re.compile(r"loc\((#loc\d{0,9})\)$")
 _LONGEST = 2_000
 """Characters of an operation that are kept: constants can be whole tables."""
 _DEEPEST = 400
-Frame = tuple[str, int]
+StackEntry = tuple[str, int]
 """(file, line)."""
 
 
@@ -33,7 +33,7 @@ class StablehloOperation:
     """Without its location; cut where it is very long."""
     line: int
     """In the file, counted from 1."""
-    frames: tuple[Frame, ...]
+    frames: tuple[StackEntry, ...]
     """Innermost first; empty where it has no known location."""
 
 
@@ -68,16 +68,16 @@ class _Stacks:
 
     def __init__(self, written: Mapping[str, str]) -> None:
         self._written = written
-        self._known: dict[str, tuple[Frame, ...]] = {}
-        self._places: dict[str, Frame | Sequence[str]] = {}
+        self._known: dict[str, tuple[StackEntry, ...]] = {}
+        self._places: dict[str, StackEntry | Sequence[str]] = {}
 
-    def frames(self, name: str) -> tuple[Frame, ...]:
+    def frames(self, name: str) -> tuple[StackEntry, ...]:
         """Return the places behind a location, innermost first."""
         if name not in self._known:
             self._known[name] = tuple(self._walked(name))
         return self._known[name]
 
-    def _walked(self, name: str) -> Iterator[Frame]:
+    def _walked(self, name: str) -> Iterator[StackEntry]:
         """Walk from location to location, each once: what refers to itself ends."""
         for location in islice(reachable([name], self._referred), _DEEPEST):
             place = self._place(location)
@@ -88,7 +88,7 @@ class _Stacks:
         place = self._place(name)
         return () if isinstance(place, tuple) else place
 
-    def _place(self, name: str) -> Frame | Sequence[str]:
+    def _place(self, name: str) -> StackEntry | Sequence[str]:
         """Return where a location is, or the names of others."""
         if name not in self._places:
             text = self._written.get(name, "")

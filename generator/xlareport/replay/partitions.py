@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.cost.partitions import is_partitioned
 from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
-from xlareport.analysis.shardings.moved import Box, device_boxes
+from xlareport.analysis.shardings.moved import IndexBounds, device_boxes
 from xlareport.analysis.shardings.partitioning import find_partitioning
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import Shape
@@ -98,7 +98,7 @@ def _placed(
     return ValuePlacement(dimensions, tuple(boxes[device] for device in range(devices)))
 
 
-def _largest(boxes: Sequence[Box], rank: int) -> Iterator[int]:
+def _largest(boxes: Sequence[IndexBounds], rank: int) -> Iterator[int]:
     for place in range(rank):
         yield max(box[place][1] - box[place][0] for box in boxes)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from xlareport.analysis.shardings.moved import Box
+from xlareport.analysis.shardings.moved import IndexBounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +11,7 @@ class ValuePlacement:
 
     dimensions: tuple[int, ...]
     """Of the whole array."""
-    boxes: tuple[Box, ...]
+    boxes: tuple[IndexBounds, ...]
     """By device."""
 
 

@@ -17,7 +17,7 @@ LARGEST = 1 << 31
 """Bytes of a text that is given back; what is larger is not read either."""
 _NEW = 0
 
-Runs = list[int]
+LineRuns = list[int]
 """Of a block: `0, N` for N new lines, or `AGE + 1, SHIFT, N` for N lines copied from the block AGE
 blocks ago (0: itself), SHIFT lines after the last one copied from there; where none was, after as
 many lines as this block has. Of a text: `0, N` for N new blocks, `1, START, N` for N blocks copied
@@ -34,7 +34,7 @@ class Chunk:
 
     lines: list[str] = field(default_factory=list)
     """Bytes that are not UTF-8 are lone surrogates, as Python's `surrogateescape` writes them."""
-    blocks: list[Runs] = field(default_factory=list)
+    blocks: list[LineRuns] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ class TextStore:
         self.chunks[-1].lines += [line.decode("utf-8", "surrogateescape") for line in fresh]
         return result
 
-    def _block_runs(self, members: list[int], number: int, fresh: int) -> Runs:
-        runs: Runs = []
+    def _block_runs(self, members: list[int], number: int, fresh: int) -> LineRuns:
+        runs: LineRuns = []
         ends: dict[int, int] = {}
         at = 0
         while at < len(members):
@@ -118,10 +118,10 @@ class TextStore:
         return runs
 
 
-def _text_runs(blocks: Sequence[int], former: Sequence[int], known: int) -> Runs:
+def _text_runs(blocks: Sequence[int], former: Sequence[int], known: int) -> LineRuns:
     """Return the blocks of a text; those from `known` on are new."""
     places = {number: place for place, number in enumerate(former)}
-    runs: Runs = []
+    runs: LineRuns = []
     at = 0
     while at < len(blocks):
         start = places.get(blocks[at])
@@ -220,7 +220,7 @@ def _restored_blocks(chunks: Sequence[Chunk]) -> list[list[bytes]]:
     return blocks
 
 
-def _block_parts(runs: Runs) -> Iterator[tuple[int, int, int]]:
+def _block_parts(runs: LineRuns) -> Iterator[tuple[int, int, int]]:
     numbers = iter(runs)
     for kind in numbers:
         shift = 0 if kind == _NEW else next(numbers, 0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.graph import Frame, Node, Operand, opened_root
+from xlareport.analysis.matching.graph import Frame, Node, NodeElement, opened_root
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.values import UNKNOWN
@@ -19,7 +19,7 @@ def inlined(search: Search) -> None:
                 _Once(search, holder, body, start).pair()
 
 
-def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, Operand]]:
+def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, NodeElement]]:
     """Yield the frame of each computation that a loop or conditional calls, and its operand."""
     graph = search.before.graph
     operands = graph.operands(holder)
@@ -38,7 +38,7 @@ def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, Operand]]:
 class _Once:
     """Values of an inlined body, computed with the initial operand in place of its parameter."""
 
-    def __init__(self, search: Search, holder: Node, body: Frame, start: Operand) -> None:
+    def __init__(self, search: Search, holder: Node, body: Frame, start: NodeElement) -> None:
         self._search = search
         self._holder = holder
         self._body = body
@@ -81,7 +81,7 @@ class _Once:
             return
         self._search.inlined.setdefault(self._holder, []).append(other)
 
-    def _value(self, operand: Operand) -> int:
+    def _value(self, operand: NodeElement) -> int:
         node, path = operand
         values = self._search.before.values
         if node.frame is not self._body:
@@ -90,7 +90,7 @@ class _Once:
             return UNKNOWN if path else self._tokens.get(node, UNKNOWN)
         return self._started((self._start[0], (*self._start[1], *path)))
 
-    def _started(self, operand: Operand) -> int:
+    def _started(self, operand: NodeElement) -> int:
         """Return the value number of a tuple element that the body's parameter has initially."""
         node, path = operand
         before = self._search.before

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.graph import Node, Operand
+from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -40,7 +40,7 @@ def _pairs(search: Search, node: Node) -> Iterator[tuple[Hashable, tuple[Node, N
                 yield (node.frame.number, values), (node, inner)
 
 
-def _values(side: Side, operands: tuple[Operand, ...]) -> Iterator[int]:
+def _values(side: Side, operands: tuple[NodeElement, ...]) -> Iterator[int]:
     """Yield the value numbers of operands, before broadcasts: a clamp broadcasts scalars itself."""
     for operand, _ in operands:
         node = operand

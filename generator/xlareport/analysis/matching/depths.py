@@ -6,7 +6,7 @@ from itertools import chain
 
 from xlareport.analysis.matching.facts import callees_of
 from xlareport.analysis.matching.families import family_of, is_bundle
-from xlareport.analysis.matching.graph import Graph, Node, Operand, opened_root
+from xlareport.analysis.matching.graph import Graph, Node, NodeElement, opened_root
 
 _LONGEST_CHAIN = 100
 """Barriers behind barriers that are seen through."""
@@ -110,7 +110,7 @@ def _sources(graph: Graph, node: Node) -> Iterator[Node]:
         yield opened
 
 
-def _behind_barriers(graph: Graph, operand: Operand) -> Node:
+def _behind_barriers(graph: Graph, operand: NodeElement) -> Node:
     node, path = operand
     for _ in range(_LONGEST_CHAIN):
         operands = graph.operands(node)

@@ -45,7 +45,7 @@ class Node:
     partner: "Node | None" = None
 
 
-Operand = tuple[Node, tuple[int, ...]]
+NodeElement = tuple[Node, tuple[int, ...]]
 """A node, and the tuple elements to take from its result."""
 
 
@@ -201,14 +201,14 @@ class Graph:
         """Return the names of the instructions that call a computation."""
         return [call.instruction.name for _, call in self.call_sites(computation)]
 
-    def operands(self, node: Node) -> tuple[Operand, ...]:
+    def operands(self, node: Node) -> tuple[NodeElement, ...]:
         """Return the operands of a node, seen through calls, fusions, tuples and parameters."""
         if node.operands is None:
             result = [self.resolve(node.frame, name) for name in node.instruction.operands]
             node.operands = tuple([item for item in result if item is not None])
         return node.operands
 
-    def resolve(self, frame: Frame, operand: str) -> Operand | None:
+    def resolve(self, frame: Frame, operand: str) -> NodeElement | None:
         """Return the node and tuple path of an operand; None if the name is unknown."""
         name, _, element = operand.partition("#")
         line = frame.computation.by_name.get(name)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.elements import kept_elements
 from xlareport.analysis.matching.families import family_of, is_mark
-from xlareport.analysis.matching.graph import Node, Operand
+from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.halves import START, dones_of, is_done, start_of
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pieces import piece_of, slices_of
@@ -59,7 +59,7 @@ def _join_collectives(search: Search, whole: Node) -> None:
             search.extend(known[0], whole)
 
 
-def _pieces(side: Side, whole: Node) -> list[Operand]:
+def _pieces(side: Side, whole: Node) -> list[NodeElement]:
     """Return the values that a collective sends: its operands, or the pieces of its only one."""
     start = start_of(side, whole.frame) if whole.frame.caller is None else None
     operands = side.graph.operands(whole if start is None else start)
@@ -70,7 +70,7 @@ def _pieces(side: Side, whole: Node) -> list[Operand]:
     return list(side.graph.operands(node)) if joins else []
 
 
-def _moved(side: Side, operand: Operand) -> Operand:
+def _moved(side: Side, operand: NodeElement) -> NodeElement:
     """Return the operand behind a chain of unpaired data movement."""
     for _ in range(_MOST_MOVES):
         node, path = operand
@@ -82,7 +82,7 @@ def _moved(side: Side, operand: Operand) -> Operand:
     return operand
 
 
-def _sent_before(search: Search, piece: Operand, opcode: str, whole: Node) -> Node | None:
+def _sent_before(search: Search, piece: NodeElement, opcode: str, whole: Node) -> Node | None:
     """Return the only old collective that sent the value of a piece; None if it is ambiguous."""
     node, path = _moved(search.after, piece)
     source = _before(search, node)

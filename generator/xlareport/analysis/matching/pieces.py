@@ -6,7 +6,7 @@ A slice that extracts exactly one operand has its value, whatever is in between.
 import re
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.graph import Node, Operand
+from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.side import Side
 
@@ -18,7 +18,7 @@ _MOST_READERS = 200
 _RANGE = re.compile(r"\[(\d{1,18}):(\d{1,18})(?::1)?\]")
 
 
-def piece_of(side: Side, part: Node) -> Operand | None:
+def piece_of(side: Side, part: Node) -> NodeElement | None:
     """Return the operand of a concatenation of which a slice takes all; None where none is."""
     operands = side.graph.operands(part) if part.instruction.opcode == "slice" else ()
     for _ in range(_MOST_BETWEEN):
@@ -51,7 +51,7 @@ _Place = tuple[tuple[int, int], ...]
 """First element and end (exclusive) of each dimension."""
 
 
-def _pieces(side: Side, join: Node) -> Iterator[tuple[Operand, _Place]]:
+def _pieces(side: Side, join: Node) -> Iterator[tuple[NodeElement, _Place]]:
     """Yield the operands of a concatenation with the places of their elements in the result."""
     sizes = join.instruction.shape.dimensions
     along = join.instruction.attributes.get("dimensions", "").strip("{}")

@@ -6,7 +6,7 @@ convolution, or split it; it still multiplies the same values, moved differently
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.graph import Node, Operand, opened_root
+from xlareport.analysis.matching.graph import Node, NodeElement, opened_root
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.nodes import is_free, read_at, same_shape
@@ -116,7 +116,7 @@ class _Essence:
             self._values[node] = self._side.values.value_of(node)
         return self._values[node]
 
-    def _moved(self, node: Node) -> Operand | None:
+    def _moved(self, node: Node) -> NodeElement | None:
         """Return the operand of a move or of the sum of a split dot; None for other nodes."""
         opcode = node.instruction.opcode
         if opcode not in self._moves and opcode != "reduce":
@@ -144,7 +144,7 @@ class _Essence:
             )
         return ("work", _action(node), *(self._read(operand) for operand in operands))
 
-    def _read(self, operand: Operand) -> int:
+    def _read(self, operand: NodeElement) -> int:
         node, path = operand
         value = self.of(node)
         if not path or _kind(node) == "product":

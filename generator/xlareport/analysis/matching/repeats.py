@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.graph import Graph, Node, Operand, opened_root
+from xlareport.analysis.matching.graph import Graph, Node, NodeElement, opened_root
 from xlareport.analysis.matching.values import Values
 
 _ONE_OF_A_KIND = frozenset(
@@ -32,7 +32,7 @@ def own_values(graph: Graph, values: Values) -> Mapping[Node, Hashable]:
     numbers: dict[Hashable, int] = {}
     known: dict[Node, int] = {}
 
-    def of(operand: Operand) -> int:
+    def of(operand: NodeElement) -> int:
         node, path = operand
         number = known.get(node)
         if number is None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator
 
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.graph import Graph, Node, Operand
+from xlareport.analysis.matching.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.moved_copies import is_done_again
 from xlareport.analysis.matching.nodes import (
@@ -112,7 +112,7 @@ class _Spread:
 
     def _operands(
         self, before: Node, after: Node
-    ) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
+    ) -> tuple[tuple[NodeElement, ...], tuple[NodeElement, ...]]:
         graphs = self._search.before.graph, self._search.after.graph
         return graphs[0].operands(before), graphs[1].operands(after)
 
@@ -202,7 +202,7 @@ class _Spread:
         moves = (other, *_sources(after.graph, other))
         return bool(read) and any(after.values.read(move) == read for move in moves)
 
-    def _behind_collectives(self, node: Node, operand: Operand) -> Node | None:
+    def _behind_collectives(self, node: Node, operand: NodeElement) -> Node | None:
         """Return the like of a node that collectives, which a pass inserted, send to its user."""
         sent = False
         for other in _sent(self._search.after, operand):
@@ -285,7 +285,7 @@ def _same_count(node: Node, other: Node) -> bool:
     return count is not None and count == other.instruction.shape.element_count
 
 
-def _sent(side: Side, operand: Operand) -> Iterator[Node]:
+def _sent(side: Side, operand: NodeElement) -> Iterator[Node]:
     """Yield an operand, then the operands behind free moves and collectives in a row."""
     node, path = operand
     for _ in range(_MOST_SENDINGS):

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.graph import Node, Operand
+from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.search import Search
@@ -38,7 +38,7 @@ def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
             yield tuple(sorted(_value(side, operand) for operand in operands)), node
 
 
-def _value(side: Side, operand: Operand) -> int:
+def _value(side: Side, operand: NodeElement) -> int:
     """Return the value that moves of data hand to an operand."""
     node, path = operand
     for _ in range(_MOST_MOVES):

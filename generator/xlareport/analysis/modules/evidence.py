@@ -225,10 +225,10 @@ def _by_text(summary: ModuleSummary, most: Most) -> Evidence:
     return Evidence(words, 4, share)
 
 
-Piece = Callable[[ModuleSummary, Most], Evidence]
+EvidenceRule = Callable[[ModuleSummary, Most], Evidence]
 """Looks at a module, beside the most of all modules, for one reason."""
 
-PIECES: tuple[Piece, ...] = (
+PIECES: tuple[EvidenceRule, ...] = (
     _by_work,
     _by_open_loop,
     _by_matrices,

@@ -17,7 +17,7 @@ _MOST_TWINS = 4
 """Modules of a column that are known to be the same program and are yet parsed to be compared."""
 _MOST = 1_000
 """Modules that are compared; further ones are not."""
-Compared = tuple[Mapping[str, RankDifference], tuple[Problem, ...]]
+RankComparison = tuple[Mapping[str, RankDifference], tuple[Problem, ...]]
 
 
 def compare_ranks(
@@ -26,7 +26,7 @@ def compare_ranks(
     modules: Sequence[ModuleFiles],
     workers: Workers,
     originals: Mapping[str, str],
-) -> Compared:
+) -> RankComparison:
     """Return, by its key, where each module differs from that of most ranks, and what failed.
 
     `modules` are the files of the summaries, in their order.

@@ -12,7 +12,7 @@ _MOVES = frozenset({"reshape", "bitcast", "transpose", "slice", "pad", "all-gath
 """What a gather is put together with; `copy` is a value of the program, as a constraint is."""
 _COPIES = frozenset({"copy", "copy-start", "copy-done"})
 _FARTHEST = 200
-PlacedInstruction = tuple[Computation, Instruction]
+LocatedInstruction = tuple[Computation, Instruction]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class DataFlow:
     module: HloModule
 
     @cached_property
-    def _fusions(self) -> Mapping[str, PlacedInstruction]:
+    def _fusions(self) -> Mapping[str, LocatedInstruction]:
         """The fusion that runs a computation; the last of several."""
         return {
             called: (computation, instruction)
@@ -32,14 +32,14 @@ class DataFlow:
             for _, called in instruction.called
         }
 
-    def operand(self, place: PlacedInstruction, number: int) -> PlacedInstruction | None:
+    def operand(self, place: LocatedInstruction, number: int) -> LocatedInstruction | None:
         """Return where an operand is made; None where it is not known."""
         computation, instruction = place
         names = instruction.operand_names
         producer = computation.by_name.get(names[number]) if number < len(names) else None
         return self._outside((computation, producer)) if producer is not None else None
 
-    def _outside(self, place: PlacedInstruction) -> PlacedInstruction:
+    def _outside(self, place: LocatedInstruction) -> LocatedInstruction:
         """Lead a parameter of a fusion to the operand that it represents."""
         for _ in range(_FARTHEST):
             computation, instruction = place
@@ -54,7 +54,9 @@ class DataFlow:
             place = fusion[0], producer
         return place
 
-    def through_moves(self, place: PlacedInstruction, *, copies: bool = False) -> PlacedInstruction:
+    def through_moves(
+        self, place: LocatedInstruction, *, copies: bool = False
+    ) -> LocatedInstruction:
         """Follow a value back to what made it, past what only moves its elements, copies too."""
         passed = _MOVES | _COPIES if copies else _MOVES
         for _ in range(_FARTHEST):
@@ -69,14 +71,14 @@ class DataFlow:
             place = before
         return place
 
-    def depends_on(self, place: PlacedInstruction, opcode: str) -> bool:
+    def depends_on(self, place: LocatedInstruction, opcode: str) -> bool:
         """Return whether a value depends on an instruction of an opcode, as far as is read."""
         return any(instruction.opcode == opcode for _, instruction in self._behind(place))
 
-    def _behind(self, start: PlacedInstruction) -> Iterator[PlacedInstruction]:
+    def _behind(self, start: LocatedInstruction) -> Iterator[LocatedInstruction]:
         return islice(reachable([start], self._sources), _FARTHEST)
 
-    def _sources(self, place: PlacedInstruction) -> Iterator[PlacedInstruction]:
+    def _sources(self, place: LocatedInstruction) -> Iterator[LocatedInstruction]:
         """Yield the operands of a place and the roots of what it fuses."""
         for number in range(len(place[1].operands)):
             operand = self.operand(place, number)
@@ -84,7 +86,7 @@ class DataFlow:
                 yield operand
         yield from self._inside(place)
 
-    def _inside(self, place: PlacedInstruction) -> Iterator[PlacedInstruction]:
+    def _inside(self, place: LocatedInstruction) -> Iterator[LocatedInstruction]:
         if place[1].opcode != "fusion":
             return
         for _, called in place[1].called:

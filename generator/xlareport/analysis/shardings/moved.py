@@ -6,7 +6,7 @@ from math import prod
 from xlareport.hlo.shardings.sharding import Sharding, ShardingKind, Tile, tiles_of_devices
 
 MOST_DEVICES = 4096
-Box = tuple[tuple[int, int], ...]
+IndexBounds = tuple[tuple[int, int], ...]
 """First and last but one index along each dimension."""
 
 
@@ -29,7 +29,7 @@ def count_received(
 
 def device_boxes(
     sharding: Sharding, dimensions: Sequence[int], devices: int
-) -> dict[int, Box] | None:
+) -> dict[int, IndexBounds] | None:
     """Return which part of the array each device holds; None where that is not known."""
     whole = tuple((0, size) for size in dimensions)
     if devices > MOST_DEVICES:
@@ -50,7 +50,7 @@ def device_boxes(
     return {device: _box(tile, sharding.tiles, dimensions) for device, tile in tiles.items()}
 
 
-def _box(tile: Tile, tiles: Sequence[int], dimensions: Sequence[int]) -> Box:
+def _box(tile: Tile, tiles: Sequence[int], dimensions: Sequence[int]) -> IndexBounds:
     """Return a part: equal ones as large as the first, the last may be less."""
     result = []
     for number, count, size in zip(tile, tiles, dimensions, strict=True):
@@ -59,12 +59,12 @@ def _box(tile: Tile, tiles: Sequence[int], dimensions: Sequence[int]) -> Box:
     return tuple(result)
 
 
-def _overlap(first: Box, second: Box) -> Box:
+def _overlap(first: IndexBounds, second: IndexBounds) -> IndexBounds:
     return tuple(
         (max(begin, start), min(end, stop))
         for (begin, end), (start, stop) in zip(first, second, strict=True)
     )
 
 
-def _size(box: Box) -> int:
+def _size(box: IndexBounds) -> int:
     return prod(max(0, end - begin) for begin, end in box)

@@ -11,7 +11,7 @@ from itertools import islice
 from math import prod
 
 from xlareport.analysis.cost.wire import group_size, read_partition_count
-from xlareport.analysis.shardings.dataflow import DataFlow, PlacedInstruction
+from xlareport.analysis.shardings.dataflow import DataFlow, LocatedInstruction
 from xlareport.analysis.shardings.partitioning import Partitioning
 from xlareport.analysis.source.locations import place_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -83,7 +83,7 @@ def find_rematerializations(
     return tuple(islice((result for result in value if result is not None), MOST))
 
 
-def _slices(module: HloModule) -> Iterator[PlacedInstruction]:
+def _slices(module: HloModule) -> Iterator[LocatedInstruction]:
     for computation in module.computations:
         for instruction in computation.instructions:
             if instruction.opcode == "dynamic-slice":
@@ -99,7 +99,7 @@ class _Search:
     is_fresh: bool
     """Whether the partitioner's own result is looked at."""
 
-    def rematerialization(self, place: PlacedInstruction) -> Rematerialization | None:
+    def rematerialization(self, place: LocatedInstruction) -> Rematerialization | None:
         """Return what a slice is a part of, if that is gathered whole only to be cut again."""
         value = _rematerialization(self.flow, place, self.before, copies=not self.is_fresh)
         if value is None or self.is_fresh:
@@ -116,7 +116,7 @@ class _Search:
 
 
 def _rematerialization(
-    flow: DataFlow, place: PlacedInstruction, before: HloModule, *, copies: bool
+    flow: DataFlow, place: LocatedInstruction, before: HloModule, *, copies: bool
 ) -> Rematerialization | None:
     gathers = _gathers(flow, place, copies=copies)
     value = flow.operand(gathers[0], 0) if gathers and _by_partition(flow, place) else None
@@ -174,10 +174,10 @@ def _is_asked_for(before: HloModule, whole: Dimensions) -> bool:
 
 
 def _gathers(
-    flow: DataFlow, place: PlacedInstruction, *, copies: bool
-) -> Sequence[PlacedInstruction]:
+    flow: DataFlow, place: LocatedInstruction, *, copies: bool
+) -> Sequence[LocatedInstruction]:
     """Return the all-gathers that make what is sliced, the first of them first."""
-    result: list[PlacedInstruction] = []
+    result: list[LocatedInstruction] = []
     before = flow.operand(place, 0)
     while before is not None and len(result) < _CHAIN:
         # A layout pass may copy between two gathers; a copy behind the last is the program's.
@@ -191,23 +191,23 @@ def _gathers(
     return result[::-1]
 
 
-def _has_sizes(value: PlacedInstruction | None, other: PlacedInstruction) -> bool:
+def _has_sizes(value: LocatedInstruction | None, other: LocatedInstruction) -> bool:
     """Return whether a value has the sizes of another one, in any order; those of 1 aside."""
     return value is not None and sorted(_sizes(value)) == sorted(_sizes(other))
 
 
-def _sizes(value: PlacedInstruction) -> list[int]:
+def _sizes(value: LocatedInstruction) -> list[int]:
     return [size or 0 for size in value[1].shape.dimensions if size != 1]
 
 
-def _by_partition(flow: DataFlow, place: PlacedInstruction) -> bool:
+def _by_partition(flow: DataFlow, place: LocatedInstruction) -> bool:
     """Return whether each device slices at an offset of its own."""
     offsets = (flow.operand(place, number) for number in range(1, len(place[1].operands)))
     return any(offset and flow.depends_on(offset, "partition-id") for offset in offsets)
 
 
 def _shapes(
-    flow: DataFlow, place: PlacedInstruction, gather: PlacedInstruction
+    flow: DataFlow, place: LocatedInstruction, gather: LocatedInstruction
 ) -> Sequence[Dimensions]:
     """Return the dimensions of a value from the slice back to the gather, where ranks agree.
 

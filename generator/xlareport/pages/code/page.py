@@ -12,7 +12,6 @@ from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
 from xlareport.analysis.modules.summarize import find_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
-from xlareport.pages.kernels.panel import Facts
 from xlareport.pages.rendering.environment import visible
 from xlareport.pages.tables import PartPage
 from xlareport.readers.fusion_decisions import FusionDecision
@@ -173,7 +172,7 @@ def code_payloads(
     module: HloModule,
     files: CodeFiles,
     kept: AbstractSet[str],
-    kernels: Mapping[tuple[str, str], Facts],
+    kernels: Mapping[tuple[str, str], PanelRows],
 ) -> Iterator[Payload]:
     """Yield the page's data: the index, and the chunks of texts that it loads on demand.
 

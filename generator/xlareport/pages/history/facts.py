@@ -23,7 +23,7 @@ _MOST_PAIRS = 4
 _MOST_BUFFERS = 4
 """Of one instruction that are listed."""
 
-Fact = tuple[str, ...]
+EventFact = tuple[str, ...]
 """Title, sentence, address of the part with more, grade, and a longer text to fold, where any."""
 
 
@@ -32,7 +32,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
     module, analysis = analyzed.module, analyzed.analysis
     if module.final is None:
         return
-    facts: dict[str, list[Fact]] = defaultdict(list)
+    facts: dict[str, list[EventFact]] = defaultdict(list)
     backend = analysis.summary.origin.backend
     for name, fact in (
         *_reasons(analysis.collectives),
@@ -59,7 +59,7 @@ def fusion_words(backend: str | None, *, has_decisions: bool) -> str:
     return f"Why it was not fused with its consumers is not known: {reason}"
 
 
-def _reasons(report: CollectivesReport | None) -> Iterator[tuple[str, Fact]]:
+def _reasons(report: CollectivesReport | None) -> Iterator[tuple[str, EventFact]]:
     """Yield why each collective is there and what it takes, at every part of it."""
     for row in report.rows if report else ():
         collective = row.collective
@@ -101,7 +101,7 @@ def _sent(row: CollectiveRow) -> str:
     return f"{sent}; {modeled} modeled{seen}. Not measured."
 
 
-def _buffers(memory: MemoryReport | None, backend: str | None) -> Iterator[tuple[str, Fact]]:
+def _buffers(memory: MemoryReport | None, backend: str | None) -> Iterator[tuple[str, EventFact]]:
     """Yield size, life and allocation of the values that the page on memory lists."""
     rows: dict[str, dict[tuple[int, ...], ValueRow]] = defaultdict(dict)
     if memory is None:
@@ -126,7 +126,9 @@ def _buffer(row: ValueRow, backend: str | None, chip: str) -> str:
     return f"{units.byte_size(row.size)}{index}{held}{f'; {life}' if life else ''}{peak}."
 
 
-def _unfused(module: HloModule, decisions: Sequence[FusionDecision]) -> Iterator[tuple[str, Fact]]:
+def _unfused(
+    module: HloModule, decisions: Sequence[FusionDecision]
+) -> Iterator[tuple[str, EventFact]]:
     """Yield at the producer and at the consumer why the GPU compiler did not fuse both."""
     pairs = list_unfused_finally(module, decisions)
     for own, other, verb in (

@@ -9,11 +9,11 @@ from xlareport.runtime import units
 
 _MOST = 10
 """Kernels of one instruction of which the panel has figures; the table has all."""
-Facts = list[list[str]]
+PanelRows = list[list[str]]
 """Rows of (what, figure)."""
 
 
-def kernel_facts(kernels: ModuleKernels | None) -> Mapping[tuple[str, str], Facts]:
+def kernel_facts(kernels: ModuleKernels | None) -> Mapping[tuple[str, str], PanelRows]:
     """Return the figures of kernels by the (computation, instruction) that launches them."""
     own: dict[tuple[str, str], list[KernelRecord]] = defaultdict(list)
     for kernel in kernels.kernels if kernels else ():

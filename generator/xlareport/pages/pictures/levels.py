@@ -32,7 +32,7 @@ from xlareport.pages.pictures.graph import fitting, short
 from xlareport.pictures.boxes import lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
-from xlareport.pictures.layout import Layout, Point, Rectangle
+from xlareport.pictures.layout import Coordinates, Layout, Rectangle
 from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.levels import LevelPicture, ModulePictures, all_levels, whereabouts
 from xlareport.pictures.scales import limits
@@ -150,7 +150,7 @@ def _corners(box: Rectangle) -> list[int]:
     return [round(box.x), round(box.y), round(box.width), round(box.height)]
 
 
-def _steps(curve: Iterable[Point]) -> list[int]:
+def _steps(curve: Iterable[Coordinates]) -> list[int]:
     """Return the start of a curve and its steps, x and y in turn."""
     steps: list[int] = []
     x = y = 0

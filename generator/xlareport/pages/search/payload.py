@@ -28,7 +28,7 @@ LONGEST = 1_000
 _SCOPES = 40
 _SCOPE_DEPTH = 2
 
-Span = tuple[int, int]
+SnapshotSpan = tuple[int, int]
 """Numbers of the first and of the last snapshot in which something is."""
 
 
@@ -48,17 +48,17 @@ class Touched:
 class SearchIndex:
     """Everything that a module can be searched for, with where it is."""
 
-    instructions: dict[str, Span] = field(default_factory=dict)
+    instructions: dict[str, SnapshotSpan] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     """The last opcode of each instruction."""
-    computations: dict[str, Span] = field(default_factory=dict)
-    opcodes: dict[str, Span] = field(default_factory=dict)
+    computations: dict[str, SnapshotSpan] = field(default_factory=dict)
+    opcodes: dict[str, SnapshotSpan] = field(default_factory=dict)
     """Operations too, such as `all-reduce` where it is only written as a start and an end."""
     forms: dict[str, list[str]] = field(default_factory=dict)
     """The opcodes of an operation that are not of its name, as they are written."""
-    op_names: dict[str, Span] = field(default_factory=dict)
-    shapes: dict[str, Span] = field(default_factory=dict)
-    sources: dict[str, Span] = field(default_factory=dict)
+    op_names: dict[str, SnapshotSpan] = field(default_factory=dict)
+    shapes: dict[str, SnapshotSpan] = field(default_factory=dict)
+    sources: dict[str, SnapshotSpan] = field(default_factory=dict)
 
     def scopes(self) -> tuple[str, ...]:
         """Return the outermost scopes of the framework's ops, those of most ops first."""
@@ -105,7 +105,7 @@ def search_index(modules: Sequence[HloModule]) -> SearchIndex:
     computations = _computations(modules)
     for computation, span in computations.items():
         _widen(search_index.computations, computation.name, span)
-    origins: dict[str, tuple[Span, Instruction, HloModule]] = {}
+    origins: dict[str, tuple[SnapshotSpan, Instruction, HloModule]] = {}
     for instruction, span in _instructions(computations).items():
         _add(search_index, instruction, span)
         if instruction.attributes_text:
@@ -118,7 +118,7 @@ def search_index(modules: Sequence[HloModule]) -> SearchIndex:
     return search_index
 
 
-def _add_operations(index: SearchIndex, computations: Mapping[Computation, Span]) -> None:
+def _add_operations(index: SearchIndex, computations: Mapping[Computation, SnapshotSpan]) -> None:
     """Add what is found by the operation that it is a form of: `all-reduce-start`."""
     for operation, forms in forms_in(computations).items():
         index.forms[operation] = sorted(forms)
@@ -127,9 +127,9 @@ def _add_operations(index: SearchIndex, computations: Mapping[Computation, Span]
                 _widen(index.opcodes, operation, computations[computation])
 
 
-def _computations(modules: Sequence[HloModule]) -> dict[Computation, Span]:
+def _computations(modules: Sequence[HloModule]) -> dict[Computation, SnapshotSpan]:
     """Return each distinct computation with its span."""
-    spans: dict[Computation, Span] = {}
+    spans: dict[Computation, SnapshotSpan] = {}
     for number, module in enumerate(modules):
         for computation in module.computations:
             first, _ = spans.get(computation, (number, number))
@@ -137,9 +137,11 @@ def _computations(modules: Sequence[HloModule]) -> dict[Computation, Span]:
     return spans
 
 
-def _instructions(computations: Mapping[Computation, Span]) -> dict[Instruction, Span]:
+def _instructions(
+    computations: Mapping[Computation, SnapshotSpan],
+) -> dict[Instruction, SnapshotSpan]:
     """Return each distinct instruction with its span."""
-    spans: dict[Instruction, Span] = {}
+    spans: dict[Instruction, SnapshotSpan] = {}
     for computation, span in computations.items():
         for instruction in computation.instructions:
             known = spans.get(instruction)
@@ -147,7 +149,7 @@ def _instructions(computations: Mapping[Computation, Span]) -> dict[Instruction,
     return spans
 
 
-def _add(index: SearchIndex, instruction: Instruction, span: Span) -> None:
+def _add(index: SearchIndex, instruction: Instruction, span: SnapshotSpan) -> None:
     _widen(index.instructions, instruction.name, span)
     if (
         instruction.name in index.instructions
@@ -159,7 +161,7 @@ def _add(index: SearchIndex, instruction: Instruction, span: Span) -> None:
 
 
 def _add_origin(
-    index: SearchIndex, instruction: Instruction, span: Span, module: HloModule
+    index: SearchIndex, instruction: Instruction, span: SnapshotSpan, module: HloModule
 ) -> None:
     """Add the framework's op and the line of source; the module knows the stack frames."""
     _widen(index.op_names, instruction.metadata.op_name, span)
@@ -168,11 +170,11 @@ def _add_origin(
         _widen(index.sources, place.text, span)
 
 
-def _joined(value: Span, other: Span) -> Span:
+def _joined(value: SnapshotSpan, other: SnapshotSpan) -> SnapshotSpan:
     return min(value[0], other[0]), max(value[1], other[1])
 
 
-def _widen(spans: dict[str, Span], value: str, span: Span) -> None:
+def _widen(spans: dict[str, SnapshotSpan], value: str, span: SnapshotSpan) -> None:
     """Remember that a value is in a span as well; what is empty or too long is passed over."""
     if value and len(value) <= LONGEST:
         known = spans.get(value)
@@ -267,7 +269,9 @@ def _parted(name: str) -> tuple[str, int]:
     return name, -1
 
 
-def _named(names: Sequence[str], value: Mapping[str, Span], spans: Interned) -> dict[str, Any]:
+def _named(
+    names: Sequence[str], value: Mapping[str, SnapshotSpan], spans: Interned
+) -> dict[str, Any]:
     """Write names as stems, how many names each has, and distances between their numbers."""
     stems: dict[str, int] = {}
     numbers: list[int] = []
@@ -287,7 +291,7 @@ def _named(names: Sequence[str], value: Mapping[str, Span], spans: Interned) -> 
     }
 
 
-def _listed(places: Mapping[str, Span], spans: Interned) -> dict[str, Any]:
+def _listed(places: Mapping[str, SnapshotSpan], spans: Interned) -> dict[str, Any]:
     values = _first(sorted(places))
     return {"values": values, "spans": [spans.number(places[value]) for value in values]}
 

@@ -7,13 +7,13 @@ from xlareport.analysis.passes.times import StepTime
 from xlareport.analysis.steps.effect import StepEffect
 from xlareport.runtime import units
 
-Figure = tuple[str, str, str, str]
+StepFigure = tuple[str, str, str, str]
 """What it counts, before, after, and the difference with its sign; '' where nothing changed."""
 
 _Write = Callable[[int], str]
 
 
-def step_figures(before: Growth, after: Growth) -> tuple[Figure, ...]:
+def step_figures(before: Growth, after: Growth) -> tuple[StepFigure, ...]:
     """Return the figures that are known on both sides."""
     return tuple(_figures(before, after))
 
@@ -70,7 +70,7 @@ def _tenths(value: int) -> str:
     return f"{value / 10:.3g}%"
 
 
-def _figures(before: Growth, after: Growth) -> Iterator[Figure]:
+def _figures(before: Growth, after: Growth) -> Iterator[StepFigure]:
     rows: Sequence[tuple[str, int | None, int | None, _Write]] = (
         ("instructions", before.instructions, after.instructions, units.count),
         ("computations", before.computations, after.computations, units.count),
@@ -86,7 +86,7 @@ def _figures(before: Growth, after: Growth) -> Iterator[Figure]:
 
 def _work(
     what: str, before: tuple[Growth, int | None], after: tuple[Growth, int | None], write: _Write
-) -> Iterator[Figure]:
+) -> Iterator[StepFigure]:
     """Yield a figure that is of one device once the module is partitioned.
 
     The step that partitions saves nothing: what falls is done by the other devices.
