@@ -49,7 +49,7 @@ class StoredText:
     """Seconds since the epoch; None where the source did not tell."""
     chunk: int
     """The last chunk that it needs."""
-    runs: Runs
+    runs: LineRuns
 
 
 class TextStore:

@@ -27,7 +27,7 @@ class Node:
     instruction: Instruction
     kept: bool
     """The same line is in the same computation on the other side."""
-    operands: tuple["Operand", ...] | None = None
+    operands: tuple["NodeElement", ...] | None = None
     token: int = -1
     """Equal tokens: equal expressions over equal values."""
     base: int = -1

@@ -6,7 +6,7 @@ of these with a copy in the shape of a shard.
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import ARRAY_CALLS, is_free, origin, target_of
 from xlareport.analysis.matching.search import Search

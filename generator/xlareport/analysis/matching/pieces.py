@@ -6,7 +6,7 @@ A slice that extracts exactly one operand has its value, whatever is in between.
 import re
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.side import Side
 

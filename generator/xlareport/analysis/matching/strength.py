@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.search import Search

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from xlareport.analysis.modules.evidence import PIECES, Evidence
+from xlareport.analysis.modules.evidence import PIECES, Evidence, EvidenceRule
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.measures import (
     Assumptions,

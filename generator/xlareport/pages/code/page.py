@@ -12,6 +12,7 @@ from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
 from xlareport.analysis.modules.summarize import find_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
+from xlareport.pages.kernels.panel import PanelRows
 from xlareport.pages.rendering.environment import visible
 from xlareport.pages.tables import PartPage
 from xlareport.readers.fusion_decisions import FusionDecision
