@@ -5,6 +5,7 @@ from dataclasses import replace
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
 from xlareport.pages.memory.page import memory_page
+from xlareport.runtime import units
 
 
 def test_the_figures_of_memory_in_order(unpacked: Unpack) -> None:
@@ -19,11 +20,28 @@ def test_the_figures_of_memory_in_order(unpacked: Unpack) -> None:
         "Temp",
         "Allocated",
     ]
-    assert len(page.further) == 2
-    assert "memory_analysis&#40;&#41;" in page.further[0]
-    assert "live-range file" in page.further[1]
-    assert len(memory_page(replace(view, frontend="tensorflow"), cost).further) == 1
+    assert len(page.further) == 3
+    assert "memory_analysis&#40;&#41;" in page.further[1]
+    assert "live-range file" in page.further[2]
+    assert len(memory_page(replace(view, frontend="tensorflow"), cost).further) == 2
     assert all(str(row[-1]).startswith("agrees") for row in page.spaces.rows)
+
+
+def test_one_sentence_joins_the_peak_and_temp(unpacked: Unpack) -> None:
+    """The figures of a page add up: what is held and what is in use of temp is the peak."""
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    memory = cost.memory
+    (curve,) = memory.curves
+    held, temp = sum(curve.held.values()), memory.figures.temp_bytes
+    assert memory.occupied_peak_bytes is not None
+    assert temp is not None
+    used = memory.occupied_peak_bytes - held
+    assert used <= temp
+    larger = replace(memory, figures=replace(memory.figures, temp_bytes=2 * temp))
+    sentence = memory_page(view, replace(cost, memory=larger)).further[0]
+    assert f"{units.byte_size(held)} of arguments, outputs and constants" in sentence
+    assert f"{units.byte_size(used)} of the {units.byte_size(2 * temp)} allocated for" in sentence
+    assert sentence.startswith("Peak memory is what is in use of host RAM at once&#58; ")
 
 
 def test_a_module_without_live_ranges_says_why_it_has_no_curve(unpacked: Unpack) -> None:

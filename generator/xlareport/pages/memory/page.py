@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.cost.host_memory import FROM_HOST, TO_HOST
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
+from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
@@ -193,13 +194,32 @@ def _main_memory(memory: MemoryReport, backend: str | None) -> str:
 
 
 def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
-    """Yield the figures of other tools that count something else, each with what it counts."""
+    """Yield what the peak is made of, then figures of other tools, each with what it counts."""
+    made_of = _made_of(memory, module.backend)
+    if made_of:
+        yield made_of
     line = analysis_line(memory, module.backend)
     if module.frontend == "jax" and line:
         yield line
     live = memory.figures.live_peak_bytes
     if live is not None:
         yield f"XLA's live-range file: peak {units.byte_size(live)}, {_LIVE_PEAK}."
+
+
+def _made_of(memory: MemoryReport, backend: str | None) -> str:
+    """Join the peak, what is held throughout and temp, which is allocated for its own maximum."""
+    main = next((curve for curve in memory.curves if curve.color == MAIN_MEMORY), None)
+    temp, peak = memory.figures.temp_bytes, memory.occupied_peak_bytes
+    if main is None or not temp or peak is None:
+        return ""
+    held = sum(main.held.values())
+    used, whole = units.byte_size(peak - held), units.byte_size(temp)
+    of_temp = f"{used} of the {whole} allocated for temp; the rest is fragmentation or free then"
+    return (
+        f"Peak memory is what is in use of {_main_memory(memory, backend)} at once: "
+        f"{units.byte_size(held)} of arguments, outputs and constants, and "
+        f"{f'{used} of temp' if used == whole else of_temp}."
+    )
 
 
 _LIVE_PEAK = "logical sizes in all memory spaces, shared memory counted for each value"
