@@ -53,6 +53,14 @@ def test_the_formats_of_a_snapshot_are_one_form_and_parts_are_explained_once() -
     assert "0001" not in [one.text for one in second.new]
 
 
+def test_the_number_of_an_llvm_module_is_explained_in_each_form() -> None:
+    """It tells a file from others of its form: who reads of `.27.ptx` asks what 27 is."""
+    kernels = [f"module_0001.jit_f.27.{rest}" for rest in ("ir-no-opt.ll", "ptx")]
+    files = artifacts("module_0001.jit_f.before_optimizations.txt", *kernels)
+    shown = [[token.text for token in form.new] for form in names_page(files, (), ()).forms]
+    assert [("27" in words, "module" in words) for words in shown[1:]] == [(True, False)] * 2
+
+
 def test_the_main_program_is_the_example() -> None:
     """A piece of it that autotuning copied out is none, and its number is part of its name."""
     found = artifacts(

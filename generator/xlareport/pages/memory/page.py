@@ -195,9 +195,9 @@ def _main_memory(memory: MemoryReport, backend: str | None) -> str:
 
 def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
     """Yield what the peak is made of, then figures of other tools, each with what it counts."""
-    made_of = _made_of(memory, module.backend)
-    if made_of:
-        yield made_of
+    parts = _peak_parts(memory, module.backend)
+    if parts:
+        yield parts
     line = analysis_line(memory, module.backend)
     if module.frontend == "jax" and line:
         yield line
@@ -206,7 +206,7 @@ def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
         yield f"XLA's live-range file: peak {units.byte_size(live)}, {_LIVE_PEAK}."
 
 
-def _made_of(memory: MemoryReport, backend: str | None) -> str:
+def _peak_parts(memory: MemoryReport, backend: str | None) -> str:
     """Join the peak, what is held throughout and temp, which is allocated for its own maximum."""
     main = next((curve for curve in memory.curves if curve.color == MAIN_MEMORY), None)
     temp, peak = memory.figures.temp_bytes, memory.occupied_peak_bytes

@@ -45,7 +45,7 @@ class NameForm:
     sentence: str
     formats: tuple[FileFormat, ...]
     new: tuple[TokenView, ...]
-    """The parts that no form further up has shown."""
+    """The parts that no form further up has shown, and the number of an LLVM module."""
     ambiguous: str
 
 
@@ -217,7 +217,10 @@ def _form_view(
     first = [place for place in formats[0] if place in own] or formats[0]
     name = artifacts[first[len(first) // 2]].name
     tokens = token_views(name.tokens, name.kind)
-    new = tuple(dict.fromkeys(token for token in tokens if token.meaning and token not in seen))
+    explained = seen - {token for token in tokens if token.text == name.kernel}
+    new = tuple(
+        dict.fromkeys(token for token in tokens if token.meaning and token not in explained)
+    )
     seen.update(new)
     return NameForm(
         title=_title(name),
