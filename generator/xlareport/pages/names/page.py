@@ -217,7 +217,8 @@ def _form_view(
     first = [place for place in formats[0] if place in own] or formats[0]
     name = artifacts[first[len(first) // 2]].name
     tokens = token_views(name.tokens, name.kind)
-    explained = seen - {token for token in tokens if token.text == name.kernel}
+    numbers = {token.text for token in name.tokens if token.field == "shard"}
+    explained = {token for token in seen if token.text not in numbers}
     new = tuple(
         dict.fromkeys(token for token in tokens if token.meaning and token not in explained)
     )
