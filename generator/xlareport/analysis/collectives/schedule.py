@@ -152,6 +152,7 @@ class Schedule:
             and instruction.name not in names
             and _works(instruction)
             and instruction.opcode not in KINDS
+            and not _is_scalar(home, instruction)
             and (seconds := self._seconds(home, instruction.name)) >= _LEAST_SECONDS
         }
         return sorted(times, key=lambda name: (-times[name], name))
@@ -266,6 +267,13 @@ def _little(seconds: float, which: str) -> str:
         return f"Its computation has no {which} compute."
     took = f"{units.seconds(seconds)}, under {units.share(ENOUGH)} of its time"
     return f"The {which} compute of its computation takes {took}."
+
+
+def _is_scalar(home: Computation, instruction: Instruction) -> bool:
+    """Return whether one number is made of others: memory is read in whole tiles for it."""
+    operands = [home.by_name.get(name) for name in instruction.operand_names]
+    values = [instruction, *(operand for operand in operands if operand is not None)]
+    return all(value.shape.element_count == 1 for value in values)
 
 
 def _works(instruction: Instruction) -> bool:
