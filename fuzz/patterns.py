@@ -182,7 +182,7 @@ _CANDIDATES = "a0. ,\t-_/:\"'\\(){}[]<>=%#@ZA9f\n*|;$"
 def _member(options: Any) -> str:
     """Return a character of a class."""
     source = _parser.SubPattern(_parser.State(), [(sre.IN, options)])
-    from re import _compiler  # type: ignore[attr-defined]  # noqa: PLC0415
+    from re import _compiler  # type: ignore[attr-defined]  # noqa: PLC0415 - private, and gone in some version
 
     one = _compiler.compile(source, 0)
     return next((each for each in _CANDIDATES if one.match(each)), "a")

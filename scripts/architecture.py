@@ -1,8 +1,9 @@
 """Writes docs/architecture.md from the code: usage: scripts/architecture.py [--check].
 
-Folders, modules and floors are read from the sources and from pyproject.toml, the records on the
-arrows of the drawing from the return annotations of the functions. With --check nothing is written,
-and the exit code is 1 where the page is not current.
+Folders, modules and floors are read from the sources and from pyproject.toml. The call tree is
+checked against the sources: each function has to be reached from the one above it within that one's
+module, and what it returns is its annotation. With --check nothing is written, and the exit code is
+1 where the page is not current.
 """
 
 import ast
@@ -19,22 +20,38 @@ PACKAGE = ROOT / "generator" / "xlareport"
 PAGE = ROOT / "docs" / "architecture.md"
 INTRODUCTION = ROOT / "docs" / "architecture.head.md"
 
-PIPELINE = {
-    "open_source": "",
-    "name_files": "",
-    "group": "",
-    "read_module": "",
-    "analyze_module": "",
-    "process_module": "",
-    "analyze": "",
-    "relate_modules": "",
-    "build_report": "",
-    "site_files": "",
+PIPELINE = """
+report.py build
+  dump/source.py open_source
+  dump_reading.py begin_reading
+    dump/rank_modules.py group_source
+      dump/stored_groups.py name_and_group
+        dump/grouping.py name_files
+        dump/grouping.py group
+  dump_reading.py DumpReading.results
+    module_work/tasks.py ModuleWork.__call__
+      module_work/process.py process_module
+        analysis/module.py analyze_module
+          program.py read_module
+          analysis/module_steps.py analyze_steps
+        pages/module/output.py ModulePages.output
+  module_work/drawing.py ModuleDrawing.files
+    pictures/draw.py Renderer.draw
+  dump_reading.py analyze
+  analysis/dump.py relate_modules
+  records/build.py build_report
+  pages/assembly.py site_files
+    pages/module/files.py module_files
+  site/writer.py write_sources
+  site/builder.py build_site
+"""
+"""Functions that a dump passes on its way to the browser, in the order of their calls, each below
+the one that calls it."""
+LEFT = {
     "write_sources": "Markdown, payloads and pictures in OUT/site_src",
     "build_site": "HTML in OUT/site",
 }
-"""Functions that a dump passes on its way to the browser, in order, with what each leaves on disk;
-empty for those that return a record."""
+"""What functions leave on disk."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -88,32 +105,70 @@ def page() -> str:
 
 
 def drawing() -> str:
-    """Return the pipeline as text: each function, and the record that it hands on."""
-    lines = ["```text", "a path, a URL or standard input"]
-    for name, left in PIPELINE.items():
-        module, function = _definition(name)
-        lines += ["  |", f"  v   {name}()  {module.path}", left or _returned(function)]
-    return "\n".join([*lines, "  |", "  v", "the browser", "```"])
+    """Return the pipeline as a call tree; raises LookupError where it is not that of the code."""
+    rows = list(_calls())
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    lines = (
+        f"{call:{widths[0]}}  {path:{widths[1]}}  {result}".rstrip() for call, path, result in rows
+    )
+    return "\n".join(["```text", *lines, "```"])
 
 
-def _definition(name: str) -> tuple[Module, Function]:
-    """Return the one public function of a name outside the API; raises LookupError."""
-    found = [
-        (module, node)
-        for module in modules().values()
-        for node in module.tree.body
-        if isinstance(node, Function) and node.name == name
-    ]
-    if len(found) != 1:
-        raise LookupError(f"{len(found)} functions are called {name}; see PIPELINE.")
-    return found[0]
+def _calls() -> Iterator[tuple[str, str, str]]:
+    """Yield (call, its module, what it returns) of each line of the tree."""
+    above: list[tuple[str, str]] = []
+    for line in filter(None, PIPELINE.splitlines()):
+        depth = (len(line) - len(line.lstrip())) // 2
+        path, name = line.split()
+        wanted = set(name.removesuffix(".__call__").split("."))
+        if depth and not wanted <= _reached(*above[depth - 1]):
+            raise LookupError(f"{' '.join(above[depth - 1])} does not call {name}; see PIPELINE.")
+        function = _definition(path, name)
+        above[depth:] = [(path, name)]
+        result = LEFT.get(name) or _returned(function)
+        yield f"{'  ' * depth}{name.removesuffix('.__call__')}()", path, result
+
+
+def _definition(path: str, name: str) -> Function:
+    """Return a function or method of a module; raises LookupError."""
+    module = modules().get(path)
+    nodes: Sequence[ast.stmt] = module.tree.body if module else ()
+    *classes, last = name.split(".")
+    for owner in classes:
+        inside = [node for node in nodes if isinstance(node, ast.ClassDef) and node.name == owner]
+        nodes = inside[0].body if inside else ()
+    functions = [node for node in nodes if isinstance(node, Function) and node.name == last]
+    if not functions:
+        raise LookupError(f"{path} has no function {name}; see PIPELINE.")
+    return functions[0]
+
+
+@cache
+def _reached(path: str, name: str) -> frozenset[str]:
+    """Return the names that a function uses, itself or by what its own module defines."""
+    defined = {
+        node.name: node
+        for node in modules()[path].tree.body
+        if isinstance(node, Function | ast.ClassDef)
+    }
+    waiting, known, fields = [name.partition(".")[0]], set[str](), set[str]()
+    while waiting:
+        nodes = [*ast.walk(defined[waiting.pop()])]
+        used = {node.id for node in nodes if isinstance(node, ast.Name)}
+        fields |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        waiting += [each for each in used - known if each in defined]
+        known |= used
+    return frozenset(known | fields)
 
 
 def _returned(function: Function) -> str:
-    """Return the annotation of what a function returns, without a generator's wrapping."""
+    """Return the annotation of what a function returns, or of each value that it yields."""
     written = ast.unparse(function.returns) if function.returns else "None"
-    yielded = re.fullmatch(r"(?:Iterator|Generator)\[(\w+)(?:, None, None)?\]", written)
-    return yielded[1] if yielded else written
+    yielded = re.fullmatch(r"(?:Iterator|Generator)\[(.+?)(?:, None, None)?\]", written)
+    if yielded is None:
+        return written
+    is_context = any(ast.unparse(mark) == "contextmanager" for mark in function.decorator_list)
+    return yielded[1] if is_context else f"each {yielded[1]}"
 
 
 def floor_table() -> str:

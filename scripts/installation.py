@@ -47,7 +47,7 @@ def check(folder: Path, environ: dict[str, str], wheel: Path, python: str) -> in
     run(folder, environ, command, "pack", "--single-file", place / "report", "-o", place / "x.html")
     seconds = min(seconds_of(folder, environ, command, "--help") for _ in range(3))
     version = run(folder, environ, installed, "--version").strip()
-    print(f"{version}: {size / 1e6:.0f} MB installed, --help {seconds:.2f} s of CPU")  # noqa: T201
+    print(f"{version}: {size / 1e6:.0f} MB installed, --help {seconds:.2f} s of CPU")  # noqa: T201 - its output
     return int(size > LARGEST or seconds > LONGEST)
 
 

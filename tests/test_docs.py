@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import xlareport
+from xlareport.cli.build import command
 
 ROOT = Path(__file__).parents[1]
 PICTURE = re.compile(r"!\[[^\]]+\]\(([^)]+\.png)\)")
@@ -24,6 +25,7 @@ DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
 REFERENCE = re.compile(r"`([a-z_]{3,}(?:\.[a-z_]+)*)(?:\(\))?`")
 QUOTED = {"_kernel_module", "hlo.pb.gz"}
 """Parts of names in a dump, which docstrings quote."""
+BARE_NOQA = re.compile(r"# noqa(?:: [A-Z0-9, ]+)?$")
 ROOTS = ("", "generator/xlareport/", "frontend/src/", "tests/", "tests/data/")
 
 
@@ -76,6 +78,28 @@ def test_links_of_the_readme_are_whole_and_lead_to_files() -> None:
 
     assert [link for link in links if not link.startswith("https://")] == []
     assert [path for path in ours if not (ROOT / path).exists()] == []
+
+
+def test_the_readme_has_every_option_of_build() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    options = {name for option in command.params for name in option.opts if name.startswith("--")}
+
+    assert "--out" in options
+    assert {name for name in options if name not in text} == set()
+
+
+def test_each_noqa_has_its_reason() -> None:
+    folders = ("generator", "scripts", "tests", "fuzz", "benchmarks")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    bare = {
+        str(path.relative_to(ROOT)): line
+        for path in paths
+        for line in path.read_text("utf-8").splitlines()
+        if BARE_NOQA.search(line)
+    }
+
+    assert len(paths) > 1000
+    assert bare == {}
 
 
 def test_the_reference_has_every_public_name() -> None:

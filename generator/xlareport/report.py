@@ -2,8 +2,8 @@
 
     path -> source -> files -> modules -> analysed modules -> report -> pages -> site
 
-Each arrow is one function below. Reading and analysis run one module to a process; everything that
-a process returns is a value; one writer writes.
+The first half is in `dump_reading.py`. Workers read and analyze one module each; everything that a
+worker returns is a value; `site/` writes the site.
 """
 
 from collections.abc import Iterator

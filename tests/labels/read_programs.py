@@ -88,7 +88,7 @@ def rollout():
             x = jnp.tanh(x @ w + b)
         return jax.nn.log_softmax(x @ p["policy"]), x @ p["value"]
 
-    def improve(p, moments, key, seen, acts_taken, rewards, done):  # noqa: PLR0917
+    def improve(p, moments, key, seen, acts_taken, rewards, done):  # noqa: PLR0917 - the program's own state
         old, values = net(p, seen)
         values = jnp.concatenate([values, values[:1]])
         taken = jnp.take_along_axis(old, acts_taken[..., None], -1)[..., 0]
@@ -798,7 +798,7 @@ def attended():
             )
         return x
 
-    def train(p, moments, x, features, source, target, labels):  # noqa: PLR0917
+    def train(p, moments, x, features, source, target, labels):  # noqa: PLR0917 - the program's own state
         def loss(p):
             logs = jax.nn.log_softmax(net(p, x, features, source, target)[:, :8])
             return -jnp.mean(jnp.take_along_axis(logs, labels[:, None], 1))

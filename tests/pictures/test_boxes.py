@@ -187,7 +187,7 @@ def test_counts_put_the_heavy_first() -> None:
 
 
 @pytest.mark.parametrize(("name", "worth"), [("sum", False), ("fused", True), ("body", False)])
-def test_what_is_worth_opening(name: str, worth: bool, module: HloModule) -> None:  # noqa: FBT001
+def test_what_is_worth_opening(name: str, worth: bool, module: HloModule) -> None:  # noqa: FBT001 - a parametrized value
     assert boxes.is_worth_opening(module.by_name[name]) is worth
 
 

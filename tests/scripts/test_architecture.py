@@ -1,4 +1,4 @@
-"""The architecture page is made of the code: its floors, arrows and folders."""
+"""The architecture page is made of the code: its floors, calls and folders."""
 
 import importlib.util
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "scripts" / "architecture.py"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("architecture", SCRIPT)
     assert spec is not None
@@ -19,20 +19,31 @@ def script() -> ModuleType:
     return module
 
 
-def test_every_arrow_names_a_function_and_its_record(script: ModuleType) -> None:
-    drawn = script.drawing()
+def test_every_call_has_its_module_and_its_result(script: ModuleType) -> None:
+    lines = [" ".join(line.split()) for line in script.drawing().splitlines()]
 
-    assert "open_source()  dump/source.py\nSource\n" in drawn
-    assert "group()  dump/grouping.py\nGroupedDump\n" in drawn
-    assert drawn.count("  v   ") == len(script.PIPELINE)
+    assert "open_source() dump/source.py Source" in lines
+    assert "group() dump/grouping.py GroupedDump" in lines
+    assert "site_files() pages/assembly.py each SiteFile" in lines
+    assert len(lines) == len(script.PIPELINE.split("\n"))
 
 
-def test_a_function_that_went_is_missed(
-    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("pipeline", "words"),
+    [
+        ("report.py no_such_function", "no function no_such_function"),
+        ("no_such.py build", "no function build"),
+        ("report.py build\n  program.py read_module", "build does not call read_module"),
+        ("report.py build\n  analysis/module.py analyze_module", "not call analyze_module"),
+        ("report.py build\n  dump_reading.py DumpReading.no", "does not call DumpReading.no"),
+    ],
+)
+def test_a_call_that_is_not_in_the_code_is_missed(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, pipeline: str, words: str
 ) -> None:
-    monkeypatch.setattr(script, "PIPELINE", {"no_such_function": ""})
+    monkeypatch.setattr(script, "PIPELINE", pipeline)
 
-    with pytest.raises(LookupError, match="no_such_function"):
+    with pytest.raises(LookupError, match=words):
         script.drawing()
 
 

@@ -53,4 +53,4 @@ def test_another_process_fills_a_file_that_is_taken_over(tmp_path: Path) -> None
     values = pickle.loads(pickle.dumps(filled)).take_over()  # noqa: S301 - its own
     assert not path.exists()
     assert list(values) == VALUES
-    assert list(pickle.loads(pickle.dumps(FilledValues[Any](path))).take_over()) == []  # noqa: S301
+    assert list(pickle.loads(pickle.dumps(FilledValues[Any](path))).take_over()) == []  # noqa: S301 - our own bytes

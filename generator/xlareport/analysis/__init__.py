@@ -1,1 +1,1 @@
-"""What the compiler did and what it costs: values in, values out, no disk."""
+"""What the compiler did and what it costs: values and artifacts in, values out."""

@@ -1,4 +1,4 @@
-"""Sentences of the report that are made from facts, in one place so that they sound alike."""
+"""Sentences that several pages share, so that they sound alike; others are beside their page."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

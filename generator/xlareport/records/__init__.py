@@ -1,1 +1,1 @@
-"""What report.json holds: one record for each concept, plain and frozen."""
+"""What report.json holds: frozen records, and the store that keeps many of them on disk."""

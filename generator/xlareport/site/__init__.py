@@ -1,1 +1,1 @@
-"""The only place that writes: the sources of the site, and the site itself through MkDocs."""
+"""The only writer of the site: its sources, and the site itself through MkDocs."""

@@ -34,7 +34,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
   %start = (s32[], f32[8]{0}, f32[8]{0}) tuple(%zero, %a, %b)
   ROOT %while = (s32[], f32[8]{0}, f32[8]{0}) while(%start), condition=%region_1.cond, body=%region_0.body
 }
-"""  # noqa: E501
+"""  # noqa: E501 - lines as XLA writes them
 SHRUNK = """
 %region_0.7 (arg.7: (s32[], f32[8])) -> (s32[], f32[8]) {
   %arg.7 = (s32[], f32[8]{0}) parameter(0)
@@ -93,7 +93,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {{
   %x.2 = f32[8]{{0}} get-tuple-element(%{second}), index=2
   ROOT %sum = f32[8]{{0}} {opcode}(%x.1, %x.2)
 }}
-"""  # noqa: E501
+"""  # noqa: E501 - lines as XLA writes them
     regions = CARRIED[: CARRIED.index("ENTRY")]
     before = regions + pair.format(first="while.1", second="while.2", opcode="add")
     after = regions + pair.format(first="while.4", second="while.3", opcode="subtract")
@@ -147,7 +147,7 @@ ENTRY %main (a: f32[8], b: f32[8], i: s32[1]) -> f32[8] {{
   %while = (s32[], f32[8]{{0}}, f32[8]{{0}}) while(%start), condition=%region_1.cond, body=%region_0.body{marked}
   ROOT %result = f32[8]{{0}} get-tuple-element(%while), index=1
 }}
-"""  # noqa: E501
+"""  # noqa: E501 - lines as XLA writes them
     said = match(read(scatter), read(loop)).pairing_before(Place("main", "scatter.1"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REWRITTEN, (Place("main", "while"),))

@@ -32,7 +32,7 @@ ENTRY %main (a: f32[64,32], b: f32[32,16], c: f32[16,8]) -> f32[64,8] {
 """
 CALL = """
   %custom-call.1 = (f32[64,16]{1,0}, s8[4096]{0}) custom-call(%a, %b), custom_call_target="__cublas$gemm"
-  %get-tuple-element = f32[64,16]{1,0} get-tuple-element(%custom-call.1), index=0"""  # noqa: E501
+  %get-tuple-element = f32[64,16]{1,0} get-tuple-element(%custom-call.1), index=0"""  # noqa: E501 - lines as XLA writes them
 GEMM = DOTS.replace(
     """
   %dot.1 = f32[64,16]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}""",

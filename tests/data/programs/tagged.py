@@ -366,7 +366,7 @@ def tag(lowered):
     place = r'\bloc\((?:#loc\d*|unknown|"[^"]*"(?:\([^()]*\))?)\)'
     body = re.sub(place, lambda _: f'loc("t{next(numbers)}")', body)
     with module.context:
-        lowered._lowering._hlo = ir.Module.parse(body)  # noqa: SLF001
+        lowered._lowering._hlo = ir.Module.parse(body)  # noqa: SLF001 - there is no public way
     return lowered
 
 
