@@ -1,1 +1,1 @@
-"""What report.json holds: frozen records, and the store that keeps many of them on disk."""
+"""The content of report.json: frozen records, one for each concept."""

@@ -23,7 +23,7 @@ ONLY_FIGURES = "Only figures can be compared: a report.json carries no texts."
 
 @dataclass(frozen=True, slots=True)
 class BareReport:
-    """What a report.json says for a comparison."""
+    """The content of a report.json, for a comparison."""
 
     dump: DumpRecord
     main: str | None

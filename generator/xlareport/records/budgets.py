@@ -55,7 +55,7 @@ _FIGURES = {
         )
     },
 }
-"""What a budget may name, and the figures of the report it represents, the first that is known."""
+"""Names in budgets, with the figures of the report that they stand for; the first known counts."""
 
 
 class BudgetError(XlareportError):
@@ -119,7 +119,7 @@ def _near(word: str, names: Iterable[str], form: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the budgets say of a comparison."""
+    """The results of checking budgets in a comparison."""
 
     breaches: tuple[BreachRecord, ...]
     unchecked: tuple[UncheckedRecord, ...]
@@ -198,7 +198,7 @@ def _gap(budget: Budget, compared: ComparedRecord) -> str:
 
 
 def _cached(compared: ComparedRecord) -> str:
-    """Return what a dump of a cached program looks like, where this may be one."""
+    """Return a note on dumps of cached programs, if this may be one; else empty."""
     if not compared.only_optimized:
         return ""
     return (

@@ -148,7 +148,7 @@ def _with_kernels(record: ModuleRecord, kernels: ModuleKernels | None) -> Module
 
 
 def with_passes(record: ModuleRecord, module: ModuleAnalysis) -> ModuleRecord:
-    """Return the record with the figures of each snapshot, and with the times of passes."""
+    """Return the record with the figures of each snapshot, and with pass times."""
     overview = module.overview
     if overview is None:
         return record
@@ -312,9 +312,9 @@ def _problems(dump: AnalyzedDump, more: Iterable[Problem]) -> tuple[Problem, ...
 def _recompiled(
     dump: AnalyzedDump, groups: Sequence[RecompilationGroup]
 ) -> tuple[Sequence[int], Sequence[Finding | None]]:
-    """Return of each module the place of its function's recompilations, and their findings.
+    """Return for each module the index of its function's group of recompilations, and its finding.
 
-    The place is -1 where there are none; there is no finding of helpers.
+    The index is -1 without a group; helpers have no finding.
     """
     places = places_of(dump.summaries)
     of_modules = array("q", (-1 for _ in range(len(places))))

@@ -21,7 +21,7 @@ _MOST_GROUPS = 1_024
 
 @dataclass(frozen=True, slots=True)
 class CollectiveMemberRecord:
-    """One collective of those that a combined one is made of."""
+    """One of the collectives that a combiner pass merged into this one."""
 
     instruction: str
     """Where it first is."""
@@ -48,13 +48,13 @@ class NotHiddenRecord:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveRecord:
-    """One collective of the final snapshot. Figures are of one execution on one device.
+    """One collective of the final snapshot. Figures are for one execution on one device.
 
-    What is null has its reason in the key of its name with `_reason`.
+    A value that is null has a reason in the key of its name with `_reason`.
     """
 
     instruction: str
-    """What begins it in the schedule: the collective, a start, or the fusion that holds it."""
+    """The first scheduled instruction: the collective, its start, or its fusion."""
     computation: str
     body: tuple[str, str]
     """(computation, instruction) of the collective's own opcode."""
@@ -66,7 +66,7 @@ class CollectiveRecord:
     form: str
     """`synchronous`, `start and done`, `async computation`, `fusion` or `async fusions`."""
     is_sync: bool | None
-    """What the backend notes of the start; null where it notes nothing."""
+    """Whether the backend config of the start says `is_sync`; null if it says nothing."""
     is_sync_reason: str | None
     thread: str
     shape: str
@@ -74,8 +74,11 @@ class CollectiveRecord:
     """The full logical array: the larger of operands and result."""
     bytes_reason: str | None
     wire_bytes: int | None
-    """What one device sends in a group of n by a ring algorithm: 2(n-1)/n of the bytes of an
-    all-reduce, (n-1)/n of an all-gather, reduce-scatter or all-to-all, all of a permute."""
+    """Bytes that one device sends in a group of n with a ring algorithm.
+
+    These are 2(n-1)/n of the bytes of an all-reduce, (n-1)/n of an all-gather, reduce-scatter or
+    all-to-all, and all of a permute.
+    """
     wire_bytes_reason: str | None
     executions: int | None
     """Per execution of the module, loops multiplied by trip count."""
@@ -95,12 +98,12 @@ class CollectiveRecord:
     moved_by: str | None
     moved_by_reason: str | None
     async_by: str | None
-    """The pass that made it asynchronous, or synchronous again: the last of them."""
+    """The last pass that made it asynchronous, or synchronous again."""
     async_by_reason: str | None
     trail: tuple[TrailEvent, ...]
     """Everything that passes did to it, in order."""
     members: tuple[CollectiveMemberRecord, ...]
-    """Of one that combines several."""
+    """The collectives that a combined one was made of."""
     sharding: ShardingPair | None
     sharding_reason: str | None
     op_name: str | None
@@ -110,14 +113,14 @@ class CollectiveRecord:
     time_us: float | None
     """By the model of the interconnect."""
     time_us_reason: str
-    """What it rests on, or why there is none."""
+    """The basis of the time, or why there is none."""
     exposed_us: float | None
     """time_us less the roofline time of what runs meanwhile, at least 0."""
     exposed_us_reason: str | None
     is_validated: bool
     """Whether a trace was held against the times; never in this version."""
     overlaps: tuple[str, ...] | None
-    """What runs between start and done; null where it is synchronous."""
+    """The instructions between start and done; null if it is synchronous."""
     overlaps_reason: str | None
     not_hidden: NotHiddenRecord | None
     not_hidden_reason: str | None
@@ -176,7 +179,7 @@ def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
 
 
 class _Passes(TypedDict):
-    """What passes did to a collective, each with the reason where it is not known."""
+    """The passes that changed a collective, each with a reason if unknown."""
 
     merged_by: str | None
     merged_by_reason: str | None

@@ -25,9 +25,9 @@ from xlareport.runtime.errors import Problem
 
 _SCHEMA = 2
 _OPERATIONS = 500
-"""Operations of one module that are listed."""
+"""Limit on listed operations of one module."""
 RUN = "run_nanoseconds"
-"""What a run took, as measured; only where profilers saw both sides."""
+"""Measured duration of one run; only if both sides have a profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ContrastRecord:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRecord:
-    """A module and what became of it."""
+    """A module of the base and its counterpart in the head."""
 
     name: str
     slug: str
@@ -71,7 +71,7 @@ class ComparedRecord:
     """How the two modules were paired."""
     grade: str
     bare: bool
-    """Only figures are known of one side: it is a report.json without texts."""
+    """Whether one side has only figures: a report.json without texts."""
     identical: bool
     """Nothing differs, from the first snapshot to the last."""
     same: bool
@@ -88,7 +88,7 @@ class ComparedRecord:
     only_head: tuple[str, ...]
     contrasts: tuple[ContrastRecord, ...]
     times: ComparedTimes | None = None
-    """What profilers saw of both; None where they did not see both."""
+    """The profiles of both sides; None unless both have one."""
     operations: tuple[OperationChange, ...] = ()
     """The operations whose estimate or bytes changed, what changed most first."""
     tpu_programs: tuple[TpuProgramChange, ...] = ()
@@ -131,7 +131,7 @@ class UncheckedRecord:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRecord:
-    """Everything that a comparison says."""
+    """The content of compare.json."""
 
     schema: int
     generator: GeneratorRecord
@@ -241,7 +241,7 @@ def _compared(
 
 
 def _operations(comparison: Comparison) -> Iterator[OperationChange]:
-    """Yield the operations that differ, the first of them."""
+    """Yield the first of the operations that differ."""
     if comparison.base is None or comparison.head is None or comparison.same:
         return
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)

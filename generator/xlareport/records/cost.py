@@ -1,6 +1,6 @@
-"""What a module costs in report.json: plain records, the largest of each list.
+"""The cost of a module in report.json: frozen records with the largest entries of each list.
 
-Figures are of one run on one device; one that is not known is None.
+Figures are for one run on one device; unknown figures are None.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _MOST_PRODUCTS = 100
 
 @dataclass(frozen=True, slots=True)
 class HeavyInstructionRecord:
-    """One of the heaviest instructions, over all its runs."""
+    """One of the heaviest instructions, over all its executions."""
 
     computation: str
     instruction: str
@@ -48,7 +48,7 @@ class HeavyInstructionRecord:
 
 @dataclass(frozen=True, slots=True)
 class LoopRecord:
-    """One loop."""
+    """A loop with its trip count."""
 
     computation: str
     instruction: str
@@ -60,7 +60,7 @@ class LoopRecord:
 
 @dataclass(frozen=True, slots=True)
 class ProductRecord:
-    """One dot, convolution or library product."""
+    """A dot, convolution or library call for one."""
 
     computation: str
     instruction: str
@@ -72,24 +72,24 @@ class ProductRecord:
     """The type in which an algorithm adds up; None where none is set."""
     result: str
     unit: str
-    """What the device makes of it, such as `3 bf16 passes`."""
+    """How the device computes it, such as `3 bf16 passes`."""
     flops: int
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySpaceRecord:
-    """One memory space."""
+    """The figures of a memory space."""
 
     number: int
     name: str
     allocated_bytes: int
     temp_bytes: int | None
     peak_bytes: int | None
-    """The most in use at once; None where the dump does not tell when values live."""
+    """Peak bytes in use; None if live ranges are unknown."""
     reported_bytes: int | None
-    """What the memory usage report says."""
+    """Bytes in the memory usage report."""
     reported_name: str | None
-    """What the memory usage report calls it: its labels are the same for all chips."""
+    """Name in the memory usage report, which has the same labels for all chips."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +99,15 @@ class LiveValueRecord:
     value: str
     bytes: int
     first: int | None
-    """The position in the schedule from which it lives; None where the dump does not tell."""
+    """First schedule position of its live range; None if unknown."""
     last: int | None
     live_at_peak: bool | None
-    """Whether the value lives at the peak; null where the dump does not tell.
+    """Whether the value is live at the peak; null if unknown.
 
-    Where it does not, its memory is held: that of arguments, outputs and constants always is.
+    If it is not live, its memory is held: that of arguments, outputs and constants always is.
     """
     why: str
-    """What ends its life."""
+    """The end of its live range, in words."""
     scope: str
     source: str
 
@@ -122,7 +122,7 @@ class PeakPartRecord:
 
 @dataclass(frozen=True, slots=True)
 class SavingRecord:
-    """What would have to shrink to save a fifth of the peak."""
+    """The values that would have to shrink to save a fifth of the peak."""
 
     wanted_bytes: int
     reached_bytes: int
@@ -134,7 +134,7 @@ class MemoryRecord:
     """The memory of a module; allocations and peaks are in `final`."""
 
     held: HeldMemory | None
-    """What the runtime holds; None where the dump has no buffer assignment."""
+    """Memory held by the runtime; None without a buffer assignment."""
     held_bytes: int | None
     """Arguments, outputs and temporaries without what is written over arguments."""
     stats: MemoryStats | None
@@ -163,7 +163,7 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class SourceLineRecord:
-    """One line of the user's program."""
+    """The cost of one line of the user's program."""
 
     file: str
     line: int | None
@@ -178,13 +178,13 @@ class SourceLineRecord:
 
 @dataclass(frozen=True, slots=True)
 class CostRecord:
-    """What a module costs."""
+    """The cost of a module."""
 
     device: str
     device_grade: str
     """`exact`, `matched` by its architecture, `chosen` by the user, or `guessed`."""
     devices: int
-    """How many run the module together; figures are those of one."""
+    """Number of devices that run the module together; figures are for one of them."""
     seconds: float | None
     """The roofline time."""
     flops_of_all_devices: int | None
@@ -193,12 +193,12 @@ class CostRecord:
     """Whether something could not be counted, so that the figures are at least so much."""
     unknown_loops: int
     recomputed_flops: int
-    """Flops of one device that repeat others to save memory; without them remain the model's.
+    """FLOPs of one device that are recomputed to save memory; the others are the model's.
 
-    About: fusions repeat cheap operations, with a checkpoint or without one.
+    Approximate: fusions repeat cheap operations, with or without a checkpoint.
     """
     recomputed_product_flops: int
-    """Those of them in dots, convolutions and library calls, which no fusion repeats."""
+    """Those of them in dots, convolutions and library calls."""
     precisions: tuple[PrecisionSum, ...]
     """The products by precision."""
     products: tuple[ProductRecord, ...]
@@ -209,7 +209,7 @@ class CostRecord:
 
 
 def cost_record(cost_report: CostReport | None, backend: str | None) -> CostRecord | None:
-    """Return the record of what a module costs, the largest of each list; None where unknown."""
+    """Return the record of a module's cost, the largest entries of each list; None if unknown."""
     if cost_report is None:
         return None
     totals = cost_report.totals

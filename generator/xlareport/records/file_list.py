@@ -11,7 +11,7 @@ from xlareport.storage.lazy_sequence import LazySequence
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """One file of the dump; `module` is the key of the module that it belongs to."""
+    """A file of the dump; `module` is the key of its module."""
 
     path: str
     kind: str

@@ -13,7 +13,7 @@ HELPERS = frozenset(
 )
 """Roles of modules that nobody wrote as a program."""
 _OF_HELPERS = frozenset({"large-constants", "out-of-memory"})
-"""Rules that tell of those: an operation outside of jit donates nothing, and is there to move."""
+"""Rules that also apply to helper modules; operations outside of jit donate nothing."""
 _OF_STEPS = frozenset({"random-numbers"})
 """Rules that ask for less of what runs often: an initialization runs once."""
 _PIECES = frozenset({"module extracted for autotuning", "part of another compilation"})
@@ -27,7 +27,7 @@ _SEVERITIES = {
     "tpu-spills": "medium",
     "tpu-padding-waste": "medium",
 }
-"""Of rules whose gain is no part of the roofline time: a compilation, a wait, idle cycles."""
+"""Severity of rules whose gain is no part of the roofline time."""
 _LEVELS = (("high", 0.1), ("medium", 0.03), ("low", 0.0))
 """Each with the least part of the roofline time or of the memory."""
 SEVERITIES = tuple(name for name, _ in _LEVELS)
@@ -83,7 +83,7 @@ def _share(finding: Finding, cost: CostReport) -> float:
 
 
 def device_bytes(cost: CostReport) -> int | None:
-    """Return the bytes of device memory that a module takes; None where the dump does not tell."""
+    """Return the bytes of device memory that a module uses; None if unknown."""
     memory = cost.memory
     if memory.figures.held is not None:
         return memory.figures.held.total_bytes

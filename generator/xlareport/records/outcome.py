@@ -10,9 +10,9 @@ class BuildOutcome:
     """Warnings, problems and the main program of a report that was built."""
 
     warnings: str
-    """What MkDocs had to say; empty when all is well."""
+    """Warnings of MkDocs; empty if there are none."""
     missing: str
-    """What to do where the dump holds no module; empty where it holds one."""
+    """What to do if the dump has no module; empty if it has one."""
     problems: tuple[Problem, ...]
     bytes: int
     """Of the dump."""

@@ -1,4 +1,4 @@
-"""What a profiler saw of a module in report.json: plain records; times in microseconds."""
+"""The profile of a module in report.json; times in microseconds."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class MeasuredInstructionRecord:
     instruction: str
     count: int
     total: float
-    """What ran inside of it included."""
+    """Includes instructions that ran inside it."""
     own: float
     mean: float
     spread: float
@@ -25,15 +25,15 @@ class MeasuredInstructionRecord:
     share: float
     """Of the time of all runs, 0 to 1; those of all can come to more than 1, as threads overlap."""
     least: float | None
-    """What it takes at least in one run of the module, by estimate."""
+    """Estimated minimum in one run of the module."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRecord:
-    """What a profiler saw of a module."""
+    """The profile of a module."""
 
     runs: int | None
-    """None where the profiler does not tell one from another."""
+    """None if the profiler does not separate runs."""
     length: float
     """From the first event to the last of each run, summed."""
     busy: float | None
@@ -42,7 +42,7 @@ class ProfileRecord:
     joined: int
     """Events of instructions that the module has."""
     cut: Cut | None
-    """What was recorded too seldom: then no time is that of a whole run; else None."""
+    """Events that were recorded too seldom, so that no time is that of a whole run; else None."""
     twins: tuple[str, ...]
     """Keys of other modules of the name that it may have been as well."""
     others: tuple[str, ...]

@@ -36,7 +36,7 @@ from xlareport.storage.spooled_values import SpooledValues
 
 @dataclass(frozen=True, slots=True)
 class GeneratorRecord:
-    """What wrote the report."""
+    """The program that wrote the report."""
 
     name: str
     version: str
@@ -44,7 +44,7 @@ class GeneratorRecord:
 
 @dataclass(frozen=True, slots=True)
 class DumpRecord:
-    """What was read."""
+    """The dump that was read."""
 
     path: str
     files: int
@@ -63,7 +63,7 @@ class CandidateRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The program of one run, where a dump has several."""
+    """The main program of one run, if a dump has several."""
 
     processes: tuple[int, ...]
     """Numbers of the processes that compiled it, from 1."""
@@ -81,7 +81,7 @@ class MainProgramRecord:
     name: str
     confidence: float
     reasons: tuple[str, ...]
-    """All of them in words, with their points."""
+    """All reasons in words, with their points."""
     runners_up: tuple[CandidateRecord, ...]
     programs: tuple[CandidateRecord, ...] = ()
     """All modules that play the main role, this one first."""
@@ -89,19 +89,22 @@ class MainProgramRecord:
     sureness: str = ""
     """`clear`, `likely`, `tie`, `only` (nothing else could be read) or `marker`."""
     meaning: str = ""
-    """What that says, with how often such guesses were right on dumps whose program is known."""
+    """The meaning of `sureness`, with the rate of correct guesses on dumps with a known program."""
     runs: tuple[RunRecord, ...] = ()
-    """The program of each run, where several runs of different programs wrote into one dump."""
+    """The main program of each run, if several runs of different programs wrote one dump."""
     function: str = ""
-    """What people called it, as far as the name tells: `train_step` of `jit_train_step`, `multiply`
-    of TensorFlow's `a_inference_multiply_15__XlaMustCompile...`."""
+    """The function's name without the framework's additions.
+
+    `train_step` of `jit_train_step`, `multiply` of TensorFlow's
+    `a_inference_multiply_15__XlaMustCompile...`.
+    """
     strongest: tuple[str, ...] = ()
-    """What it has that no other module has more of, without points, the weightiest first."""
+    """Reasons in which no other module exceeds it, without points, the largest weight first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRecord(FastPickle):
-    """One snapshot of a module and what the step that led to it changed."""
+    """A snapshot of a module and the changes of the step before it."""
 
     sequence: int | None
     pipeline: str | None
@@ -121,9 +124,9 @@ class SnapshotRecord(FastPickle):
     """None where they were not counted, too: in large modules only some snapshots are."""
     bytes_accessed: int | None = None
     partitions: int = 1
-    """Work and bytes are those of one of so many partitions."""
+    """Number of partitions; FLOPs and bytes are for one of them."""
     left_out: str = ""
-    """Why it is not of the final snapshot's compilation; empty where nothing speaks for that."""
+    """Why it is not of the final snapshot's compilation; empty if nothing indicates that."""
 
 
 RECOMPILATIONS = "recompilations"
@@ -132,7 +135,7 @@ RECOMPILATIONS = "recompilations"
 
 @dataclass(frozen=True, slots=True)
 class ModuleRecord(FastPickle):
-    """One module."""
+    """A module of the dump."""
 
     key: str
     slug: str
@@ -148,30 +151,33 @@ class ModuleRecord(FastPickle):
     final: ModuleFigures
     files: tuple[str, ...]
     function: str = ""
-    """What people called it, as far as the name tells: `train_step` of `jit_train_step`, `multiply`
-    of TensorFlow's `a_inference_multiply_15__XlaMustCompile...`."""
+    """The function's name without the framework's additions.
+
+    `train_step` of `jit_train_step`, `multiply` of TensorFlow's
+    `a_inference_multiply_15__XlaMustCompile...`.
+    """
     retrace_group: int | None = None
     """Place in `retrace_groups` of the function that this is one of several compilations of."""
     passes: tuple[PassTime, ...] = ()
-    """The longest first; empty where the compiler wrote no metadata of them."""
+    """The longest first; empty if the compiler wrote no metadata."""
     backend_reason: str = ""
-    """Why the backend is a guess; empty where a file says it, or nothing tells."""
+    """Why the backend is a guess; empty if a file states it or nothing indicates it."""
     passes_microseconds: int | None = None
     """From the first start of a pass to the last end."""
     runs: int | None = None
-    """How often a profiler saw a module of this name run; None where no trace tells."""
+    """Number of profiled runs of a module of this name; None without a trace."""
     run_microseconds: float | None = None
     """How long that took in all."""
     process: int | None = None
-    """Which of several processes compiled it, from 1; None where that cannot be told."""
+    """Number of the process that compiled it, from 1; None if unknown."""
     ranks: str = ""
     """All processes that compiled it, with the same contents, as ranges: `1-16,18`."""
     shardings: ShardingsRecord | None = None
-    """Which device holds which part; None for a module of one partition."""
+    """Shardings of its values; None for a module of one partition."""
     expense: CostRecord | None = None
-    """What it costs; None where no snapshot could be counted."""
+    """The cost of one run; None if no snapshot could be counted."""
     measured: ProfileRecord | None = None
-    """What a profiler saw; None where none saw the module run."""
+    """The profile; None if no profile contains the module."""
     findings: tuple[Finding, ...] = ()
     """Findings, by severity, then by what they can save."""
     collectives: tuple[CollectiveRecord, ...] = ()
@@ -186,11 +192,11 @@ class ModuleRecord(FastPickle):
     command_buffers: tuple[CommandBuffer, ...] = ()
     """Thunks that one launch replays, in the order of the thunk sequence."""
     tuning: ModuleTuning | None = None
-    """What the autotuner measured; None where the dump has no file of it."""
+    """Measurements of the autotuner; None if the dump has no such file."""
     tpu_programs: tuple[TpuProgram, ...] = ()
-    """What its instructions run as on a TPU; empty where the dump has no LLO files."""
+    """The TPU programs of its instructions; empty if the dump has no LLO files."""
     tpu: TpuSummary | None = None
-    """What holds of all of them."""
+    """The figures of all TPU programs together."""
     same_as: str | None = None
     """Key of the earlier module that this one repeats: byte for byte, in large dumps only; or of
     another rank, but for names, ids and notes."""
@@ -222,13 +228,13 @@ class ReportRecord:
     eager_functions: Sequence[EagerFunction] = ()
     rank_groups: tuple[RankGroup, ...] = ()
     processes: int | None = None
-    """How many processes wrote the dump; None where that cannot be told."""
+    """Number of processes that wrote the dump; None if unknown."""
     ranks: tuple[str, ...] = ()
-    """What tells each of several processes apart, such as its folder; number 1 first."""
+    """Names of the processes, such as their folders; number 1 first."""
 
     @property
     def outlines(self) -> Sequence[ModuleRecord]:
-        """The modules, in a large dump without what is large of them: enough for lists."""
+        """The modules; in a large dump without their large parts, for lists."""
         return self.modules.outlines if isinstance(self.modules, StoredRecords) else self.modules
 
     @property
@@ -256,12 +262,12 @@ class ReportRecord:
 
 
 class StoredRecords(SpooledValues[ModuleRecord]):
-    """Records of modules: beyond the first in a file, with an outline of each in another one."""
+    """Records of modules: beyond a limit in a file, with outlines in another file."""
 
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         super().__init__(folder, resident)
         self.outlines = SpooledValues[ModuleRecord](folder, resident)
-        """Of each what lists of modules show."""
+        """The outline of each module, for lists."""
         self._shared = SharedValues()
         self._places: Mapping[str, int] | None = None
 
@@ -273,7 +279,7 @@ class StoredRecords(SpooledValues[ModuleRecord]):
 
     @property
     def places(self) -> Mapping[str, int]:
-        """The place of each module by its key."""
+        """The index of each module by its key."""
         if self._places is None:
             self._places = index_keys((module.key for module in self.outlines), len(self))
         return self._places
@@ -284,9 +290,9 @@ class StoredRecords(SpooledValues[ModuleRecord]):
         return KeyedValues(self.places, self.outlines)
 
     def _outline(self, value: ModuleRecord) -> ModuleRecord:
-        """Return of a record what lists of modules show, with what others have as well shared.
+        """Return the parts of a record that lists of modules show, with equal values shared.
 
-        Of its files the highest folder is left, of those of a snapshot the folder of the first.
+        Of its files, only the top folder is kept; of those of a snapshot, the folder of the first.
         """
         share = self._shared.share
         findings = tuple(share(_outline_finding(finding)) for finding in value.findings)
@@ -310,7 +316,7 @@ class StoredRecords(SpooledValues[ModuleRecord]):
 
 
 def _outline_finding(finding: Finding) -> Finding:
-    """Return the title alone, but of what is told of the whole dump."""
+    """Return only the title, unless the finding is about the whole dump."""
     if finding.rule == RECOMPILATIONS:
         return finding
     return replace(finding, evidence="", suggestion="", places=(), seconds=None, bytes=None)
@@ -331,4 +337,4 @@ _LARGE: dict[str, Any] = {
     "tpu_programs": (),
     "tpu": None,
 }
-"""What no list of modules shows."""
+"""Fields that no list of modules shows, with their empty values."""

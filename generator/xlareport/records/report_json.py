@@ -46,7 +46,7 @@ def _listed(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _kinds_by_module(files: Sequence[FileRecord]) -> Callable[[int], Mapping[str, str]]:
-    """Return what gives the kinds of at least the files of a module, by its place."""
+    """Return a function from a module's index to the kinds of at least its files."""
     if isinstance(files, FileList):
         return files.kinds_of
     kinds = {file.path: file.kind for file in files}
@@ -68,7 +68,7 @@ def _module(module: ModuleRecord, kinds: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _with_from(value: Any) -> Any:
-    """Name `from_` what it is called outside of Python, where the word is taken."""
+    """Return a value with keys such as `from_` renamed to `from`, a keyword in Python."""
     if isinstance(value, dict):
         return {name.removesuffix("_"): _with_from(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -87,7 +87,7 @@ def _stage(stage: SnapshotRecord) -> dict[str, Any]:
 
 
 def _together(paths: Sequence[str]) -> dict[str, Any]:
-    """Return what the paths begin with, up to a dot, and how each of them ends."""
+    """Return the common beginning of the paths, up to a dot, and the ending of each."""
     common = os.path.commonprefix(list(paths))  # noqa: RUF071 - of names, not of folders
     name = common[: common.rfind(".") + 1]
     return {"name": name, "endings": [path[len(name) :] for path in paths]}

@@ -62,7 +62,7 @@ _SURENESS = {
 
 
 def why(life: Lifetime | None) -> str:
-    """Return why a value lives as long as it does; empty where the dump does not tell."""
+    """Return why a value is live that long; empty if unknown."""
     if life is None:
         return ""
     match life.ends:
@@ -81,7 +81,7 @@ def why(life: Lifetime | None) -> str:
 
 
 def value_name(value_row: ValueRow) -> str:
-    """Return the instruction, with the place in its tuple where it is a part of one."""
+    """Return the instruction's name, with the index in its tuple for an element."""
     return (
         f"{value_row.instruction}{{{','.join(map(str, value_row.index))}}}"
         if value_row.index

@@ -28,7 +28,7 @@ _READ_FINAL = "the final module, with the shardings of the program"
 
 @dataclass(frozen=True, slots=True)
 class AxisRecord:
-    """One axis of the mesh."""
+    """An axis of the mesh."""
 
     name: str
     size: int
@@ -49,7 +49,7 @@ class MeshRecord:
 
 @dataclass(frozen=True, slots=True)
 class HolderRecord:
-    """One part of an array, with the devices that hold it."""
+    """A part of an array, with the devices that hold it."""
 
     tile: tuple[int, ...]
     """Its number along each dimension."""
@@ -58,13 +58,13 @@ class HolderRecord:
 
 @dataclass(frozen=True, slots=True)
 class ShardingRecord:
-    """One sharding."""
+    """A sharding of the module."""
 
     sharding: str
     """As the snapshot writes it."""
     words: str
     instructions: int
-    """That have it, before SPMD partitioning."""
+    """Number of instructions with it, before SPMD partitioning."""
     tiles: tuple[int, ...]
     """In how many parts each dimension is cut; empty where none is."""
     holders: tuple[HolderRecord, ...]
@@ -90,12 +90,14 @@ class ShardingsRecord:
     """None where that was not checked."""
     rematerializations_reason: str
     rematerializations_read: str
-    """Where they were looked for: after SPMD partitioning, or in the final module, where later
-    passes hide some of them."""
+    """The snapshot in which they were searched.
+
+    After SPMD partitioning, or the final module, where later passes hide some of them.
+    """
     shardy: tuple[ShardyStep, ...] = ()
     """Shardy's own texts (`shardy/`); empty where they were not dumped."""
     warnings: tuple[PartitionerWarning, ...] = ()
-    """What the partitioner warned of in a log beside the dump."""
+    """Warnings of the partitioner in a log in the dump."""
 
 
 def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:

@@ -1,7 +1,7 @@
-"""What a report carries for comparisons: of each module its sketch, so that no text is read again.
+"""Sketches of modules in a report, so that a comparison does not need to read texts.
 
-A sketch counts only while the report's texts are those that it was made from, and in the version of
-xlareport that wrote it. Without one for each module, the texts are restored and read.
+A sketch is valid only for the texts that it was made from, and in the version of xlareport that
+wrote it. If a module has none, the texts are restored and read.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _DAMAGED = (ValueError, TypeError, KeyError, OSError, OverflowError, RecursionEr
 
 @dataclass(frozen=True, slots=True)
 class SketchedDump:
-    """What a comparison asks of a report beside its modules."""
+    """The data of a report for a comparison, in addition to its modules."""
 
     dump: DumpRecord
     main: str | None
@@ -138,7 +138,7 @@ def _every_module(
 
 
 def _without_files(files: ModuleFiles) -> ModuleFiles:
-    """Return a module with no more files than tell the build of the compiler."""
+    """Return a module with only the files that are needed to know the compiler's build."""
     built = [_nameless(artifact) for artifact in files.artifacts if artifact.name.build][:1]
     return replace(files, stages=(), artifacts=tuple(built), nameless=(), llo=())
 
@@ -175,7 +175,7 @@ def _content(script: Path) -> bytes:
 
 
 def digest_of(body: str, texts: Sequence[bytes]) -> str:
-    """Return what tells a sketch, as JSON, and the scripts of its texts from any others."""
+    """Return a digest of a sketch, as JSON, and of the scripts of its texts."""
     digest = hashlib.blake2b(body.encode("utf-8", "surrogatepass"), digest_size=16)
     for text in texts:
         digest.update(hashlib.blake2b(text).digest())

@@ -1,6 +1,6 @@
-"""Contents kept from build to build in files of a folder, by the digest of what they are made of.
+"""Contents kept from build to build in the files of a folder, by the digest of their sources.
 
-Whatever is wrong with such a file, it counts as absent: its content is checked by its own digest.
+A damaged file counts as absent: its content is checked by its own digest.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ class EntryStore:
     """Bytes that all entries together may take after `prune`; 0 keeps none."""
 
     def get(self, key: str) -> bytes | None:
-        """Return what is kept under a key, or None; an altered file is removed."""
+        """Return the content of a key, or None; an altered file is removed."""
         path = self._path(key)
         try:
             written = path.read_bytes()
@@ -45,7 +45,7 @@ class EntryStore:
         return content
 
     def has(self, key: str) -> bool:
-        """Return whether there is a file under a key, whatever its content."""
+        """Return whether there is a file for a key; its content is not checked."""
         return self._path(key).is_file()
 
     def put(self, key: str, content: bytes) -> None:

@@ -1,7 +1,7 @@
 """Strings that differ in numbers only, written as few patterns and the numbers between them.
 
-`%add.7` after `%add.6` is the pattern `%add.` and a step of one. gzip looks back 32 KB and no
-further; a pattern is found however far back it stands.
+`%add.7` after `%add.6` is the pattern `%add.` and a step of one. Unlike gzip, which looks back 32
+KB, this finds a pattern at any distance.
 """
 
 import re
@@ -11,32 +11,32 @@ from itertools import accumulate, chain, islice
 from operator import sub
 
 SLOT = "\x7f"
-"""Stands in a pattern where a number stood."""
+"""Placeholder for a number in a pattern."""
 _NUMBER = re.compile(r"([0-9](?:(?<=[1-9])[0-9]{0,8})?)")
-"""Those that are written in one way only, and that fit 32 bits: `007` is three.
+"""Numbers with only one spelling that fit in 32 bits: `007` is three numbers.
 
-All begin with a digit, as a search is fast for what begins with one of some characters.
+The expression begins with a digit class, because a search for a first character is fast.
 """
 _LARGEST = 10**9
 _MOST_SLOTS = 40
-"""Numbers of one string; what has more, as a constant has, is its own pattern."""
+"""Limit on numbers in a string; a string with more, such as a constant, is its own pattern."""
 
 Pattern = str | list[str]
 """A string with slots; in a list, one that represents itself."""
 
 
 class FoldingError(ValueError):
-    """What was folded cannot be unfolded."""
+    """Folded strings are damaged."""
 
 
 @dataclass(slots=True)
 class Folded:
-    """Strings as patterns, which of them each string has, and what is in their slots."""
+    """Strings as patterns: the pattern of each string, and the numbers in its slots."""
 
     patterns: list[Pattern] = field(default_factory=list)
     uses: list[int] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    """Slot by slot of one pattern after the other, each as distance from the string before."""
+    """By pattern and slot, each as the difference from the previous string."""
 
     def listed(self) -> list[list[Pattern] | list[int]]:
         """Return it for a payload."""
@@ -110,7 +110,7 @@ def _parts(pattern: Pattern) -> list[str]:
 
 
 def _filled(parts: Sequence[str], count: int, numbers: Iterator[int]) -> Iterator[str]:
-    """Return the strings of one pattern; its numbers are taken at once."""
+    """Return the strings of one pattern; its numbers are consumed at once."""
     slots = [_slot(list(islice(numbers, count)), count) for _ in parts[1:]]
     if not slots or not count:
         return iter([parts[0]] * count)

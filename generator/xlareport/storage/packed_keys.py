@@ -41,7 +41,7 @@ class PackedStrings(LazySequence[str]):
 
 
 class KeyPlaces(Mapping[str, int]):
-    """The place of each of some keys, which differ from one another."""
+    """The index of each of a set of distinct keys."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         self.in_order = PackedStrings(keys)
@@ -83,7 +83,7 @@ class KeyedValues(Mapping[str, T], Generic[T]):
 
 
 def index_keys(keys: Iterable[str], number: int) -> Mapping[str, int]:
-    """Return the place of each of so many keys; of a key that comes twice the last one."""
+    """Return the index of each of `number` keys; the last index of a repeated key."""
     if number > RESIDENT:
         return KeyPlaces(keys)
     return {key: place for place, key in enumerate(keys)}

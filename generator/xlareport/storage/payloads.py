@@ -46,7 +46,7 @@ class Payload:
 
     key: str
     body: str
-    """JSON, or what it is packed into."""
+    """JSON, or packed JSON."""
     packing: str | None = None
     """`gzip`, None for JSON."""
 
@@ -99,9 +99,9 @@ def compress_json(written: bytes) -> str:
 
 
 def embed_payload(script: str) -> str:
-    """Return what a payload's script delivers as JSON that no page takes for markup or script.
+    """Return a payload script as JSON that is safe inside markup and scripts.
 
-    A report in one file holds its payloads like that. Raises ValueError.
+    A report in one file contains its payloads in this form. Raises ValueError.
     """
     payload = _delivered(script)
     return json.dumps([payload.key, payload.body, payload.packing], separators=(",", ":")).replace(
@@ -192,7 +192,7 @@ class Held:
 
     small: bytes = b""
     files: tuple[TextFile, ...] = ()
-    """Of those that are not small."""
+    """Files of the payloads that are not small."""
 
 
 NOTHING = Held()

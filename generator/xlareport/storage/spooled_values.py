@@ -1,7 +1,7 @@
-"""Values in the order in which they were added; beyond the first few they are in a file.
+"""Values in insertion order; beyond the first few they are in a file.
 
-The file has no name and ends with the process, however that ends. What comes out of it was put in
-by this process, or by one of its own that filled it.
+The file has no name and ends with the process. Its content was written by this process, or by a
+child process that filled it.
 """
 
 import pickle
@@ -34,11 +34,11 @@ class SpooledValues(LazySequence[T], Generic[T]):
         self.folder = folder
         self._resident = RESIDENT if resident is None else resident
         self._held: dict[int, T] = {}
-        """Values in memory, by a number that stands for a value for good."""
+        """Values in memory, by a permanent negative number."""
         self._given = 0
         """The numbers given so far."""
         self._offsets = array("q")
-        """Of each value its offset in the file; below 0 its number less one, with a sign."""
+        """Offset of each value in the file; if negative, its key in `_held`."""
         self._lengths = array("q")
         self._file: IO[bytes] | None = None
         self._end = 0
@@ -115,7 +115,7 @@ class FilledValues(SpooledValues[T], Generic[T]):
         self._path = path
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what another process needs; all values are in the file by then."""
+        """Return the state for another process; all values are in the file by then."""
         if self._file is not None:
             self._file.flush()
         return {**self.__dict__, "_file": None}

@@ -1,8 +1,9 @@
-"""Texts that repeat one another, each line stored once, and given back byte for byte.
+"""Texts with much in common, each line stored once; restored byte for byte.
 
-A text is blocks, parted by an empty line; a block is lines. A new block is told as runs of lines,
-new ones or copies from a block that is known; a text as runs of blocks, new ones or copies from the
-text before. What is stored is numbers and lines, in chunks: a text needs those up to its own.
+A text consists of blocks, separated by an empty line; a block consists of lines. A new block is
+stored as runs of lines, either new ones or copies from a known block; a text as runs of blocks,
+either new ones or copies from the previous text. The data are numbers and lines, in chunks: a text
+needs the chunks up to its own.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ from the text before, `2, NUMBER` for a block by its number."""
 
 
 class DamagedTextsError(ValueError):
-    """What was stored does not give a text back."""
+    """Stored data do not restore to a text."""
 
 
 @dataclass(slots=True)
@@ -39,28 +40,28 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """One text, told by what the chunks hold."""
+    """A text, as runs of blocks in chunks."""
 
     path: str
     """Relative to the dump."""
     size: int
     """Bytes."""
     modified: float | None
-    """Seconds since the epoch; None where the source did not tell."""
+    """Seconds since the epoch; None if unknown."""
     chunk: int
     """The last chunk that it needs."""
     runs: LineRuns
 
 
 class TextStore:
-    """Takes texts one after the other; alike ones next to each other are stored best."""
+    """Stores texts one after the other; similar texts in sequence take the least space."""
 
     def __init__(self) -> None:
         self.texts: list[StoredText] = []
         self.chunks: list[Chunk] = [Chunk()]
         self._room = _CHUNK
         self.lines: dict[bytes, int] = {}
-        """The number of each distinct line, counted over all chunks."""
+        """The number of each distinct line, over all chunks."""
         self._places: list[tuple[int, int]] = []
         self._blocks: dict[bytes, int] = {}
         self._members: list[list[int]] = []
@@ -161,7 +162,7 @@ def restore(
 ) -> Iterator[tuple[StoredText, Iterator[bytes]]]:
     """Yield each text with its blocks, to be joined as they are; raises DamagedTextsError.
 
-    Nothing of a text is made before it has been checked that it has the size it says.
+    The size of each text is checked before any of it is built.
     """
     blocks = _restored_blocks(chunks)
     sizes = [sum(map(len, block)) + len(block) - 1 for block in blocks]

@@ -1,7 +1,7 @@
-"""Values of dataclasses as JSON, and back: what is read has the types that the classes state.
+"""Values of dataclasses as JSON, and back, checked against the declared types.
 
 A dataclass is the list of its fields, bytes are hexadecimal. A path names a file of one machine, so
-it is not kept: an empty one comes back.
+it is not stored: an empty path is returned.
 """
 
 import hashlib
@@ -94,7 +94,7 @@ def _describe(kind: Any, seen: dict[str, list[Any]]) -> None:
 
 
 class _Decoders:
-    """What makes values of types, and raises ValueError or TypeError where it cannot."""
+    """Functions that convert JSON to values by type; ValueError or TypeError if that fails."""
 
     def __init__(self, known: Mapping[type, Substitute]) -> None:
         self._decoders: dict[Any, Decoder] = dict(_PLAIN)

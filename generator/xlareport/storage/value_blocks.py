@@ -46,9 +46,9 @@ class ValueBlocks(LazySequence[T], Generic[T]):
 
 
 def keep_blocks(values: Iterable[T], folder: Path, most: int) -> Sequence[T]:
-    """Return fewer than `most` values in memory, more of them in a file in a folder.
+    """Return the values in memory if there are fewer than `most`, else in a file in a folder.
 
-    Other processes of this machine can read them as long as the folder is there.
+    Other processes of this machine can read them as long as the folder exists.
     """
     waiting = iter(values)
     first = tuple(islice(waiting, most))

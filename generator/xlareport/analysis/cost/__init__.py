@@ -1,1 +1,1 @@
-"""What a module costs: work, loops, collectives, memory. Figures that are not known are None."""
+"""The cost of a module: work, loops, collectives, memory. Unknown figures are None."""

@@ -15,7 +15,7 @@ from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.hlo.model import HloModule
 
 _LOOP = "while"
-"""What forward loops stack for backward ones is told by loop."""
+"""Opcode of loops; buffers that forward loops stack are identified by their loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,10 @@ class Activation:
 def find_activations(
     values: Iterable[tuple[BufferKey, int]], lives: Mapping[BufferKey, Lifetime], module: HloModule
 ) -> tuple[Activation, ...]:
-    """Return those of the values, with their bytes, that are activations; matched by op_names.
+    """Return the activations among values with their bytes; matched by op_names.
 
-    What copies or gathers of a result of the forward pass is one as well, whatever its own op_name.
+    A copy or an all-gather of a result of the forward pass is an activation too, whatever its own
+    op_name is.
     """
     sources = ValueSources(module)
     instructions = {instruction.name: instruction for instruction in module.instructions}

@@ -1,7 +1,7 @@
-"""What parts of a program cost: by scope, by Python line, by opcode, by computation.
+"""The cost of parts of a program: by scope, Python line, opcode or computation.
 
-All figures of a part are of the same instructions, those inside fusions too: FLOPs are of what
-computes them, time and bytes accessed of fusions are shared by estimate.
+All figures of a part cover the same instructions, including those inside fusions: FLOPs are counted
+at the instruction that computes; time and bytes accessed of a fusion are divided by estimate.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ GroupKey = Callable[[Computation, Instruction], str]
 
 @dataclass(slots=True)
 class CostPart:
-    """What one part costs in one run of the module, over all runs of its instructions."""
+    """The cost of one part in one run of the module, over all executions of its instructions."""
 
     name: str
     flops: int = 0
@@ -76,7 +76,7 @@ def key_by_scope(module: HloModule, depth: int) -> GroupKey:
 
 
 SEVERAL = "(several op_names)"
-"""What an instruction belongs to whose op_names XLA merged, below what they have in common."""
+"""The part of instructions whose merged op_names differ, below their common scope."""
 
 
 def _levels(op_name: str) -> list[str]:

@@ -1,7 +1,8 @@
-"""How much of a TPU's memory on the chip XLA counts as used at once, for its peak.
+"""The on-chip memory of a TPU that XLA counts as used at once, for the peak.
 
-Found by comparing with `memory_analysis()`. An instruction's result counts beside an operand whose
-place it takes over, as both live at that position. What a loop carries is no new value there.
+Derived by comparison with `memory_analysis()`. An instruction's result counts in addition to the
+operand whose buffer it reuses, because both are live at that position. Loop-carried values are no
+new values.
 """
 
 from collections import defaultdict
@@ -18,9 +19,9 @@ _Ranges = Mapping[tuple[str, tuple[int, ...]], LiveRange]
 def measure_chip_memory(
     values: Iterable[BufferValue], live: LiveRanges, module: HloModule
 ) -> int | None:
-    """Return the most bytes of one memory space that count as used at once.
+    """Return the peak bytes in use of one memory space.
 
-    None where that depends on values which take over a part of another one's place.
+    None if that depends on values which reuse a part of another value's buffer.
     """
     ranges = {(item.instruction, item.index): item for item in live.ranges}
     opcodes = {instruction.name: instruction.opcode for instruction in module.instructions}

@@ -26,7 +26,7 @@ _LONGEST_CONFIG = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class CustomCost:
-    """The cost of a custom call; work and traffic are None where they cannot be told."""
+    """The cost of a custom call; unknown work and traffic are None."""
 
     work: Work | None
     traffic: Traffic | None
@@ -67,7 +67,7 @@ def known_bytes(site: Site) -> int:
 
 
 def most_flops(site: Site) -> float:
-    """Return what a call would do if it multiplied square matrices of the size of its data."""
+    """Return the FLOPs of multiplying square matrices of the size of a call's data."""
     shapes = [
         leaf for shape in (*site.known_operands, site.shape) for leaf in iterate_leaves(shape)
     ]
@@ -223,9 +223,9 @@ def _attention_backward(site: Site) -> CustomCost:
 
 
 def _attention_products(site: Site, products: int) -> CustomCost:
-    """Count products of queries, keys and head size, as if no mask left any out.
+    """Return the cost of attention: dots of queries, keys and head size, without masking.
 
-    Heads and sequence stand in either order, so the sequence is taken to be the longer one.
+    The order of heads and sequence varies, so the longer dimension counts as the sequence.
     """
     queries, keys = (_dimensions(site.operand(number)) for number in range(2))
     if len(queries) < _ATTENTION_RANK or len(keys) < _ATTENTION_RANK:
@@ -306,7 +306,7 @@ def _known(site: Site) -> CustomCall:
 
 
 def _result(site: Site) -> Shape:
-    """Return the result proper: library calls give their scratch memory beside it."""
+    """Return the actual result: library calls also return their scratch memory."""
     return site.shape.elements[0] if site.shape.elements else site.shape
 
 

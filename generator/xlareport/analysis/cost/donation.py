@@ -22,7 +22,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Donation:
-    """What a module's header and entry say about giving inputs away."""
+    """What a module's header and entry computation say about donated inputs."""
 
     aliases: tuple[Alias, ...]
     donors: tuple[tuple[int, ElementPath], ...]

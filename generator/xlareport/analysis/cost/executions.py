@@ -77,14 +77,14 @@ def count_executions(order: tuple[Computation, ...], composition: Composition) -
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is known of the computations so far, callers first."""
+    """The executions of computations known so far, callers first."""
 
     times: dict[str, Times]
     kinds: dict[str, set[str]]
     """In which ways each is run."""
 
     def add(self, caller: str, call: _Call) -> None:
-        """Add the runs of one call. Raises UncountableError where they cannot be meant."""
+        """Add the executions of one call. Raises UncountableError if the number is implausible."""
         if self.times[caller].counted > MOST_WORK:
             raise UncountableError(f"{caller[:80]} cannot run as often as its loops say")
         if call.callee not in self.times:

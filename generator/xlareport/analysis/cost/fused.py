@@ -1,8 +1,9 @@
-"""Bytes that a fusion moves: what its computation reads of each parameter, and its results.
+"""Bytes that a fusion accesses: the parts of its parameters that it reads, and its results.
 
-The rules are those of XLA's HloCostAnalysis: what is only sliced is read in part, an updated buffer
-is written where it is updated, and values inside the fusion cost nothing. By our sizes gathered and
-scattered buffers are touched in part, too, as XLA has it for those that are not fused.
+The rules are those of XLA's HloCostAnalysis: sliced operands are read in part, updated buffers are
+written where they are updated, and values inside the fusion cost nothing. In the report's own
+count, gathered and scattered buffers are accessed in part too, as XLA counts them outside of
+fusions.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +31,7 @@ class Fused:
     """Finds the computations of nested fusions by name."""
     sizes: Sizes = DATA
     known: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
-    """Bytes read of each parameter, once counted."""
+    """Bytes read of each parameter, cached."""
 
     def traffic(self, fusion: Site) -> Traffic:
         """Return the bytes that a fusion instruction moves. Raises UncountableError."""
@@ -38,9 +39,9 @@ class Fused:
         return Traffic(read + self._constants(), self._written(fusion.shape))
 
     def parameter_read(self, parameter: Instruction) -> int:
-        """Return the bytes read of one parameter; of a tuple, what its elements' users read.
+        """Return the bytes read of one parameter; for a tuple, of its elements.
 
-        Raises UncountableError where fusions nest in a circle.
+        Raises UncountableError if fusions call one another in a cycle.
         """
         name = parameter.name
         if self.known.get(name) == _UNDER_WAY:
@@ -84,7 +85,7 @@ class Fused:
         return self.sizes is not XLA
 
     def _updates(self, scatter: Instruction, whole: Shape) -> int:
-        """Return the bytes that a scatter of one operand writes."""
+        """Return the bytes that a scatter with one operand writes."""
         update = self._operand(scatter, 2)
         return self.sizes.part(update.shape if update is not None else scatter.shape, whole)
 
@@ -147,7 +148,7 @@ class Fused:
     def _users(self, value: str) -> Iterator[tuple[Instruction, str]]:
         """Yield the users of a value with the name by which they use it.
 
-        Those of `param#0` may stand behind a get-tuple-element, under its name.
+        Users of `param#0` may also read it through a get-tuple-element, by that name.
         """
         for user in self._by_operand.get(value, ()):
             if user.opcode != "get-tuple-element":

@@ -21,7 +21,7 @@ from xlareport.knowledge.devices import Device
 _READS_PART = frozenset({"slice", "dynamic-slice", "gather", "dynamic-update-slice", "scatter"})
 """Their first operand is read only as far as they touch it."""
 _UPDATE = {"dynamic-update-slice": 1, "scatter": 2}
-"""The operand that says how much of their result is written."""
+"""Index of the operand whose shape determines how much of the result is written."""
 _OTHER_SPACE = "S("
 _TILES = "T("
 """Layouts of TPUs have tiles: what they place elsewhere is not in the device memory."""
@@ -29,7 +29,7 @@ _TILES = "T("
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Time and bytes of all runs of each instruction, those of fusions at what they contain."""
+    """Seconds and bytes of all executions of each instruction; those of fusions are divided."""
 
     seconds: Mapping[InstructionKey, float]
     """The roofline time."""
@@ -41,7 +41,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class _Weight:
-    """What an instruction in a fusion does in one run."""
+    """Work of an instruction in a fusion, in one execution."""
 
     products: float = 0.0
     """Seconds of matrix products."""
@@ -52,7 +52,7 @@ class _Weight:
     moved: int = 0
     """Bytes read of parameters and written as results."""
     in_main_memory: int = 0
-    """Those of them in the device memory."""
+    """Bytes that are in the device memory."""
 
     def __add__(self, other: "_Weight") -> "_Weight":
         return _Weight(
@@ -64,7 +64,7 @@ class _Weight:
         )
 
     def rate(self, bound: str) -> float:
-        """Return what the time of a fusion with this bound goes by, beyond its products."""
+        """Return the work that determines a fusion's time with this bound, besides its dots."""
         rates = {"memory": self.in_main_memory, "compute": self.others, "interconnect": self.sent}
         return rates[bound]
 
@@ -78,7 +78,7 @@ class _Inside:
     written: bool = False
     """Whether the result is in memory."""
     bound: str = "memory"
-    """What limits the fusion that it is a part of."""
+    """The bound of the fusion that contains it."""
     seconds: float = 0.0
     """Time of all its callers, to be shared among its instructions."""
     bytes: int = 0
@@ -160,9 +160,9 @@ class _Fusions:
 
 
 def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares:
-    """Return the time and the bytes of all runs of each instruction, those of fusions shared out.
+    """Return seconds and bytes of each instruction, with those of fusions divided.
 
-    A fusion keeps its own where its computation is not in the module, or does nothing countable.
+    A fusion keeps its own if its computation is missing or has no countable work.
     """
     whole = estimate_times(cost, device)
     seconds = dict(whole)
@@ -231,7 +231,7 @@ def _split(whole: int, weights: list[int]) -> list[int]:
 
 
 def _fused(computation: Computation) -> Mapping[str, str]:
-    """Return the computation of each fusion, by the name of the fusion."""
+    """Return the computation name of each fusion, by the fusion's name."""
     fusions = (
         instruction for instruction in computation.instructions if instruction.opcode == "fusion"
     )
@@ -266,7 +266,7 @@ def _touched(instruction: Instruction, computation: Computation) -> int:
 
 
 def _outside(computation: Computation, inside: _Inside) -> tuple[set[str], set[str]]:
-    """Return the names of values read from memory, and of those written, through what is free."""
+    """Return names of values read from memory and of values written, through free instructions."""
     read = {
         parameter.name
         for number, parameter in enumerate(computation.parameters)

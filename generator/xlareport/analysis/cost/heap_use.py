@@ -17,7 +17,7 @@ from xlareport.readers.live_range import LiveRange, LiveRanges
 CARRIED = frozenset({"parameter", "while"})
 """Opcodes of values that a loop carries: they have the memory of its initial value."""
 _UPDATES = frozenset({"dynamic-update-slice", "scatter"})
-"""Opcodes whose result has the memory of the first operand."""
+"""Opcodes whose result shares the buffer of the first operand."""
 
 
 def measure_heap_use(allocation: Allocation, live: LiveRanges, module: HloModule) -> int:
@@ -54,13 +54,13 @@ class _Lives:
 
     @classmethod
     def of(cls, value: BufferValue, lives: LiveRange | None, end: int) -> "_Lives":
-        """Return it from start to end, throughout where the dump does not tell when it lives."""
+        """Return the value with its live range; without one, it is live throughout."""
         return cls(value, lives.start, lives.end) if lives else cls(value, 0, end)
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What the names of a module stand for."""
+    """The instructions and computations of a module by name."""
 
     instructions: Mapping[str, Instruction]
     computations: Mapping[str, Computation]
@@ -72,7 +72,7 @@ class _Names:
 
 
 def _follow(values: Iterable[_Lives]) -> Iterator[list[_Lives]]:
-    """Yield the values of one place that follow one another without a gap, together."""
+    """Yield chains of values that occupy the same place without a gap in time."""
     chain: list[_Lives] = []
     last = 0
     for lives in sorted(values, key=lambda lives: (lives.start, lives.value.id)):
@@ -111,7 +111,7 @@ def _must_share(value: BufferValue, names: _Names) -> bool:
 
 
 def _fused_result(fusion: Instruction, index: tuple[int, ...], names: _Names) -> Instruction | None:
-    """Return what computes a result of a fusion, inside of it."""
+    """Return the instruction in a fusion that computes one of its results."""
     fused = next((names.computations.get(name) for _, name in fusion.called), None)
     result = fused.root if fused is not None else None
     if fused is None or result is None:

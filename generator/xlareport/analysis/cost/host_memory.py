@@ -19,7 +19,7 @@ _CALLS = {'"MoveToHost"': TO_HOST, '"MoveToDevice"': FROM_HOST}
 
 @dataclass(frozen=True, slots=True)
 class HostTransfer:
-    """One instruction that moves data to the host's memory or from it."""
+    """An instruction that transfers data between device memory and host memory."""
 
     computation: str
     instruction: str
@@ -27,7 +27,7 @@ class HostTransfer:
     direction: str
     """`to host` or `from host`."""
     bytes: int
-    """What one execution moves, without padding."""
+    """Bytes of one execution, without padding."""
     executions: int | None
     """In one run of the module; None where a trip count is not known."""
 

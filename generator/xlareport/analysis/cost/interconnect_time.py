@@ -22,11 +22,11 @@ _ONE_HOP = frozenset({"collective-permute", "collective-broadcast"})
 
 @dataclass(frozen=True, slots=True)
 class ModeledTime:
-    """The time of one run of a collective."""
+    """The modeled time of one execution of a collective."""
 
     seconds: float | None
     reason: str
-    """What it rests on; why it is not known where there is none."""
+    """The basis of the estimate; if there is none, why not."""
 
 
 def links_of(device: Device) -> Interconnect | None:

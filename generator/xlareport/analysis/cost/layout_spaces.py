@@ -1,4 +1,4 @@
-"""What layouts place into which memory space: the `S(n)` of shapes, by the backend's numbers."""
+"""Memory spaces in layouts: the `S(n)` of shapes, by the backend's numbers."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ _SPACE = re.compile(r"S\((\d{1,3})\)")
 
 @dataclass(frozen=True, slots=True)
 class LayoutSpace:
-    """What the layouts of the final module place into one memory space, by `S(n)`."""
+    """The values that layouts of the final module place in one memory space, by `S(n)`."""
 
     number: int
     values: int

@@ -10,12 +10,12 @@ from xlareport.readers.live_range import LiveRange, LiveRanges
 
 
 class End(StrEnum):
-    """What ends a life."""
+    """What ends the live range of a value."""
 
     ARGUMENT = "argument"
-    """It is the caller's: it is there before and after."""
+    """It belongs to the caller and is live throughout."""
     RESULT = "result"
-    """It goes to the caller."""
+    """It is returned to the caller."""
     USE = "use"
     """Nothing reads it any more."""
 
@@ -83,7 +83,7 @@ def _lifetime(
 
 
 def _last_read(value: UsedValue, place: Mapping[str, int]) -> tuple[str, int] | None:
-    """Return the last use by the schedule; of those outside of it, the last listed."""
+    """Return the last use in schedule order; uses outside the schedule come first."""
     uses = enumerate(value.uses)
     last = max(uses, key=lambda use: (place.get(use[1].instruction, -1), use[0]), default=None)
     return (last[1].instruction, last[1].operand) if last else None

@@ -29,11 +29,11 @@ class TripCount:
     """How often the body of a loop runs, and how that is known."""
 
     count: int | None
-    """None where it cannot be told."""
+    """None if unknown."""
     grade: str
     """`exact` where the count is certain; `guessed` where it is not known."""
     reason: str
-    """One sentence for a reader."""
+    """A sentence for users."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Loops:
         return self.known[key]
 
     def counted(self, place: Computation, loop: Instruction) -> TripCount:
-        """Return the trip count read from condition, start and step, whatever was noted."""
+        """Return the trip count from condition, start and step, ignoring annotations."""
         constants = self._constants(place, loop)
         condition = self._state(loop, "condition", constants)
         body = self._state(loop, "body", constants)
@@ -94,9 +94,9 @@ class Loops:
         return constants
 
     def _start(self, place: Computation, loop: Instruction, path: tuple[int, ...]) -> int | None:
-        """Return the number with which an element of the state enters the loop.
+        """Return the initial value of an element of a loop's state.
 
-        It is followed outwards through the loops and calls in which the loop stands.
+        Values are followed outward through the enclosing loops and calls.
         """
         operand, caller = 0, loop
         for _ in range(_DEEPEST_NESTING):
@@ -117,7 +117,7 @@ class Loops:
     def _passed(
         self, place: Computation, caller: Instruction, operand: int, path: tuple[int, ...]
     ) -> Value:
-        """Return what a caller passes, as a number or an element of its own parameters."""
+        """Return the value that a caller passes: a number or an element of its own parameters."""
         if operand >= len(caller.operands):
             return None
         parameters: dict[int, Value] = {

@@ -1,4 +1,4 @@
-"""What a module needs of memory: figures that are not the same, each from its own file."""
+"""Memory use of a module: different figures, each from its own file."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ class SpaceFigures:
 
 @dataclass(frozen=True, slots=True)
 class HeldMemory:
-    """What the runtime holds for one run on one device, in bytes, as `memory_analysis()` counts it.
+    """The memory that the runtime holds for a run on one device, as in `memory_analysis()`; bytes.
 
     The rules are those of `CompiledMemoryStats::PopulateBufferStatsFromAllocations` in openxla/xla,
     xla/pjrt/pjrt_executable.cc. The size of the generated code is in no file of a dump.
@@ -34,9 +34,9 @@ class HeldMemory:
 
     argument_bytes: int
     output_bytes: int
-    """Those written over arguments included."""
+    """Includes results that are written over arguments."""
     temp_bytes: int
-    """Those of buffer assignment; libtpu counts others, of which no file of a dump has the size."""
+    """Temporaries of buffer assignment; libtpu counts others whose size no file of a dump has."""
     alias_bytes: int
     """Outputs written over arguments: counted in both of the first two."""
     host_bytes: int
@@ -57,10 +57,10 @@ class HeldMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFigures:
-    """The figures of a module on one device, in bytes; None where no file says it.
+    """The memory figures of a module on one device, in bytes; None if no file has them.
 
-    `allocated_bytes` and `temp_bytes` are those of the default memory space: a TPU's VMEM is never
-    added to its HBM; `spaces` has each.
+    `allocated_bytes` and `temp_bytes` are for the default memory space: a TPU's VMEM is never added
+    to its HBM; `spaces` has each space.
     """
 
     allocated_bytes: int | None

@@ -143,7 +143,7 @@ def _of_callers(computation: Computation) -> frozenset[str]:
 
 
 def _over_arguments(entry: Computation, module: HloModule) -> Mapping[str, int]:
-    """Return how many bytes of each result are written over arguments that were donated."""
+    """Return the bytes of each result that are written over donated arguments."""
     root, counts = entry.root, Counter[str]()
     if root is None:
         return counts

@@ -21,14 +21,14 @@ from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, Bu
 from xlareport.readers.live_range import LiveRanges
 
 _TPU_ALIGNMENT = 16_384
-"""Bytes: every buffer of a TPU's temporaries begins at a multiple of it."""
+"""Alignment in bytes of a TPU's temporary buffers."""
 _CARRIED = frozenset({"copy", "parameter", "while", "conditional", "get-tuple-element", "call"})
 """Opcodes that hand on a scalar, besides those of arithmetic."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryStats:
-    """Two figures of `memory_analysis()`, in bytes; None where the dump does not tell."""
+    """Two figures of `memory_analysis()`, in bytes; None if unknown."""
 
     temp_bytes: int | None
     peak_bytes: int | None
@@ -41,9 +41,9 @@ class MemoryStats:
     of the device memory. What is held throughout is added to it, in whichever space that lies.
     """
     peak_space_bytes: int = 0
-    """How much of the peak is in the shared allocations of that space, as XLA counts it.
+    """Bytes of the peak in the shared allocations of that space, as XLA counts them.
 
-    In a TPU's memory on the chip it counts a result beside the operand whose place it takes over.
+    For a TPU's on-chip memory, a result counts in addition to the operand whose buffer it reuses.
     """
 
 
@@ -68,7 +68,7 @@ def find_memory_stats(
 
 
 def _throughout(held: HeldMemory, assignment: BufferAssignment) -> int:
-    """Return what is held throughout; arguments in the host's memory are counted."""
+    """Return the bytes held throughout, including arguments in host memory."""
     on_host = (item for item in assignment.allocations if item.color == HOST_SPACE)
     return held.peak_without_temp_bytes + sum(item.size for item in on_host if item.kind in HELD)
 
@@ -76,9 +76,9 @@ def _throughout(held: HeldMemory, assignment: BufferAssignment) -> int:
 def _fullest_space(
     assignment: BufferAssignment, live: LiveRanges | None, module: HloModule, *, is_tpu: bool
 ) -> tuple[int, int] | None:
-    """Return the space of which shared allocations have the most in use, and how many bytes.
+    """Return the memory space whose shared allocations have the highest peak, and its bytes.
 
-    None where the dump does not tell.
+    None if unknown.
     """
     shared = [item for item in _device_memory(assignment) if item.kind not in HELD]
     if not shared:

@@ -1,8 +1,8 @@
-"""How many bytes of each memory space are in use at each position of the schedule.
+"""Bytes in use of each memory space at each position of the schedule.
 
-Arguments, results and constants are held throughout. Of every other allocation the bytes in use are
-the union of the places [offset, offset + size) of the values that live: values that share a place
-count once, so that no allocation is ever more than full.
+Arguments, results and constants are held throughout. In every other allocation, the bytes in use
+are the union of the ranges [offset, offset + size) of the live values: values that share a range
+count once, so an allocation is never more than full.
 """
 
 from collections import Counter, defaultdict
@@ -28,7 +28,7 @@ class Slot:
 
     allocation: Allocation
     value: BufferValue
-    """What lies there: of several values at one place at one time the one that came first."""
+    """The value in this range; of several at the same time, the first one."""
     offset: int
     size: int
     start: int
@@ -42,7 +42,7 @@ class Slot:
 
     @property
     def is_held(self) -> bool:
-        """Return whether it is held throughout, whatever lives in it."""
+        """Return whether the allocation is held throughout."""
         return self.allocation.kind in HELD
 
 
@@ -63,7 +63,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """The bytes in use of each memory space, and what uses those of the device memory."""
+    """The bytes in use of each memory space, and the values in the device memory."""
 
     curves: Mapping[int, tuple[int, ...]]
     """By the number of the space, at each position; the last is the end of the run."""
@@ -92,10 +92,10 @@ class Occupancy:
         return self.curve.index(self.peak) if self.curve else 0
 
     def living(self, position: int) -> tuple[Slot, ...]:
-        """Return what is in use of the device memory at a position, largest first.
+        """Return the slots of the device memory in use at a position, largest first.
 
-        Each slot names a value that lives then, if there is one: none may live in what is held
-        throughout.
+        Each slot names a value that is live at the position, if there is one: memory that is held
+        throughout may contain no live value.
         """
         used = (slot for slot in self.slots if slot.start <= position <= slot.end)
         living = (replace(slot, value=self.value_at(slot, position)) for slot in used)
@@ -155,7 +155,7 @@ class Occupancy:
 def measure_occupancy(
     assignment: BufferAssignment | None, live: LiveRanges | None
 ) -> Occupancy | None:
-    """Return what is in use when; None where the dump does not tell when values live."""
+    """Return the memory use over the schedule; None if live ranges are unknown."""
     allocations = assignment.allocations if assignment else ()
     reserved = [allocation for allocation in allocations if not allocation.is_thread_local]
     if not reserved or (live is None and any(item.kind not in HELD for item in reserved)):
@@ -183,7 +183,7 @@ def measure_occupancy(
 
 
 def measure_most(allocation: Allocation, live: LiveRanges) -> int:
-    """Return the most bytes of one allocation that are in use at once."""
+    """Return the peak bytes in use of one allocation."""
     ranges = {(item.instruction, item.index): item for item in live.ranges}
     used = _used(list(_slots(allocation, ranges, _end(live))))
     return max((size for _, size in used), default=0)
@@ -214,9 +214,9 @@ def _end(live: LiveRanges) -> int:
 def _slots(
     allocation: Allocation, ranges: Mapping[BufferKey, LiveRange], end: int
 ) -> Iterator[Slot]:
-    """Yield the places of an allocation, values that follow one another at one place as one.
+    """Yield the slots of an allocation; successive values in the same range share one slot.
 
-    A value of which the dump does not tell when it lives is taken to live throughout.
+    A value without a known live range counts as live throughout.
     """
     if allocation.kind in HELD:
         values = sorted(allocation.values, key=lambda value: (-value.size, value.id))
@@ -249,7 +249,7 @@ def _joined(
 
 
 def _used(slots: Sequence[Slot]) -> list[tuple[int, int]]:
-    """Return (position, bytes in use from there on) of one allocation, in order."""
+    """Return (position, bytes in use from that position on) of one allocation, in order."""
     bounds = sorted({bound for slot in slots for bound in (slot.offset, slot.offset + slot.size)})
     place = {bound: number for number, bound in enumerate(bounds)}
     events = [(slot.start, 1, slot) for slot in slots]

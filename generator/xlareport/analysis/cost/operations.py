@@ -33,7 +33,7 @@ _BY_PRODUCTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an instruction itself computes, without the computations that it calls."""
+    """The work of an instruction itself, without the computations that it calls."""
 
     flops: int = 0
     transcendentals: int = 0
@@ -71,7 +71,7 @@ def count_work(site: Site) -> Work:
 
 
 def _is_complex(site: Site) -> bool:
-    """Return whether an instruction computes with complex numbers, whatever its result is."""
+    """Return whether an instruction computes with complex numbers, even if its result is real."""
     shapes = (*site.operands[:2], site.shape)
     return any(shape.element_type in COMPONENTS for shape in shapes)
 
@@ -92,7 +92,7 @@ def find_arithmetic_type(site: Site) -> str:
 
 
 def _work(site: Site) -> Work:
-    """Count as XLA does, whatever the type. Raises UncountableError where no rule fits."""
+    """Return the work as XLA counts it, for any type. Raises UncountableError without a rule."""
     opcode, table = site.instruction.opcode, opcode_work()
     if opcode in table.movement or opcode in CALLING:
         return NOTHING
@@ -147,9 +147,9 @@ def _fft(site: Site) -> Work:
 
 
 def _published_fft(site: Site) -> Work:
-    """Count 5 N log2 N for N points of all dimensions, half of it where one side is real.
+    """Return 5 N log2 N FLOPs for N points of all dimensions; half if one side is real.
 
-    The usual count of radix 2 (Van Loan, Computational Frameworks for the Fast Fourier Transform).
+    The usual count for radix 2 (Van Loan, Computational Frameworks for the Fast Fourier Transform).
     """
     is_back = site.instruction.attributes.get("fft_type", "") == "IRFFT"
     points = count_elements(site.shape if is_back else site.operand(0))

@@ -16,16 +16,16 @@ class CostOptions:
     devices: Mapping[str, Device] = field(default_factory=dict)
     """Devices of the user's own; they come before those that are known."""
     device: Device | None = None
-    """The assumed device, whatever the dump names."""
+    """The assumed device; takes precedence over the one in the dump."""
     with_source: bool = False
     """Show lines of the source files that the dump names, where this machine has them."""
 
 
 def choose_device(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
-    """Return the device that estimates are made for, and the grade of that choice.
+    """Return the device for estimates, and the grade of that choice.
 
-    `words` are what the dump says of its device: the user's choice comes first, then these. They
-    may tell the shape of a slice as well.
+    `words` describe the device in the dump. A device chosen by the user takes precedence. `words`
+    may also give the shape of a slice.
     """
     device, grade = _choose(words, backend, cost_options)
     shape = _SLICE.search(words)

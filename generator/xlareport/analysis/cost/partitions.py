@@ -1,4 +1,4 @@
-"""Whether the shapes of a snapshot are those of whole arrays, or of one partition's part."""
+"""Whether the shapes of a snapshot are those of whole arrays or of shards."""
 
 import re
 
@@ -22,9 +22,10 @@ def is_partitioned(module: HloModule) -> bool:
 
 
 def has_local_shapes(module: HloModule) -> bool:
-    """Return whether shapes are those of one partition's part.
+    """Return whether shapes are those of one partition's shards.
 
-    A schedule comes after partitioning, so a scheduled module is partitioned where any is.
+    Scheduling comes after partitioning, so a scheduled module for several partitions is
+    partitioned.
     """
     scheduled = module.attributes.get("is_scheduled") == "true"
     return is_partitioned(module) or (scheduled and read_partition_count(module) > 1)

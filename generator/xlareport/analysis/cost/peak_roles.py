@@ -1,4 +1,4 @@
-"""What part a value has at the peak of memory: what can be done about it follows from that."""
+"""The role of a value at the peak of memory, which determines how to reduce it."""
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -18,10 +18,10 @@ _DEEPEST = 16
 
 
 class PeakRole(StrEnum):
-    """What a value is to the instruction at the peak."""
+    """The role of a value at the peak."""
 
     WORKING = "working"
-    """An operand or a result of it: recomputed or not, it is in use there."""
+    """An operand or result of the instruction at the peak; needed even if recomputed."""
     STACKED = "stacked"
     """A buffer into which a loop writes a slice in each iteration."""
     RECOMPUTED = "recomputed"

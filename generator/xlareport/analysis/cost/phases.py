@@ -41,12 +41,12 @@ _LOOP = re.compile(r"(?:\A|/)while/body(?:/|\Z)")
 
 
 def is_gradient(instruction: Instruction, module: HloModule) -> bool:
-    """Return whether an instruction computes a gradient, as its op_name says."""
+    """Return whether an instruction computes a gradient, by its op_name."""
     return bool(_BACKWARD.search(op_name_of(instruction, module)))
 
 
 def is_forward(instruction: Instruction, module: HloModule) -> bool:
-    """Return whether an instruction computes what is differentiated, as its op_name says."""
+    """Return whether an instruction belongs to the forward pass, by its op_name."""
     op_name = op_name_of(instruction, module)
     return bool(_FORWARD.search(op_name)) and not _BACKWARD.search(op_name)
 

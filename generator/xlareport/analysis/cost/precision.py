@@ -1,7 +1,7 @@
-"""In which precision products are computed, as the HLO asks for it.
+"""The precision in which dots are computed, as requested in the HLO.
 
-`operand_precision` is DEFAULT, HIGH or HIGHEST, an `algorithm` names types and passes: see
-PrecisionConfig in openxla/xla, xla/xla_data.proto. What a chip makes of it is in `devices`.
+`operand_precision` is DEFAULT, HIGH or HIGHEST; an `algorithm` names types and passes: see
+PrecisionConfig in openxla/xla, xla/xla_data.proto. How a chip implements it is in `devices`.
 """
 
 import re
@@ -24,7 +24,7 @@ _ORDER = ("default", "high", "highest")
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """What the HLO says of the precision of one product."""
+    """The precision of one dot, as stated in the HLO."""
 
     operands: tuple[str, ...]
     """The types of the two operands."""

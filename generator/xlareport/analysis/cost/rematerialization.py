@@ -1,4 +1,4 @@
-"""What is computed again instead of being kept: by XLA, or because the framework asked for it."""
+"""Recomputed instructions: rematerialized by XLA or requested by the framework."""
 
 import re
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ FRAMEWORK = "the framework"
 """Who asked for what jax.checkpoint runs again."""
 _BY_XLA = re.compile(r"\.remat(?:\d{0,9}|_(?:un)?compressed)(?=\.|\Z)")
 _BY_FRAMEWORK = "rematted_computation"
-"""What jax.checkpoint writes into the scope of what it computes again."""
+"""Scope that jax.checkpoint gives to recomputed ops."""
 _PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 """Opcodes that fusions do not repeat."""
 _ASKING = "checkpoint"
@@ -23,19 +23,19 @@ _ASKING = "checkpoint"
 
 @dataclass(frozen=True, slots=True)
 class Rematerialized:
-    """One instruction that does again what was done before, to save memory."""
+    """An instruction that recomputes an earlier result to save memory."""
 
     computation: str
     instruction: str
     by: str
     """`XLA`, or `the framework` where the program asked for it."""
     original: str
-    """What it repeats, where that is still in the module; else empty."""
+    """Name of the original instruction if it is still in the module; else empty."""
     cost: InstructionCost
 
 
 def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerialized, ...]:
-    """Return what is computed again, in the order of the module; fused parts on their own."""
+    """Return the recomputed instructions, in module order; parts of fusions separately."""
     found_rematerialized = []
     for computation in module.computations:
         for instruction in computation.instructions:
@@ -58,27 +58,27 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
 
 @dataclass(frozen=True, slots=True)
 class RecomputedFlops:
-    """The flops of one run that repeat others; zero where nothing does."""
+    """The FLOPs of one run that are recomputed; 0 if none are."""
 
     total: int
     """All: about, since fusions repeat cheap operations without a checkpoint too."""
     products: int
-    """Those of dots, convolutions and library calls, which no fusion repeats."""
+    """FLOPs of dots, convolutions and library calls."""
 
 
 def count_recomputed(
     module: HloModule, cost: ModuleCost, before: HloModule | None = None
 ) -> RecomputedFlops:
-    """Return the flops of one run that repeat others; what is inside of fusions included.
+    """Return the recomputed FLOPs of one run, including those inside fusions.
 
-    In a fusion that XLA repeats, as its name says, all of it counts. Of what the framework asked
-    for, as much counts as there is to repeat: XLA merges a value with its own repetition, and the
-    one that stays may have the name of either. Each level of checkpoints in checkpoints can repeat
-    all of it. How much there was at first, `before` tells, the module before optimizations.
+    All work of a fusion that XLA rematerialized, by its name, counts. Work that the framework
+    recomputes counts at most as often as there is work to repeat: XLA merges equal values, and the
+    remaining one may have the name of either. Each level of nested checkpoints can repeat all of
+    it. `before`, the module before optimizations, gives the original amount.
 
-    A module that differentiates what it computes only once, for the gradient, repeats nothing. One
-    without either belongs to a function that was differentiated outside of jit: the first time is
-    in another module.
+    A module that computes a gradient from values computed only once recomputes nothing. A module
+    without forward and gradient ops belongs to a function that was differentiated outside of jit:
+    the first computation is in another module.
     """
     done = _split_by_origin(module, cost)
     if not done.first:
@@ -93,21 +93,21 @@ def count_recomputed(
 
 
 _Work = tuple[str, int | None, int | None]
-"""What repetitions have in common with the first time: opcode, flops of one run, elements."""
+"""Key by which recomputed work is compared: opcode, FLOPs of one run, elements."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Origins:
-    """The flops of one run of a module: repeated by XLA or the framework, and the first time."""
+    """The FLOPs of one run: recomputed by XLA, by the framework, and computed first."""
 
     by_xla: Counter[_Work]
     levels: Mapping[int, Counter[_Work]]
-    """What the framework repeats, by how many checkpoints enclose it."""
+    """FLOPs that the framework recomputes, by the number of enclosing checkpoints."""
     first: Counter[_Work]
 
     @property
     def asked(self) -> Counter[_Work]:
-        """Return what the framework repeats on all levels."""
+        """Return the FLOPs that the framework recomputes on all levels."""
         return sum(self.levels.values(), Counter[_Work]())
 
 
@@ -149,9 +149,9 @@ def _level(instruction: Instruction) -> int:
 
 
 def _beyond_first(done: _Origins, first_before: Counter[_Work]) -> Counter[_Work]:
-    """Return what is done more often than the program did it at first; all where that is not known.
+    """Return work done more often than in the program; all of it if that is not known.
 
-    A partitioned module has other shapes than before, and a fusion may do a cheap value anew.
+    A partitioned module has other shapes than before, and a fusion may recompute a cheap value.
     """
     both = done.asked + done.first
     return Counter(

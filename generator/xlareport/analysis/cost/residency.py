@@ -1,4 +1,4 @@
-"""What is in use at the peak, with what the module says of it, by scope and by line."""
+"""The values in use at the peak with their instructions, by scope and by line."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -38,7 +38,7 @@ class Share:
 
 
 def find_peak_buffers(slots: Iterable[Slot], module: HloModule) -> tuple[PeakBuffer, ...]:
-    """Return what is in use, in the order given, with what the module says of it."""
+    """Return the values in use with their instructions, in the given order."""
     instructions = {
         instruction.name: instruction
         for part in module.computations

@@ -15,7 +15,7 @@ from xlareport.hlo.model import InstructionKey
 from xlareport.knowledge.devices import Device
 
 InstructionShares = Mapping[InstructionKey, float]
-"""The part, 0 to 1, of each instruction in the roofline time of its module."""
+"""Share of each instruction in the roofline time of its module, 0 to 1."""
 _BYTES_PER_FLOP = 0.02
 """Ridge of a typical machine, 50 operations for each byte: what a weight is made of."""
 
@@ -41,7 +41,7 @@ def estimate_shares(cost: ModuleCost, device: Device) -> InstructionShares:
 
 @dataclass(frozen=True, slots=True)
 class LeastTime:
-    """The roofline time of one run of an instruction by its parts, in seconds."""
+    """The components of the roofline time of one execution of an instruction, in seconds."""
 
     arithmetic: float
     memory: float
@@ -49,12 +49,12 @@ class LeastTime:
 
     @property
     def seconds(self) -> float:
-        """The slowest of them: they may overlap."""
+        """The largest component, because they may overlap."""
         return max(self.arithmetic, self.memory, self.interconnect)
 
     @property
     def bound(self) -> str:
-        """What limits it: `compute`, `memory` or `interconnect`."""
+        """The limiting component: `compute`, `memory` or `interconnect`."""
         if self.interconnect > max(self.arithmetic, self.memory):
             return "interconnect"
         return "compute" if self.arithmetic > self.memory else "memory"
@@ -62,7 +62,7 @@ class LeastTime:
 
 @dataclass(frozen=True, slots=True)
 class Heavy:
-    """One instruction in a ranking."""
+    """An instruction in a ranking by time."""
 
     computation: str
     instruction: str
@@ -74,7 +74,7 @@ class Heavy:
 
 
 def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
-    """Return the roofline time of one run; None where flops and bytes are not both known."""
+    """Return the roofline time of one execution; None if FLOPs or bytes are unknown."""
     if cost.flops is None or cost.main_memory_bytes is None:
         return None
     products = sum(flops / device.matrix_peak(kind) for kind, flops in cost.matrix_flops)
@@ -104,14 +104,14 @@ def rank_heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, 
 
 
 def estimate_total_time(cost: ModuleCost, device: Device) -> float | None:
-    """Return the roofline time of one run of a module in seconds; None if nothing was counted."""
+    """Return the roofline seconds of one run of a module; None if nothing was counted."""
     if cost.flops is None:
         return None
     return sum(total_time(instruction, device) for instruction in cost.instructions.values())
 
 
 def estimate_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, float]:
-    """Return the roofline time of all runs of each instruction; 0 where not known, or fused."""
+    """Return the roofline seconds of all executions by instruction; 0 if unknown or fused."""
     return {key: total_time(instruction, device) for key, instruction in cost.instructions.items()}
 
 

@@ -1,4 +1,4 @@
-"""What would have to shrink for the peak of memory to come down by some part."""
+"""The buffers that have to shrink to reduce the peak memory by some share."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Saving:
     buffers: tuple[tuple[BufferKey, int], ...]
     """(buffer, bytes) in the order chosen: each the largest where the most lived then."""
     later: frozenset[BufferKey] = frozenset()
-    """Those of the buffers that are not in use at the peak: it moves there without the others."""
+    """Buffers that are not in use at the current peak, where the peak moves without the others."""
 
     @property
     def is_enough(self) -> bool:

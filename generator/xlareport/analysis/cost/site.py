@@ -38,7 +38,7 @@ class Site:
         return tuple(shape for shape in shapes if shape is not None)
 
     def operand(self, number: int) -> Shape:
-        """Return the shape of one operand. Raises UncountableError where it is not there."""
+        """Return the shape of one operand. Raises UncountableError if there is none."""
         names = self.instruction.operands
         if number >= len(names):
             raise UncountableError(f"operand {number} is missing")
@@ -49,7 +49,7 @@ class Site:
         return parse_integers(self.instruction.attributes.get(attribute, ""))
 
     def dimension(self, shape: Shape, number: int) -> int:
-        """Return one dimension of a shape. Raises UncountableError where it is not a number."""
+        """Return one dimension of a shape. Raises UncountableError if it is not a number."""
         if not 0 <= number < len(shape.dimensions):
             raise UncountableError(f"{shape.text[:80]} has no dimension {number}")
         size = shape.dimensions[number]

@@ -6,7 +6,7 @@ from xlareport.hlo.shape import Shape
 
 
 class UncountableError(Exception):
-    """An instruction whose cost cannot be told; its text says why, in a few words."""
+    """The cost of an instruction is unknown; the message says why in a few words."""
 
 
 def iterate_leaves(shape: Shape) -> Iterator[Shape]:

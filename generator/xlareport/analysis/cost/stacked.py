@@ -36,13 +36,13 @@ class StackedBuffer:
     bytes: int | None
     """Of the whole buffer."""
     iteration_bytes: int | None
-    """What one iteration writes."""
+    """Bytes that one iteration writes."""
     trip_count: int | None
     scope: str
     phase: str = ""
-    """`forward` for what is differentiated, `backward` for its gradient; empty where not said."""
+    """`forward` or `backward`, for the pass that stacks it; empty if unknown."""
     stored: str = ""
-    """The op_name of what is written into it; empty where that cannot be told."""
+    """The op_name of the values written into it; empty if unknown."""
 
 
 def find_stacked_buffers(
@@ -126,7 +126,7 @@ class _Written:
 def _written(
     module: HloModule, computation: Computation, operand: str, deepest: int
 ) -> _Written | None:
-    """Return what writes a value in part; None where nothing, or something else, does."""
+    """Return the instruction that updates a value in part; None if there is none."""
     name, _, element = _source(computation, operand).partition("#")
     instruction = computation.by_name.get(name)
     if instruction is None or not deepest:
@@ -147,7 +147,7 @@ def _written(
 
 
 def _result(computation: Computation, element: str) -> str:
-    """Return what a computation returns, or an element of it, by name."""
+    """Return the name of a computation's result, or of an element of it."""
     root = computation.root
     if root is None or not element:
         return root.name if root else ""

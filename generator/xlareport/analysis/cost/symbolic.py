@@ -69,7 +69,7 @@ class CallFrame:
     known: dict[str, Value] = field(default_factory=dict, compare=False)
 
     def root(self, path: tuple[int, ...] = ()) -> Value:
-        """Return the value of the root, or of an element of it."""
+        """Return the value of the root, or of one of its elements."""
         root = self.computation.root
         return element(self.value(root.name), path) if root is not None else None
 

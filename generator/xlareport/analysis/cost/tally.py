@@ -32,7 +32,7 @@ from xlareport.hlo.shape import Shape
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What one run of a computation costs, with all that it calls."""
+    """The cost of one run of a computation, including all computations that it calls."""
 
     flops: int = 0
     transcendentals: int = 0
@@ -59,7 +59,7 @@ NO_COST = Total()
 
 
 def weight(total: Total) -> int:
-    """Return one number to compare costs by: a byte weighs as much as ten flops."""
+    """Return one number to compare costs: a byte weighs as much as ten FLOPs."""
     return total.flops + total.transcendentals + 10 * total.bytes_accessed
 
 
@@ -74,12 +74,12 @@ def total_of(totals: Iterable[Total]) -> Total:
 
 
 _OF_THEIR_OWN = RUNNERS | {"custom-call", "fusion"}
-"""Opcodes that run other computations whole, each instruction of them with its own traffic."""
+"""Opcodes that run other computations whose instructions access memory individually."""
 
 
 @dataclass(slots=True)
 class Local:
-    """One instruction's own cost; fields that are None could not be told."""
+    """The own cost of one instruction; None for unknown figures."""
 
     site: Site
     work: Work | None
@@ -93,9 +93,9 @@ class Local:
     grade: str
     note: str
     runs_callees: bool = False
-    """It runs what it calls whole, once: a call, an asynchronous start, a custom call around it."""
+    """It runs its callees once: a call, an asynchronous start, a custom call with computations."""
     whole: Total | None = None
-    """What it costs in all; None where it calls something, which costs besides."""
+    """Its total cost; None if it calls computations, which cost extra."""
 
     @property
     def instruction(self) -> Instruction:
@@ -108,11 +108,11 @@ class Tally:
     """The local costs of a computation."""
 
     locals: tuple[Local, ...]
-    """Of each instruction, in order."""
+    """The costs of the instructions, in order."""
     calling: tuple[Local, ...]
-    """Those that cost more than their own where they run or apply computations."""
+    """The instructions whose cost includes computations that they run or apply."""
     own: Total
-    """What all others cost together."""
+    """The sum over all other instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _calls(local: Local) -> bool:
 
 
 def tally_computation(work: Work | None, traffic: Traffic | None) -> Total:
-    """Return work and traffic in one; what could not be told counts nothing."""
+    """Return work and traffic as one total; unknown parts count as 0."""
     return Total(
         work.flops if work else 0,
         work.transcendentals if work else 0,
@@ -154,7 +154,7 @@ def tally_computation(work: Work | None, traffic: Traffic | None) -> Total:
 
 
 def main_memory_traffic(local: Local) -> Traffic | None:
-    """Return what of an instruction's traffic goes through the device memory; None if unknown."""
+    """Return the traffic of an instruction through the device memory; None if unknown."""
     is_plain = local.traffic is not None and local.instruction.opcode not in _OF_THEIR_OWN
     try:
         return count_data_traffic(local.site, MAIN_MEMORY) if is_plain else local.traffic

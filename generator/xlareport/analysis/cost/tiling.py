@@ -31,10 +31,10 @@ def padded_size(array: Shape) -> int:
 
 
 def main_memory_size(shape: Shape) -> int:
-    """Return the bytes of those arrays of a TPU's shape that are in the device memory.
+    """Return the bytes of a TPU shape's arrays that are in the device memory.
 
-    What lies in a memory space of its own, as in `{1,0:T(8,128)S(1)}`, is on the chip or
-    the host's; of the rest whole tiles are moved.
+    Arrays in a memory space of their own, as in `{1,0:T(8,128)S(1)}`, are on the chip or on the
+    host; the others are padded to whole tiles.
     """
     return sum(padded_size(leave) for leave in iterate_leaves(shape) if not _is_elsewhere(leave))
 

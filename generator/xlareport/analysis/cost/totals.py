@@ -21,7 +21,7 @@ from xlareport.analysis.cost.traffic import DATA, MAIN_MEMORY, XLA, Sizes, Traff
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 MOST_WORK = 1 << 200
-"""What calls and loops multiply to beyond this cannot be meant."""
+"""Executions beyond this product of calls and loops are implausible."""
 
 
 @dataclass
@@ -33,9 +33,9 @@ class Composition:
     """By the names of the computations."""
     loops: Loops
     own: dict[str, Total] = field(default_factory=dict)
-    """What a person wants: loops times their trip counts, custom calls from their shapes."""
+    """The report's count: loops times trip counts, custom calls from their shapes."""
     xla: dict[str, Total | None] = field(default_factory=dict)
-    """What XLA counts: loop bodies once, -1 for a custom call; None where XLA could not."""
+    """XLA's count: loop bodies once, -1 for a custom call; None if XLA could not count."""
     _fused: FusedComputations = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Composition:
         self.xla[computation.name] = total_of(known) if len(known) == len(counted) else None
 
     def cost(self, computation: Computation, local: Local) -> Total:
-        """Return what one run of an instruction costs, with all that it calls."""
+        """Return the cost of one execution of an instruction, including its callees."""
         instruction = local.instruction
         own = self.self_cost(local)
         match instruction.opcode:
@@ -99,13 +99,13 @@ class Composition:
         return self.loops.trip_count(computation, loop)
 
     def traffic(self, local: Local) -> Traffic | None:
-        """Return the data that an instruction moves; None where it cannot be told."""
+        """Return the data that an instruction accesses; None if unknown."""
         if local.instruction.opcode != "fusion":
             return local.traffic
         return self._fused_traffic(local, DATA)
 
     def main_memory_bytes(self, local: Local) -> int | None:
-        """Return the bytes that go through the device memory; None where they cannot be told."""
+        """Return the bytes that an instruction accesses in the device memory; None if unknown."""
         if not self._has_tiles:
             traffic = self.traffic(local)
         elif local.instruction.opcode == "fusion":
@@ -187,7 +187,7 @@ def _known_sum(parts: list[Total | None]) -> Total | None:
 
 
 def _highest(branches: list[Total], expected: int) -> Total | None:
-    """Return the highest of each figure over the branches, as XLA does."""
+    """Return the maximum of each figure over the branches, as XLA does."""
     if len(branches) != expected or not branches:
         return None
     return Total(

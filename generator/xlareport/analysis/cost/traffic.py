@@ -1,8 +1,8 @@
 """Bytes read and written by single instructions, by the rules of XLA's HloCostAnalysis.
 
-Each rule takes the way to size shapes: by XLA's the sum of both is its `bytes accessed`, by ours it
-is the data itself, without padding and tables of pointers. XLA's sizes are those of the CPU client
-of jaxlib 0.12.
+Each rule gets a function for the size of shapes. With XLA's sizes, the sum is its `bytes accessed`;
+with the report's sizes, it is the data without padding and pointer tables. XLA's sizes are those of
+the CPU client of jaxlib 0.12.
 """
 
 from collections.abc import Callable
@@ -20,9 +20,9 @@ from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
 
 POINTER_BYTES = 4
-"""What an entry of a tuple's table counts; found by experiment."""
+"""Bytes of an entry of a tuple's pointer table; determined by experiment."""
 DYNAMIC_SIZE_BYTES = 4
-"""What each dimension of an array with bounded dimensions counts besides its data."""
+"""Bytes of each dynamic dimension of an array, in addition to its data."""
 
 
 def operand_size(shape: Shape) -> int:
@@ -49,7 +49,7 @@ class Sizes:
     operand: Callable[[Shape], int]
     result: Callable[[Shape], int]
     part: Callable[[Shape, Shape], int]
-    """Of a part of an array, in the memory of the whole: what is read of it, or written into it."""
+    """Function for the bytes read or written of a part of an array."""
 
 
 DATA = Sizes(measure_data, measure_data, lambda part, _: measure_data(part))
@@ -74,7 +74,7 @@ NO_TRAFFIC = Traffic()
 
 
 def count_xla_traffic(site: Site) -> Traffic:
-    """Return what XLA counts for an instruction that calls nothing. Raises UncountableError."""
+    """Return XLA's count for an instruction without callees. Raises UncountableError."""
     if site.instruction.opcode in opcode_work().free or is_bitcast_transpose(site):
         return NO_TRAFFIC
     rule = _RULES.get(site.instruction.opcode, _everything)

@@ -1,7 +1,7 @@
-"""What computes a value that copies, converts, slices and gathers only pass on.
+"""Finds the instruction that computes a value, looking through data movement.
 
-XLA names such instructions after their consumer, or not at all: an all-gather of a result of the
-forward pass for the backward pass has an op_name of the backward pass.
+XLA names such instructions after their user, or not at all: an all-gather of a forward result for
+the backward pass has an op_name of the backward pass.
 """
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -10,13 +10,13 @@ _PASSES_ON = frozenset(
     {"all-gather", "bitcast", "convert", "copy", "dynamic-slice", "get-tuple-element", "reshape"}
     | {"slice", "transpose", "all-gather-start", "all-gather-done", "copy-start", "copy-done"}
 )
-"""Opcodes whose result is their first operand, or a part of it, in another place or form."""
+"""Opcodes that only move or convert their first operand, or a part of it."""
 _INSIDE = _PASSES_ON | {"parameter", "constant", "tuple"}
 _DEEPEST = 16
 
 
 class ValueSources:
-    """What computes the values of one module."""
+    """The instructions that compute the values of one module."""
 
     def __init__(self, module: HloModule) -> None:
         self._module = module
@@ -28,9 +28,9 @@ class ValueSources:
         }
 
     def find(self, name: str) -> tuple[Computation, Instruction] | None:
-        """Return what computes a value and its computation; None for a name of no instruction.
+        """Return the computation and instruction that compute a value; None for an unknown name.
 
-        That is the instruction itself where it passes nothing on, or the trail is long.
+        The search ends at the first instruction that computes, or after a limit of steps.
         """
         place = self._places.get(name)
         for _ in range(_DEEPEST if place else 0):

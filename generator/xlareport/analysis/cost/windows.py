@@ -52,7 +52,7 @@ def count_convolution_flops(lhs: Shape, rhs: Shape, result: Shape, site: Site) -
 
 
 def count_valid_positions(window: WindowDimension, inputs: int, kernels: int, outputs: int) -> int:
-    """Return how many (kernel, output) positions of one dimension meet an input element.
+    """Return the number of (kernel, output) positions of a dimension with an input element.
 
     Linear in the smaller of the two; raises UncountableError beyond a million positions.
     """

@@ -1,7 +1,7 @@
-"""What collectives send between devices.
+"""Bytes that collectives send between devices.
 
-The bytes on the wire are the least that an algorithm needs that spreads the work evenly (a ring):
-for n devices an all-gather sends (n-1)/n of its result, an all-reduce twice that.
+The bytes sent are the minimum of an algorithm that spreads the work evenly (a ring): for n devices
+an all-gather sends (n-1)/n of its result, an all-reduce twice that.
 """
 
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ _ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 @dataclass(frozen=True, slots=True)
 class CollectiveTraffic:
-    """What one collective moves."""
+    """The data of one collective."""
 
     kind: str
     data_bytes: int
     wire_bytes: int
-    """What one device sends."""
+    """Bytes that one device sends."""
     group_size: int
     groups: Sequence[Sequence[int]]
-    """The devices of each group, or of each pair; empty where they are not listed."""
+    """The devices of each group or pair; empty if they are not listed."""
     devices: int
     """All devices of the program."""
 
 
 def find_traffic(module: HloModule, site: Site) -> tuple[CollectiveTraffic, ...]:
-    """Return what an instruction sends; empty where that is not known, or it is no collective.
+    """Return the data that an instruction sends; empty if unknown or no collective.
 
-    A fusion that holds a collective sends what the collective does: on TPUs a reduce-scatter is a
-    fusion, and so is what begins an asynchronous collective.
+    A fusion that contains a collective counts as the collective: on TPUs, a reduce-scatter is a
+    fusion, and so is the start of an asynchronous collective.
     """
     if site.instruction.opcode == "fusion":
         return _held_traffic(module, site.instruction)
@@ -47,9 +47,9 @@ def find_traffic(module: HloModule, site: Site) -> tuple[CollectiveTraffic, ...]
 
 
 def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraffic | None:
-    """Return what a collective sends that is carried out as another kind, or as its own.
+    """Return the data sent by a collective that is implemented as a certain kind.
 
-    None where the group or a shape is not known.
+    None if the group or a shape is unknown.
     """
     opcode, attributes = site.instruction.opcode, site.instruction.attributes
     size, groups = group_size(module, opcode.removesuffix("-start"), site.instruction)
@@ -68,7 +68,7 @@ def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraff
 
 
 def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTraffic, ...]:
-    """Return what the collectives in a fusion send; nothing where it only continues with one."""
+    """Return the data of the collectives in a fusion; empty if it only continues one."""
     held = module.by_name.get(fusion.called[0][1]) if fusion.called else None
     inside = [
         instruction
@@ -99,7 +99,7 @@ def _only_goes_on(held: Computation) -> bool:
 
 
 def is_all_reduce_scatter(computation: Computation) -> bool:
-    """Return whether a computation is a TPU's reduce-scatter: an all-reduce and a slice of it."""
+    """Return whether a computation is a TPU's reduce-scatter: an all-reduce and a slice."""
     return computation.name.startswith("all-reduce-scatter")
 
 

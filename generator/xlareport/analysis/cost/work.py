@@ -1,8 +1,8 @@
-"""What a module costs: flops, transcendentals, bytes, per instruction and in all.
+"""The cost of a module: FLOPs, transcendentals, bytes accessed, by instruction and in total.
 
-There are two counts, never mixed: XLA's own, which exists to be checked, and ours,
-which multiplies loops by their trip counts and reads known custom calls from their shapes.
-Flops are sorted by what computes them: matrix products by precision, everything else by type.
+There are two counts, never mixed: XLA's own, for verification, and the report's, which multiplies
+loops by their trip counts and derives known custom calls from their shapes. FLOPs are classified:
+matrix operations by precision, all others by type.
 """
 
 from collections import Counter
@@ -84,7 +84,7 @@ class WorkFigures:
     bytes_read: int | None
     bytes_written: int | None
     main_memory_bytes: int | None
-    """Those of the bytes that go through the device memory: less where a TPU's VMEM holds some."""
+    """Bytes accessed in the device memory: fewer if a TPU's VMEM holds some."""
 
     @property
     def bytes_accessed(self) -> int | None:
@@ -103,7 +103,7 @@ class WorkFigures:
 
 @dataclass(frozen=True, slots=True)
 class InstructionCost(WorkFigures):
-    """What one run of an instruction costs; a fusion with its computation. None is not known."""
+    """The cost of one execution of an instruction, with fused computations; None if unknown."""
 
     matrix_flops: tuple[tuple[str, int], ...]
     """The FLOPs of matmuls, by kind: see `name_product`."""
@@ -114,13 +114,13 @@ class InstructionCost(WorkFigures):
     fused: bool
     """Inside a fusion: its arithmetic is part of the fusion's, its bytes never reach memory."""
     grade: str
-    """`exact`, `matched` or `guessed`, for the figures of one run."""
+    """`exact`, `matched` or `guessed`, for the figures of one execution."""
     note: str
     """Why it is not exact; empty where it is."""
     vector_flops: tuple[tuple[str, int], ...] = ()
     """The other flops and the transcendentals, by the type of the elements."""
     traffic: tuple[CollectiveTraffic, ...] = ()
-    """What a collective sends, or a fusion that holds some; empty also where not known."""
+    """The data sent by a collective or by those in a fusion; also empty if unknown."""
 
     @property
     def wire_bytes(self) -> int:
@@ -128,13 +128,13 @@ class InstructionCost(WorkFigures):
         return sum(collective.wire_bytes for collective in self.traffic)
 
     def of_all_runs(self, figure: int | None) -> int | None:
-        """Return a figure of one run for all runs that the totals count; None where not known."""
+        """Return a figure times the executions that the totals count; None if unknown."""
         return None if figure is None else figure * self.counted
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleCost:
-    """What one run of a module costs on one device. Figures that are not known are None."""
+    """The cost of one run of a module on one device. Unknown figures are None."""
 
     flops: int | None
     """At least, where `unknown_ops` is not zero; so are the next two."""
@@ -149,7 +149,7 @@ class ModuleCost:
     num_partitions: int
     """Devices over which the module's data are split."""
     per_device: bool
-    """Whether the figures are those of one of several partitions, as after partitioning."""
+    """Whether the figures are for one of several partitions, as after partitioning."""
     instructions: Mapping[InstructionKey, InstructionCost] = field(repr=False)
     """Of every computation that the entry reaches, fused ones too (see `fused`)."""
     trip_counts: Mapping[InstructionKey, TripCount] = field(repr=False)
@@ -179,7 +179,7 @@ class Costs:
         return known
 
     def total(self, module: HloModule) -> Total | ModuleCost | None:
-        """Return what a module costs in all, for a fraction of the work; None if not known."""
+        """Return the total cost of a module without details of instructions; None if unknown."""
         known = self._modules.get(module)
         if known is not None:
             return known
@@ -225,7 +225,7 @@ class _Summed(NamedTuple):
 
 
 def count_cost(module: HloModule) -> ModuleCost:
-    """Count one module; for several snapshots of one module use one `Costs`."""
+    """Return the cost of one module; for several snapshots use one `Costs`."""
     return Costs().module(module)
 
 

@@ -1,1 +1,1 @@
-"""The modules of a dump beside one another: summaries, ranking, roles, links, recompilations."""
+"""The modules of a dump: summaries, ranking, roles, links, recompilations."""

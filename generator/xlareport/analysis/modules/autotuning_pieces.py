@@ -20,7 +20,7 @@ class AutotuningPieces:
 
 
 def find_autotuning_pieces(summaries: Iterable[ModuleSummary]) -> AutotuningPieces:
-    """Return what knows the modules without the beginning of a compilation that others have."""
+    """Return the set of modules without the first snapshot that other modules have."""
     return AutotuningPieces(any(map(_has_beginning, summaries)))
 
 

@@ -11,12 +11,12 @@ _Ways = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """What the links between modules come to; modules by their keys."""
+    """The groups and chains that links between modules form; modules by their keys."""
 
     groups: tuple[tuple[str, ...], ...]
     """Modules that links join, directly or through others, the largest group first."""
     longest: tuple[str, ...]
-    """Modules of which each takes results of the one before, most of them in a row."""
+    """The longest sequence of modules in which each reads results of the previous one."""
 
 
 def find_chains(links: Iterable[tuple[str, str]]) -> Chains:

@@ -26,10 +26,11 @@ def group_eager_functions(
     roles: Sequence[Role],
     keep: Callable[[Iterable[EagerFunction]], Sequence[EagerFunction]] = tuple,
 ) -> Sequence[EagerFunction]:
-    """Find functions whose single operations became modules; the one with most of them first.
+    """Return functions whose single operations were compiled as modules, most modules first.
 
-    A function on the stack of a main program calls that: to wrap it would be to wrap the program,
-    so it is left out, as is the top level of a file. `keep` returns a sequence of the functions.
+    A function on the stack of a main program calls that program, and a jit of it would include the
+    program, so it is left out, as is the top level of a file. `keep` returns a sequence of the
+    functions.
     """
     drivers = {
         name
@@ -51,6 +52,6 @@ def group_eager_functions(
 
 
 def _outer(summary: ModuleSummary) -> set[str]:
-    """Return the named functions of a stack; what is defined inside of one counts as that one."""
+    """Return the named functions of a stack; nested functions count as their outer function."""
     counted = Counter(name.partition(".<locals>")[0] for name in summary.features.functions)
     return {name for name in counted if name and not name.startswith("<")}

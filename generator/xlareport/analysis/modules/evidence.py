@@ -17,7 +17,7 @@ from xlareport.runtime import units
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One reason for a module: what was seen, and how much of its weight it earned."""
+    """One reason for a module as main program, with its share of the weight."""
 
     words: str
     weight: float
@@ -29,12 +29,12 @@ class Evidence:
 
     @property
     def points(self) -> float:
-        """What it adds to the score."""
+        """Its contribution to the score."""
         return self.weight * self.share
 
     @property
     def is_second(self) -> bool:
-        """Whether another module has more of it."""
+        """Whether another module has a higher value."""
         return self.compared and self.share < 1
 
 

@@ -1,4 +1,4 @@
-"""What a module holds that tells which part it plays: its contents, its embedded constants."""
+"""The contents of a module that determine its role, and its embedded constants."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ _LARGEST = 10
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedConstant:
-    """One constant with its size."""
+    """A constant with its size."""
 
     computation: str
     name: str
@@ -27,16 +27,16 @@ class EmbeddedConstant:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """All constants of a module together, and the largest of them."""
+    """The total of a module's constants, and the largest ones."""
 
     constants: int
     bytes: int
-    """Of those whose shape is known; the dump often leaves out the values, never the shape."""
+    """Bytes of constants with known shapes; dumps often omit values, but never shapes."""
     largest: tuple[EmbeddedConstant, ...]
 
 
 NO_WEIGHTS = Weights(0, 0, ())
-"""Those of a module that could not be read."""
+"""The weights of a module that could not be read."""
 
 
 def find_weights(module: HloModule) -> Weights:
@@ -73,7 +73,7 @@ _PLACES_KEPT = 400
 
 @dataclass(frozen=True, slots=True)
 class CollectiveCall:
-    """One collective in the order of the module, as far as all devices must agree on it."""
+    """A collective in module order, as far as all devices must agree on it."""
 
     opcode: str
     shape: str
@@ -85,7 +85,7 @@ class CollectiveCall:
 
 @dataclass(frozen=True, slots=True)
 class Features(FastPickle):
-    """What the contents of a module tell; empty where no snapshot could be read."""
+    """Features of a module's contents; empty if no snapshot could be read."""
 
     given: Signature = _NOTHING_GIVEN
     """The entry signature as the module came in, before it was partitioned."""
@@ -124,7 +124,7 @@ def _does_something(instruction: Instruction) -> bool:
 
 
 NO_TRAITS = Features()
-"""Those of a module that could not be read."""
+"""The features of a module that could not be read."""
 
 
 def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
@@ -161,7 +161,7 @@ def is_random_generator(features: Features) -> bool:
 
 _HASH_ROUNDS = 4
 NO_FILES = PLACEHOLDERS | {"<stdin>"}
-"""What compilers write for a program that came as text: its lines are nobody's source."""
+"""Placeholder file names that compilers write for programs from text."""
 
 
 def _places(instructions: Iterable[Instruction], module: HloModule) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from xlareport.dump.module_names import explain_module
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
 SEED_BYTES = 1024
-"""What goes into a maker of random numbers or of weights at most: keys and sizes."""
+"""Limit on argument bytes of a module that makes random numbers or weights: keys and sizes."""
 
 _EAGER_OPERATIONS = 20
 _WITHOUT_STACK = 12
@@ -19,9 +19,9 @@ _FEW = 4
 _FEW_RESULTS = 2
 _MOVES = frozenset({"convert", "reshape", "bitcast-convert", "copy-start", "copy-done"})
 _CUTS = frozenset({"slice", "reshape", "concatenate"})
-"""What taking an array apart consists of, once for each of its parts."""
+"""Opcodes that take an array apart, once for each part."""
 _LAYING_OUT = _MOVES | _CUTS | {"copy", "transpose", "broadcast", "dynamic-slice", "pad"}
-"""What does not compute: it brings values into another form."""
+"""Opcodes that only rearrange values."""
 _AROUND = frozenset({"broadcast", "reshape", "convert", "transpose"})
 
 

@@ -31,7 +31,7 @@ _DEEPEST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ModuleLink:
-    """One module's results go into another one, or into its own next call."""
+    """Results of one module are arguments of another module, or of its own next call."""
 
     source: str
     """Key of the module whose results they are."""
@@ -51,11 +51,11 @@ def link_modules(
     orders: Sequence[Sequence[str]] = (),
     keep: Callable[[Iterable[ModuleLink]], Any] = tuple,
 ) -> Any:
-    """Return the links of a dump: the proven ones, else guesses; each pair of modules once.
+    """Return the links of a dump: proven ones, else guesses; each pair of modules once.
 
-    `orders` are the keys of what each process compiled, in order, where modules of several
-    processes are one; `assigned` then has only the first of them. `keep` returns a sequence, or
-    whatever the caller wants, of guessed ones.
+    `orders` are the keys of the modules that each process compiled, in order, where equal modules
+    of several processes are merged; `assigned` then has only the first of them. `keep` converts the
+    guessed links, for example to a sequence.
     """
     proven = tuple(_proven(summaries, graphs)) if graphs else ()
     if proven:
@@ -156,7 +156,7 @@ class _Walk:
     def _before(
         self, outside: GraphNode, via: tuple[str, ...]
     ) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield what comes to a node that stays outside: its inputs, and writes of a variable."""
+        """Yield the inputs of a node outside of modules, including writes of a variable."""
         for name in outside.inputs:
             yield name, (outside.op, *via)
         for writer in self.stored.get(outside.name, ()):
@@ -170,9 +170,9 @@ def _common(source: ModuleSummary, target: ModuleSummary) -> tuple[str, ...]:
 
 
 def _each_once(links: Iterable[ModuleLink]) -> Iterator[ModuleLink]:
-    """Put the links between two modules together, with the reason of the first.
+    """Yield the links with those between the same two modules merged, with the first reason.
 
-    Links to one module stand together, and a pair of modules comes in one process alone.
+    The input is grouped by target, and a pair of modules occurs in one process only.
     """
     for _, some in groupby(links, key=lambda link: link.target):
         pairs: dict[str, ModuleLink] = {}
@@ -195,10 +195,10 @@ def _orders(assigned: Processes) -> Sequence[Sequence[str]]:
 def _guessed(
     summaries: Sequence[ModuleSummary], assigned: Processes, orders: Sequence[Sequence[str]]
 ) -> Iterator[ModuleLink]:
-    """Guess links, the modules of each process in the order in which they were compiled.
+    """Yield guessed links between the modules of each process, in order of compilation.
 
-    What was cut out of another module is only compiled or timed; nothing is handed on to it. Of
-    modules that several processes have, the links are those of the first of these.
+    Modules cut out of others are only compiled or timed; no results are passed to them. For modules
+    that several processes have, the links are those of the first process.
     """
     pieces, places = find_autotuning_pieces(summaries), places_of(summaries)
     has_ports = bytearray(
@@ -259,10 +259,11 @@ def _bundle(before: deque[Ports], wanted: list[Port]) -> tuple[str, tuple[str, .
 def _singles(
     before: deque[Ports], target: Ports, wanted: Sequence[Port], used: dict[str, set[str]]
 ) -> Iterator[ModuleLink]:
-    """Link single arguments to the only module before that can have made them.
+    """Yield links of single arguments to the only earlier module that can have made them.
 
-    Memory that was donated is gone; a result that was given on already is taken where nothing else
-    returns its shape. The same function under another name is called beside it, not behind it.
+    Donated memory is no longer available; a result that was passed on already counts only if
+    nothing else returns its shape. The same function under another name is called in parallel, not
+    afterwards.
     """
     for port in {port.shape: port for port in reversed(wanted)}.values():
         gone = _GONE + port.shape

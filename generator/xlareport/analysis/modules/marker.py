@@ -63,9 +63,9 @@ def find_marker(snapshots: Iterable[HloModule], marker: re.Pattern[str]) -> Mark
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """End what computes too long; only a main thread can be told, as those of all workers are.
+    """Stop a computation that takes too long; only in the main thread, as in all workers.
 
-    Python's `re` has no limit of its own, but looks at signals while it searches.
+    Python's `re` has no time limit, but handles signals during a search.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or not hasattr(signal, "setitimer"):  # Windows has none

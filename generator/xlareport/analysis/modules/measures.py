@@ -1,4 +1,4 @@
-"""What modules are compared by: work, memory and products, and what they have to do together."""
+"""The measures by which modules are compared: work, memory, dots, and their relations."""
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +17,12 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.storage.packed_keys import KeyedValues
 
 _BYTES_PER_FLOP = 0.02
-"""One byte moved costs about as much time as 50 operations, on CPU, GPU and TPU alike."""
+"""Bytes accessed per FLOP at equal time: a byte costs about 50 operations on any device."""
 
 _BYTES_PER_STEP = 1e7
-"""What memory moves in the 7 microseconds of a step of a factorization on a GPU."""
+"""Bytes that memory transfers in the 7 microseconds of one factorization step on a GPU."""
 _BYTES_PER_LAUNCH = 4e6
-"""What memory moves in the 3 microseconds that a GPU needs for a kernel of no work."""
+"""Bytes that memory transfers in the 3 microseconds that a GPU needs for an empty kernel."""
 _LAUNCHING = frozenset({"gpu", "tpu"})
 
 _HELPED = {"random numbers": 0.0, "cast or transfer": 0.25, "eager op": 0.25}
@@ -42,22 +42,22 @@ class Relations:
     sources: Mapping[str, int]
     """From how many modules before it a module takes results, by its key."""
     state_readers: Mapping[str, frozenset[str]]
-    """Modules that take a module's state and do not return it, by the key of that one.
+    """Modules that read a module's state without returning it, by that module's key.
 
-    What was cut out of another module to be timed is none of them.
+    Modules cut out of others for timing are not included.
     """
     weights: Mapping[str, float]
     """Which part of a module's work and memory counts, by its key."""
     pieces: AutotuningPieces
-    """What was cut out of other modules."""
+    """The modules that were cut out of other modules for autotuning."""
     functions: Sequence[Sequence[int]]
-    """The places of all modules of each function that was compiled several times."""
+    """The indices of all modules of each function that was compiled several times."""
 
     @classmethod
     def of(
         cls, summaries: Sequence[ModuleSummary], processes: Processes | None = None
     ) -> "Relations":
-        """Find them, links and states by guessing; without `processes` folders and numbers tell."""
+        """Return the relations; links and states are guesses, processes default to folder names."""
         known = assign_processes(summaries) if processes is None else processes
         places = places_of(summaries)
         state_readers = find_state_readers(summaries)
@@ -90,12 +90,12 @@ class Assumptions:
     trip_count: int = 100
     """How often a loop of unknown length runs."""
     hidden: float = 0.1
-    """Which part of the most that it may compute a custom call does whose work is not known."""
+    """Assumed share of its maximum work that a custom call of unknown work does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """The largest of each figure over all modules, to compare with."""
+    """The largest value of each figure over all modules, for comparison."""
 
     assumed: Assumptions
     work: float
@@ -107,7 +107,7 @@ class Most:
     measured: float
     """See `longest_measured`."""
     hidden: int
-    """Custom calls of all modules whose work is not known."""
+    """Number of custom calls with unknown work in all modules."""
     has_open: bool
     """Whether some module has loops of unknown trip count."""
     relations: Relations
@@ -175,7 +175,7 @@ def longest_measured(summaries: Iterable[ModuleSummary]) -> float:
 
 
 def measure_work(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
-    """Return the work in bytes' worth; what only makes random bits is left out of it."""
+    """Return the work as an equivalent in bytes, without the generation of random bits."""
     final, calls = summary.final, summary.calls
     known = (final.bytes_accessed or 0) + _BYTES_PER_FLOP * (final.flops or 0)
     more = (assumed.trip_count - 1) * summary.open_work

@@ -1,4 +1,4 @@
-"""Who compiled a module for what: backend and frontend, from names and from what the HLO says."""
+"""Who compiled a module and for what: backend and frontend, from names and HLO."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class Origin:
     backend: str | None
     frontend: str | None
     backend_reason: str = ""
-    """Why the backend is a guess; empty where a file says it, or nothing tells."""
+    """Why the backend is a guess; empty if a file states it or nothing indicates it."""
 
 
 def find_origin(
@@ -66,7 +66,7 @@ def _backend_by_text(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> st
 
 
 _DEVICES = (("gpu", ("cuda", "rocm", "nvidia", "gpu")), ("tpu", ("tpu",)), ("cpu", ("cpu",)))
-"""Words by which a topology or a target configuration names what it is for."""
+"""Words in the name of a topology or target configuration, by backend."""
 _FEWEST = 2
 
 
@@ -93,7 +93,7 @@ def _backend_by_calls(snapshots: tuple[HloModule, ...]) -> tuple[str | None, str
 
 
 def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
-    """Return the backend by passes that only one of them has, and why that is a guess."""
+    """Return the backend whose passes occur in file names, and why it is a guess."""
     named = {
         name
         for stage in files.stages

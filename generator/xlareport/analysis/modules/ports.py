@@ -1,4 +1,4 @@
-"""What a module takes and gives, as far as it tells which module can feed which."""
+"""The arguments and results of a module, to find which module can feed which."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ _MANY = 400
 """Modules with more arguments or results are compared by these first ones only."""
 
 _ANYWHERE = frozenset({"", "{replicated}", "{maximal device=0}"})
-"""Shardings that a framework gives to what has none; they speak neither for nor against."""
+"""Shardings that a framework assigns by default; they are no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One argument or result that is an array, not a number."""
+    """An array that is an argument or a result; scalars are excluded."""
 
     shape: str
     sharding: str
@@ -25,7 +25,7 @@ class Port:
     donated: bool = False
 
     def fits(self, other: "Port") -> bool:
-        """Return whether one can be the other: nothing that both tell contradicts."""
+        """Return whether two ports can be the same array: no known property contradicts."""
         apart = {self.sharding, other.sharding} - _ANYWHERE
         layouts = {self.layout, other.layout} - {""}
         return self.shape == other.shape and len(apart) < 2 and len(layouts) < 2
@@ -33,7 +33,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What one module takes and gives."""
+    """The arguments and results of one module."""
 
     key: str
     content: str
@@ -42,7 +42,7 @@ class Ports:
     scalars: tuple[tuple[str, ...], tuple[str, ...]]
     """Shapes of the numbers that it takes and gives."""
     moves: bool
-    """It only casts or moves what it takes."""
+    """Whether it only casts or moves its arguments."""
 
     @property
     def shapes(self) -> frozenset[str]:
@@ -114,7 +114,7 @@ def find_common_run(results: Sequence[Port], arguments: Sequence[Port]) -> tuple
 
 
 def remove_shapes(wanted: Iterable[Port], shapes: Iterable[str]) -> list[Port]:
-    """Return the arguments less one of each of the shapes, the first of its kind."""
+    """Return the arguments without the first one of each given shape."""
     left = list(wanted)
     for shape in shapes:
         left.remove(next(port for port in left if port.shape == shape))

@@ -1,8 +1,8 @@
-"""Which process compiled a module: folders tell, and numbers that come twice.
+"""The process that compiled each module, from folders and from repeated numbers.
 
-A process gives a number only once and counts upwards. Where a folder holds a number twice, several
-processes wrote into it; the times at which modules were written then tell which belong together,
-unless the processes ran at the same time or the times were lost.
+A process uses a number only once and counts upward. If a folder has a number twice, several
+processes wrote into it; the times at which modules were written then separate them, unless the
+processes ran at the same time or the times were lost.
 """
 
 from array import array
@@ -22,11 +22,11 @@ from xlareport.storage.packed_keys import (
 Process = tuple[str, int]
 """The folder, and which of the processes that wrote there."""
 Processes = Mapping[str, Process | None]
-"""The process of each module by its key; None where it is not known."""
+"""The process of each module by its key; None if unknown."""
 
 
 def places_of(summaries: Sequence[ModuleSummary]) -> Mapping[str, int]:
-    """Return the place of each module by its key."""
+    """Return the index of each module by its key."""
     known: Mapping[str, int] | None = getattr(summaries, "key_places", None)
     if known is not None:
         return known
@@ -34,12 +34,12 @@ def places_of(summaries: Sequence[ModuleSummary]) -> Mapping[str, int]:
 
 
 def assign_processes(summaries: Sequence[ModuleSummary]) -> Processes:
-    """Return the process of each module by its key; None where it is not known."""
+    """Return the process of each module by its key; None if unknown."""
     return KeyedValues(places_of(summaries), assign_in_order(summaries))
 
 
 def assign_in_order(summaries: Iterable[ModuleSummary]) -> Sequence[Process | None]:
-    """Return the process of each module; None where it is not known."""
+    """Return the process of each module; None if unknown."""
     folders: dict[str, _Folder] = defaultdict(_Folder)
     number = 0
     for place, module in enumerate(summaries):
@@ -58,10 +58,10 @@ def assign_in_order(summaries: Iterable[ModuleSummary]) -> Sequence[Process | No
 def ranks_in_one_folder(
     summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Mapping[str, Sequence[ModuleSummary]]:
-    """Return, by folder, the modules of ranks that cannot be told apart by number and time.
+    """Return, by folder, the modules of ranks that number and time cannot separate.
 
-    That they are ranks of one program shows in modules of one name and one content under several
-    numbers, which a process compiles once; folders without any are those of unrelated programs.
+    Modules with equal name and content under several numbers show that they are ranks of one
+    program, because a process compiles them once; folders without any belong to unrelated programs.
     """
     if None not in assigned.values():
         return {}
@@ -90,13 +90,13 @@ def select_programs(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]
 
 
 def alike_programs(members: Sequence[ModuleSummary]) -> Iterable[Sequence[ModuleSummary]]:
-    """Yield those of one name and one content, where there are several."""
+    """Yield groups of several modules with the same name and content."""
     for places in group_alike([_program(member) for member in members]):
         yield ChosenValues(members, places)
 
 
 def _program(module: ModuleSummary) -> int:
-    """Return a number that tells programs apart."""
+    """Return a number that identifies a program by name and content."""
     return digest_number((module.display_name, module.features.content))
 
 
@@ -107,14 +107,14 @@ def name_folder(module: ModuleSummary) -> str:
 
 @dataclass(slots=True)
 class _Folder:
-    """What tells the modules of one folder apart, in their order."""
+    """The data that separates the modules of one folder into processes, in order."""
 
     places: "array[int]" = field(default_factory=lambda: array("q"))
     ids: list[int | None] = field(default_factory=list)
     written: "array[float]" = field(default_factory=lambda: array("d"))
-    """When compilation began, as far as the dump tells, in microseconds; else 0."""
+    """Start of compilation in microseconds, if known; else 0."""
     programs: "array[int]" = field(default_factory=lambda: array("q"))
-    """What tells programs of one form with other constants apart too; -1 where none was read."""
+    """Digest that also differs for programs with other constants; -1 if none was read."""
     compiled: bytearray = field(default_factory=bytearray)
     """Whether a module has snapshots."""
 
@@ -130,9 +130,10 @@ class _Folder:
 
 
 def _numbers(folder: _Folder) -> Sequence[int | None]:
-    """Return the number of each module's process: in one folder, in the order of time.
+    """Return the index of each module's process within one folder, in order of time.
 
-    Files beside the snapshots bear no timestamp, so that those of several processes are one.
+    Files that belong to no snapshot have no timestamp, so that those of several processes count as
+    one.
     """
     compiled = [at for at, has_snapshots in enumerate(folder.compiled) if has_snapshots]
     most = max(
@@ -162,7 +163,7 @@ def _repeats(folder: _Folder, compiled: Iterable[int], numbers: Sequence[int | N
 
 
 def _written(module: ModuleSummary) -> float | None:
-    """Return when compilation began as far as the dump tells: microseconds, or seconds of files."""
+    """Return the start of compilation in microseconds, from the timestamp or file times."""
     if module.files.timestamp is not None:
         return float(module.files.timestamp)
     written = module.files.figures.written

@@ -32,7 +32,7 @@ _CALLS = {
     "custom calls that cannot be counted did next to nothing": Assumptions(hidden=0.0),
     "custom calls that cannot be counted did as much as their data allow": Assumptions(hidden=1.0),
 }
-"""Other assumptions: if one of them puts another module first, it is a tie."""
+"""Alternative assumptions: if one of them puts another module first, the result is a tie."""
 
 CLEAR = 12
 TIE = 3
@@ -48,13 +48,13 @@ class Ranked:
     summary: ModuleSummary
     score: float
     most: Most | None = None
-    """What it is compared with; None where nothing was ranked."""
+    """The figures for comparison; None if nothing was ranked."""
     others: tuple[ModuleSummary, ...] = ()
     """Compilations of the same function that rank below it, whose evidence counts as well."""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What speaks for it, strongest first: made when it is asked for, since few are."""
+        """The evidence, strongest first; computed on access, because few are used."""
         most = self.most
         return list_evidence(self.summary, most, self.others) if most is not None else ()
 
@@ -70,9 +70,9 @@ class RankedModules(LazySequence[Ranked]):
         most: Most | None,
         others: "Mapping[int, array[int]]" = MappingProxyType({}),
     ) -> None:
-        """Take the places of the modules in their order, and the score of each place.
+        """Keep the order of the modules' indices, and the score of each index.
 
-        `others` are places of compilations of the same function that rank below a module.
+        `others` are indices of compilations of the same function that rank lower.
         """
         self.summaries = summaries
         self.order = order
@@ -95,7 +95,7 @@ class RankedModules(LazySequence[Ranked]):
         return Ranked(self.summaries[number], self.scores[number], self.most, tuple(others))
 
     def in_dump_order(self) -> ChosenValues[ModuleSummary]:
-        """Return the modules as they stand in the dump, which is quicker to go through."""
+        """Return the modules in dump order, which is faster to iterate."""
         return ChosenValues(self.summaries, array("q", sorted(self.order)))
 
     def reordered(self, order: Iterable[int]) -> "RankedModules":
@@ -126,9 +126,9 @@ class MainGuess:
     """`clear`, `likely` or `tie`; `only` where no other module could be read."""
     runners_up: tuple[Ranked, ...]
     unread: int = 0
-    """Modules that could not be read: one of them may as well be the program."""
+    """Number of modules that could not be read; one of them may be the main program."""
     otherwise: Ranked | None = None
-    """What comes first if loops or custom calls do more, or less, than was assumed."""
+    """The first module if loops or custom calls do more, or less, than assumed."""
     condition: str = ""
     """Under which assumption `otherwise` comes first."""
     recompilations: Mapping[str, str] = field(default_factory=dict)
@@ -136,19 +136,19 @@ class MainGuess:
 
     @property
     def tie(self) -> bool:
-        """Nothing in the dump tells this module from another one."""
+        """Whether nothing in the dump distinguishes this module from another one."""
         return self.sureness == "tie"
 
     @property
     def alone(self) -> bool:
-        """It could be read, and no other module could."""
+        """Whether it is the only module that could be read."""
         return self.sureness == "only"
 
     @property
     def confidence(self) -> float:
-        """The chance that it is right, from guesses like it on dumps whose program is known.
+        """The probability that it is correct, from such guesses on dumps with a known program.
 
-        In a tie, and where the rest could not be read, one half says that nothing is known.
+        In a tie, or if other modules could not be read, 0.5 expresses that nothing is known.
         """
         if self.tie or (self.alone and self.unread):
             return 0.5

@@ -18,11 +18,11 @@ from xlareport.storage.packed_keys import ChosenValues
 def find_rank_groups(
     summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
-    """Yield the name and the modules of each function that several processes compiled.
+    """Yield name and modules of each function that several processes compiled.
 
-    Its first compilation in one process goes with the first in another: their numbers shift where
-    one rank alone logs or saves something. What has neither number nor contents nor source lines
-    in common is another function of the same name.
+    The first compilation in one process corresponds to the first in another, because numbers shift
+    where one rank alone logs or saves something. Modules without common number, content or source
+    lines are different functions of the same name.
     """
     times: Counter[tuple[Process, str]] = Counter()
     named: dict[tuple[str, int], array[int]] = defaultdict(lambda: array("q"))
@@ -45,14 +45,14 @@ def find_rank_groups(
 def find_ranks_in_one_folder(
     summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
-    """Yield modules of one name and content that ranks wrote into one folder under own numbers."""
+    """Yield equal modules that ranks wrote into one folder under different numbers."""
     for members in ranks_in_one_folder(summaries, assigned).values():
         for same in alike_programs(members):
             yield function_name(same[0].display_name), same
 
 
 def is_rank_of(summary: ModuleSummary, first: ModuleSummary) -> bool:
-    """Return whether modules of one name, of two processes, are one function."""
+    """Return whether modules of the same name in two processes are the same function."""
     if summary.features.content == first.features.content:
         return True
     mine, yours = set(summary.features.places), set(first.features.places)

@@ -22,7 +22,7 @@ _NUMBERED = re.compile(r"(?:\d++[._])++")
 _CLUSTER = re.compile(r"cluster_\w+")
 _ALIKE = 0.8
 _TELLING = 5
-"""Operations from which on it says something that two modules have the same ones."""
+"""Number of operations from which equal operations are evidence."""
 _ROWS = 40
 
 
@@ -36,7 +36,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class RecompilationGroup:
-    """One function compiled several times."""
+    """A function that was compiled several times."""
 
     name: str
     modules: tuple[str, ...]
@@ -55,9 +55,9 @@ def group_recompilations(
     assigned: Processes,
     keep: Callable[[Iterable[RecompilationGroup]], Sequence[RecompilationGroup]] = tuple,
 ) -> Sequence[RecompilationGroup]:
-    """Find the functions that one process compiled several times, by their first modules.
+    """Return functions that one process compiled several times, in order of first modules.
 
-    `keep` returns a sequence of them.
+    `keep` converts them to a sequence.
     """
     return keep(_group(name, group) for name, group in find_repeated(summaries, assigned))
 
@@ -67,10 +67,10 @@ def find_repeated(
     assigned: Processes,
     pieces: AutotuningPieces | None = None,
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
-    """Yield the name and the modules of each function that one process compiled several times.
+    """Yield name and modules of each function that one process compiled several times.
 
     Pieces of other compilations are no functions: their names are numbers within one module.
-    `pieces` are those of the dump, where the modules are a part of it.
+    `pieces` are those of the whole dump, if `summaries` is only a part of it.
     """
     pieces = pieces or find_autotuning_pieces(summaries)
     owners = (None if summary in pieces else assigned[summary.files.key] for summary in summaries)
@@ -80,9 +80,9 @@ def find_repeated(
 def find_functions(
     summaries: Sequence[ModuleSummary], assigned: Processes, pieces: AutotuningPieces
 ) -> "Sequence[array[int]]":
-    """Return the places of the modules of each function that was compiled several times.
+    """Return the indices of the modules of each function that was compiled several times.
 
-    Where ranks share a folder and cannot be told apart, its modules count as those of one process.
+    Ranks that share a folder and cannot be separated count as one process.
     """
     owners = (
         None
@@ -96,9 +96,9 @@ def find_functions(
 def _repeated(
     summaries: Sequence[ModuleSummary], owners: Iterable[object]
 ) -> Iterator[tuple[str, ChosenValues[ModuleSummary]]]:
-    """Yield the name and the modules of each function with several modules of one owner.
+    """Yield name and modules of each function with several modules of the same owner.
 
-    `owners` has that of each module, None for modules that do not count.
+    `owners` has the owner of each module; None for modules that do not count.
     """
     names, places = array("q"), array("q")
     """The digests of the names, and the places, of the modules that count."""
@@ -115,7 +115,7 @@ def _repeated(
 
 
 def _functions(members: Sequence[ModuleSummary]) -> "Iterable[array[int]]":
-    """Return the places of modules of one name by the function that each is."""
+    """Return the indices of modules with the same name, grouped by function."""
     firsts: list[ModuleSummary] = []
     groups: list[array[int]] = []
     for at, summary in enumerate(members):
@@ -142,9 +142,9 @@ def function_name(module: str) -> str:
 
 
 def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
-    """Return whether modules of one name are one function: from the same lines, or much alike.
+    """Return whether modules of one name are the same function: by source lines or operations.
 
-    A module of few operations is like many others.
+    A module with few operations resembles many others.
     """
     if _same_operation(module, other):
         return True
@@ -178,7 +178,7 @@ def _likeness(summary: ModuleSummary, other: ModuleSummary) -> float:
 
 
 def _group(name: str, members: Sequence[ModuleSummary]) -> RecompilationGroup:
-    """Return the group of a function; its modules are gone through twice, and not kept."""
+    """Return the group of a function; its modules are iterated twice and not kept."""
     first, compared, keys = members[0], _Compared(), []
     changed, is_helper, same_operation, has_places = 0, True, True, True
     for member in members:
@@ -201,7 +201,7 @@ def _group(name: str, members: Sequence[ModuleSummary]) -> RecompilationGroup:
 
 
 class _Values:
-    """A value of each member, in their order; equal ones take no room."""
+    """A value for each member, in order; runs of equal values need no space."""
 
     def __init__(self, default: str = "") -> None:
         self._default = default
@@ -232,7 +232,7 @@ class _Values:
 
 
 class _Compared:
-    """What differs between modules that are taken one after another."""
+    """The differences between modules that are added one after another."""
 
     def __init__(self) -> None:
         self._members = 0
@@ -272,7 +272,7 @@ class _Compared:
             self._flags.setdefault(name, _Values("default")).put(number, text)
 
     def differences(self, members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-        """Yield what differs; `members` are the modules that were taken."""
+        """Yield the differences; `members` are the modules that were added."""
         for values, (what, _) in zip(self._aspects, _ASPECTS, strict=True):
             yield from self._unless_equal(what, values)
         for number, (label, columns) in enumerate(zip(self._labels, self._arguments, strict=True)):

@@ -1,6 +1,6 @@
-"""What part each module plays, with the reason in words.
+"""The role of each module, with the reason in words.
 
-Contents decide: a name is asked last, and only where the contents do not speak against it.
+Contents decide; a name is used last, and only if the contents do not contradict it.
 """
 
 import re
@@ -40,7 +40,7 @@ _FEW = 4
 
 @dataclass(frozen=True, slots=True)
 class _Dump:
-    """What a module is compared with."""
+    """The data of a dump that roles depend on."""
 
     main: ModuleSummary | None
     gpu: bool
@@ -58,9 +58,9 @@ def assign_roles(
     main: MainGuess | None,
     proven: Collection[tuple[str, str]] = (),
 ) -> tuple[Role, ...]:
-    """Return the role of each module, in the order given.
+    """Return the role of each module, in the given order.
 
-    `proven` are pairs of keys of which a framework's graph says that one feeds the other.
+    `proven` are pairs of keys (source, target) that a framework's graph links.
     """
     cut_out = find_autotuning_pieces(summaries)
     apart = _Dump(
@@ -186,7 +186,7 @@ def _code(summary: ModuleSummary) -> int:
 
 
 def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[int]:
-    """Return what is in modules of several names, made by the same lines: somebody's code."""
+    """Return digests of code that occurs under several module names: user functions."""
     codes, names = array("q"), array("q")
     for summary in summaries:
         if summary.features.places:
@@ -244,7 +244,7 @@ def _fed(summary: ModuleSummary, main: ModuleSummary | None) -> int:
 
 
 _REARRANGES = frozenset({"concatenate", "reshape", "slice", "transpose", "broadcast", "convert"})
-"""Opcodes of what copies a state in another order, without asking anything of it."""
+"""Opcodes of modules that only copy a state in another order."""
 
 
 def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
@@ -278,7 +278,7 @@ _NAMES = (
     (r"convert_element_type|device_put|transfer(?!_learn)|astype", "cast or transfer"),
     (r"report|summar|metrics?(?:\Z|_)", "report or summary"),
 )
-"""What begins a word of a name, and the role: `downsample` begins with another one."""
+"""Pattern at the beginning of a word in a name, and the role."""
 _NAMED_ROLES = tuple((re.compile(rf"(?:\A|_)({words})"), role) for words, role in _NAMES)
 
 

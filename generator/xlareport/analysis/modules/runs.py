@@ -1,4 +1,4 @@
-"""Programs of several runs in one dump: the main program of each group of processes."""
+"""The programs of several runs in one dump: the main program of each group of processes."""
 
 from array import array
 from collections import defaultdict
@@ -14,7 +14,7 @@ from xlareport.storage.packed_keys import ChosenValues
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One or more processes that compiled one program, and the guess for it."""
+    """Processes that compiled the same program, and the main program guessed for them."""
 
     processes: tuple[int, ...]
     """Their numbers, from 1."""

@@ -12,7 +12,7 @@ _BACKEND = re.compile(r"xla_(cpu|gpu|tpu)_")
 
 @dataclass(frozen=True, slots=True)
 class OptionOrigin(FastPickle):
-    """An option with who is likely to have set it, and how far that can be told."""
+    """An option with who probably set it, and the grade of that."""
 
     setting: FlagValue
     by: str

@@ -1,4 +1,4 @@
-"""What goes into a module and what comes out: the entry signature."""
+"""The entry signature: arguments and results of a module."""
 
 import re
 from collections.abc import Mapping
@@ -16,24 +16,24 @@ _DONOR = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}\)")
 
 @dataclass(frozen=True, slots=True)
 class Argument(FastPickle):
-    """One parameter of the entry computation."""
+    """A parameter of the entry computation."""
 
     number: int
     instruction: str
     label: str
-    """What the framework called it (`params['w']`), else the name of the instruction."""
+    """The framework's name (`params['w']`), else the name of the instruction."""
     shape: str
     bytes: int | None
     donated: bool
     """Its memory may be used for a result."""
     sharding: str
     layout: str = ""
-    """As the compiler left it, without braces; empty where it is not told."""
+    """The final layout without braces; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result(FastPickle):
-    """One result; a module that returns a tuple has one for each member."""
+    """A result; a module that returns a tuple has one for each element."""
 
     shape: str
     bytes: int | None
@@ -44,7 +44,7 @@ class Result(FastPickle):
 
 @dataclass(frozen=True, slots=True)
 class Signature(FastPickle):
-    """The entry signature of one snapshot."""
+    """The entry signature of a snapshot."""
 
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
@@ -53,17 +53,17 @@ class Signature(FastPickle):
 
     @property
     def argument_bytes(self) -> int:
-        """Bytes of all arguments whose size is known."""
+        """Total bytes of the arguments with known size."""
         return sum(argument.bytes or 0 for argument in self.arguments)
 
     @property
     def result_bytes(self) -> int:
-        """Bytes of all results whose size is known."""
+        """Total bytes of the results with known size."""
         return sum(result.bytes or 0 for result in self.results)
 
     @property
     def returned_arguments(self) -> int:
-        """Results that have the very shape of an argument: a step returns what it was given."""
+        """Number of results with exactly the shape of an argument, as in a training step."""
         waiting = [argument.shape for argument in self.arguments]
         number = 0
         for result in self.results:
@@ -120,7 +120,7 @@ def _results(root: Instruction) -> tuple[Result, ...]:
 
 
 def _each_sharding(text: str, members: int) -> list[str]:
-    """Return the sharding of each member of a result: of `{{replicated}, {...}}`, two."""
+    """Return the sharding of each member of a result: two for `{{replicated}, {...}}`."""
     if not text.startswith("{{"):
         return [text] * members
     result = _ONE_SHARDING.findall(text[1:-1])

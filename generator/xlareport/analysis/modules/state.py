@@ -43,9 +43,9 @@ def count_state_arguments(summary: ModuleSummary, other: ModuleSummary) -> int:
 
 
 def find_state_readers(summaries: Sequence[ModuleSummary]) -> Mapping[str, frozenset[str]]:
-    """Return for each module that trains the keys of those that only look at its state.
+    """Return, for each training module, the keys of the modules that only read its state.
 
-    Modules of one signature are compared once: a dump can hold thousands of them.
+    Modules with equal signatures are compared once, because a dump can have thousands.
     """
     steps: dict[_Signature, tuple[ModuleSummary, list[str]]] = {}
     for summary in summaries:

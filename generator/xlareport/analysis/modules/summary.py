@@ -17,22 +17,22 @@ from xlareport.storage.shared_values import SharedValues
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """What the step that led to a snapshot did."""
+    """The changes in the step before a snapshot."""
 
     changed: bool
     added: int
     removed: int
     modified: int
     headline: str
-    """One sentence; empty where nothing changed."""
+    """One sentence; empty if nothing changed."""
     weight: float = 0.0
-    """What it did to what is heavy, for ranking; no unit."""
+    """Its effect on heavy instructions, for ranking; no unit."""
     effect: StepEffect = NO_EFFECT
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSummary(FastPickle):
-    """One snapshot in figures; None where it could not be read."""
+    """The figures of one snapshot; None if it could not be read."""
 
     key: str
     """Names it in addresses: `0017`, `after_optimizations`; unique in the module."""
@@ -45,7 +45,7 @@ class SnapshotSummary(FastPickle):
 
 @dataclass(frozen=True, slots=True)
 class HeavyInstruction:
-    """One of the instructions of the optimised module that cost most."""
+    """One of the most expensive instructions of the optimized module."""
 
     computation: str
     name: str
@@ -58,19 +58,19 @@ class HeavyInstruction:
     """Of the roofline time of the module, 0 to 1."""
     scope: str
     source: str
-    """`file.py:12`, as far as the dump tells."""
+    """`file.py:12`, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class CustomCallWork:
-    """What the custom calls of a module do besides flops and bytes that can be counted."""
+    """The work of custom calls beyond countable FLOPs and bytes."""
 
     steps: float = 0.0
     """Steps of factorizations that wait for one another, over all runs."""
     hidden: int = 0
-    """Calls whose work is not known."""
+    """Number of calls with unknown work."""
     hidden_bytes: int = 0
-    """What those take and return, over all runs."""
+    """Bytes that these read and return, over all executions."""
     hidden_flops: float = 0.0
     """The most that they would compute if they multiplied matrices of the size of their data."""
 
@@ -94,13 +94,13 @@ class ModuleFigures(FastPickle):
     It is not the peak of the device's memory: on TPUs it counts memory on the chip as well.
     """
     occupied_peak_bytes: int | None = None
-    """The most of the device's memory in use at once; None where the dump does not tell."""
+    """Peak bytes in use of the device memory; None if unknown."""
     temp_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleSummary(FastPickle):
-    """Everything that the report says of a module outside its steps."""
+    """All facts of the report about a module, except its steps."""
 
     files: ModuleFiles
     display_name: str
@@ -126,16 +126,16 @@ class ModuleSummary(FastPickle):
     """Options that are not at XLA's default, as the dump states them, and who likely set them."""
     problems: tuple[Problem, ...]
     tpu_flags: TpuFlags | None = None
-    """Flags of the TPU compiler beside their defaults; None where the dump does not have them."""
+    """Flags of the TPU compiler and their defaults; None if the dump does not have them."""
     open_work: float = 0.0
     """Work in bytes' worth of what runs in loops of unknown trip count, counted once."""
     launches: int = 0
     """Fusions and other instructions that run by themselves in one run, loops multiplied."""
     calls: CustomCallWork = CustomCallWork()
     features: Features = NO_TRAITS
-    """What its contents tell of the part it plays."""
+    """The features of its contents that determine its role."""
     runs: ModuleRuns | None = None
-    """How often it ran while a profiler watched; None where no trace tells."""
+    """Number of runs in a profile; None without a trace."""
     text_bytes: int = 0
     """Bytes of the final snapshot's file; the rule of thumb that people use."""
 

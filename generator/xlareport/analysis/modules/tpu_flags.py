@@ -1,4 +1,4 @@
-"""Flags of the TPU compiler beside the defaults of the release that compiled a module."""
+"""Flags of the TPU compiler, compared with the defaults of the release that compiled a module."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""What the compiler did between two snapshots: changes, figures, sentences."""
+"""The difference between two snapshots: changes, figures, sentences."""

@@ -30,7 +30,7 @@ _ROUNDING = frozenset(
         "tanh",
     }
 )
-"""Elementwise operations whose result is rounded."""
+"""Elementwise opcodes whose result is rounded."""
 _SIGNS = frozenset({"add", "negate", "subtract"})
 """Operations that become one another where only a sign moves, which is exact."""
 _MANTISSAS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
@@ -57,7 +57,7 @@ def rounds_otherwise(old: Instruction, new: Instruction, after: Computation | No
 
 
 def unscaled(line: Instruction, home: Computation | None) -> Instruction:
-    """Return what an instruction scales by powers of two alone, which is exact; else itself."""
+    """Return the operand behind scalings by powers of two, which are exact."""
     for _ in range(_MOST_SCALES):
         if line.opcode not in _SCALES or home is None:
             break

@@ -1,4 +1,4 @@
-"""What is certain about each boundary between two snapshots: which pass ran, and what may have."""
+"""The certain facts about each boundary between snapshots: the pass that ran, or may have run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,11 +51,11 @@ class Boundary:
     note: str
     """In words: what is known; names are in backticks."""
     inside: tuple[tuple[str, bool], ...] = ()
-    """Every pass that ran, in order, and whether it reported a change; only metadata tell that."""
+    """Every pass that ran, in order, and whether it reported a change; known from metadata only."""
 
 
 def boundaries(stages: Sequence[SnapshotFiles], identical: Sequence[bool]) -> tuple[Boundary, ...]:
-    """Return what is known of each step; `identical[i]` says that stage i+1 equals stage i."""
+    """Return the boundary of each step; `identical[i]` is true if stages i and i+1 are equal."""
     mode = dump_mode(stages).mode
     return tuple(
         _boundary(number + 1, stages[number], stages[number + 1], mode, same=same)
@@ -106,7 +106,7 @@ def _before_what(after: SnapshotFiles) -> str:
 
 
 NOBODY = "Passes between the two snapshots"
-"""Who changed something where nothing is known of it."""
+"""Subject of sentences about changes by unknown passes."""
 
 
 def _note(
@@ -182,7 +182,7 @@ _NEARLY_ALL = 0.9
 
 
 def _chain_count(passes: Sequence[SnapshotFiles]) -> tuple[int, int]:
-    """Return how many neighbours of one pipeline chain, and how many there are."""
+    """Return how many adjacent pairs of one pipeline chain, and how many pairs there are."""
     pairs = [
         (pass_, other)
         for pass_, other in pairwise(passes)

@@ -21,7 +21,7 @@ from xlareport.knowledge.grades import Grade
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to one instruction."""
+    """The change of one instruction."""
 
     kind: Kind
     """The weightiest of what happened."""
@@ -36,13 +36,14 @@ class Change:
     kinds: tuple[Kind, ...]
     """Everything that happened, the weightiest first."""
     details: tuple[str, ...] = ()
-    """What was and is, for each of the kinds; empty where the pairing says it all."""
+    """Old and new value for each kind of change; empty if the pairing says everything."""
     numbering: bool = False
     """Nothing changed but numbers at the end of names."""
     members: tuple[Place, ...] = ()
-    """What a fusion or call took in, or set free, on the other side; what computes comes first.
+    """Instructions on the other side that a fusion or call took in or released.
 
-    Of what was combined, all that it was; of what was split, all that it became.
+    Those that compute come first. For a combined instruction, all its sources; for a split one, all
+    its parts.
     """
     balance: int = 0
     """Instructions that the module gains by it: 1, 0 or -1."""
@@ -52,7 +53,7 @@ class Change:
 
     @property
     def scoped(self) -> bool:
-        """Whether the scope is one of the framework, and not a computation for want of one."""
+        """Whether the scope is a framework scope and not a computation's name in its place."""
         places = (self.before, self.after)
         return self.scope not in {place.computation for place in places if place is not None}
 
@@ -295,7 +296,7 @@ def _operation(line: Instruction) -> str:
 
 
 def _target(line: Instruction | None) -> str:
-    """Return what a custom call calls; '' of another opcode, and where the call does not say."""
+    """Return the target of a custom call; '' for other opcodes or without a target."""
     if line is None or line.opcode != "custom-call":
         return ""
     return line.attributes.get("custom_call_target", "").strip('"')
@@ -323,14 +324,14 @@ def _kind(pairing: Pairing) -> Kind:
 
 
 def _kind_of_moved(pairing: Pairing, before: Place | None, after: Place | None) -> Kind:
-    """Return what is told of what was moved, of a copy, perhaps moved as well, or of a twin."""
+    """Return the kind of change of a moved instruction, a copy (perhaps moved) or a duplicate."""
     if before not in pairing.before[:1]:
         return Kind.MERGED
     return Kind.SWAPPED if _PAST in pairing.known_of(before, after).reason else Kind.CLONED
 
 
 _PAST = "past %"
-"""In the reason of what changed places with another, before the name of that."""
+"""Marks the reason of a swap; the name of the other instruction follows."""
 _OF_CAUSE = {
     ChangeCause.ARGUMENT: Kind.ARGUMENT,
     ChangeCause.PARAMETER: Kind.PARAMETER,
@@ -374,7 +375,7 @@ def _is_scheduled(module: HloModule) -> bool:
 
 
 def _reordered(matching: Matching) -> Iterator[Change]:
-    """Yield what is earlier or later, in modules whose order is the order of execution."""
+    """Yield instructions that run earlier or later, if both modules are scheduled."""
     if not all(map(_is_scheduled, (matching.before, matching.after))):
         return
     for alignment in alignments(matching):

@@ -1,6 +1,6 @@
-"""One change as a clause that names an instruction: what it was, what it is, where, and why.
+"""One change as a clause with an instruction's name: old and new value, place and reason.
 
-Names stand in backticks. An opcode stands before a name that does not tell it.
+Names are in backticks. An opcode precedes a name that does not contain it.
 """
 
 from xlareport.analysis.matching.pairing import Place
@@ -22,7 +22,7 @@ def example_of(group: ChangeGroup) -> str:
 
 
 def clause(change: Change) -> str:
-    """Return a clause that names one instruction; a guess is told as one."""
+    """Return a clause about one instruction, which says if the pairing is a guess."""
     doubt = "" if change.kind is Kind.UNTRACED else _DOUBT[change.grade]
     return doubt + _clause(change)
 
@@ -61,7 +61,7 @@ def _clause(change: Change) -> str:
 
 
 def _opcode(change: Change, side: int) -> str:
-    """Return what the opcode before or after is called; a new custom call has its target."""
+    """Return the words for the opcode on one side; a new custom call includes its target."""
     return wording.called(change.opcodes[side], change.target if side else "")
 
 
@@ -128,14 +128,14 @@ _LIVING = frozenset(
         Kind.SWAPPED,
     }
 )
-"""Kinds that leave an instruction what it is; its name may change on the way."""
+"""Kinds of change that keep the instruction; its name may change."""
 
 
 _CODE = frozenset({Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
 
 
 def _detail(change: Change) -> str:
-    """Return what was and is; where the change says nothing, the reason of the pairing."""
+    """Return the old and new value; without these, the reason of the pairing."""
     message = change.details[0] if change.details and change.details[0] else change.reason
     if change.kind in _CODE and " → " in message:
         lead, elements, rest = message.rpartition(" elements, ")

@@ -1,4 +1,4 @@
-"""What differs between two `backend_config`s, by the names of their fields."""
+"""Differences of two `backend_config`s, by field name."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ _LONGEST = 40
 
 
 def config_change(before: Instruction, after: Instruction) -> str:
-    """Return what was set, changed and cleared; '' where that cannot be read, or is empty."""
+    """Return the fields that were set, changed and cleared; '' if unreadable or unchanged."""
     old, new = read_backend_config(before), read_backend_config(after)
     if not isinstance(new, dict) or not isinstance(old, dict | None):
         return ""
@@ -49,7 +49,7 @@ def _is_empty(value: object, depth: int) -> bool:
 
 
 def _value(preposition: str, value: object) -> str:
-    """Return a value as JSON; '' of one that is long or has parts."""
+    """Return a short value as JSON after a preposition; '' for long and nested values."""
     if isinstance(value, dict | list):
         return ""
     text = json.dumps(value)

@@ -1,4 +1,4 @@
-"""What differs between two lines that are the same instruction."""
+"""Differences between two lines of the same instruction."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ from xlareport.hlo.shape import Shape
 
 
 class Kind(StrEnum):
-    """What happened to an instruction in a step."""
+    """The kind of change of an instruction in a step."""
 
     FUSED = "fused"
     """A fusion that took in what stood outside."""
@@ -32,11 +32,11 @@ class Kind(StrEnum):
     EXPANDED = "expanded"
     """Several smaller ones do its work."""
     ASYNC = "asynchronous"
-    """One became a start and a done, between which others can run."""
+    """One became a start and a done; other instructions can run in between."""
     PART = "part"
-    """One more of several that were combined, or that something was split into."""
+    """A further member of a combined instruction, or part of a split one."""
     SWAPPED = "swapped"
-    """A move of data that is done before what it was done after, or the reverse."""
+    """The data movement is done before an instruction that it followed, or the reverse."""
     REPLACED = "replaced"
     """Another operation does its work."""
     FOLDED = "folded"
@@ -44,17 +44,17 @@ class Kind(StrEnum):
     REBUILT = "rebuilt"
     """The same operation was made anew, of other operands or with other attributes."""
     MERGED = "merged"
-    """One became of several that computed the same."""
+    """Several with equal values became one."""
     CLONED = "cloned"
     """A further copy."""
     LEFT = "left"
     """As it was, but nothing uses it: another does its work."""
     REMOVED = "removed"
-    """Gone."""
+    """Removed."""
     DEAD = "dead"
-    """Gone, because nothing depended on it."""
+    """Removed because nothing depended on it."""
     UNCALLED = "uncalled"
-    """Gone with its computation, which nothing called."""
+    """Removed with its computation, which had no callers."""
     ARGUMENT = "argument"
     """A parameter of a computation that was inlined."""
     ADDED = "added"
@@ -76,25 +76,25 @@ class Kind(StrEnum):
     OPERANDS = "operands"
     """Reads something else."""
     REDIRECTED = "redirected"
-    """Reads what was added, or what stood behind what is gone: told of those."""
+    """Reads an added instruction, or the operand of a removed one: part of that change."""
     REWIRED = "rewired"
     """Reads the same value from another instruction."""
     ATTRIBUTES = "attributes"
     """Other attributes."""
     HOISTED = "hoisted"
-    """Stands outside of a loop that it stood in."""
+    """Was inside a loop and is outside now."""
     SUNK = "sunk"
-    """Stands in a loop that it stood outside of."""
+    """Was outside a loop and is inside now."""
     MOVED = "moved"
-    """Stands in another computation."""
+    """Is in another computation now."""
     SHARDING = "sharding"
     """Spread over devices in another way."""
     CONFIG = "backend_config"
     """Other advice to the code generator."""
     METADATA = "metadata"
-    """Said to come from elsewhere: no effect."""
+    """Has other metadata, such as its source line: no effect."""
     REORDERED = "reordered"
-    """Stands earlier or later."""
+    """Is earlier or later in the schedule."""
     RENAMED = "renamed"
     """Only the name is another."""
 
@@ -112,7 +112,7 @@ _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
 _WITH_NUMBERS = _WEIGHT | {Kind.ATTRIBUTES: _WEIGHT[Kind.OPERANDS]}
 """Other dimension numbers are no consequence of what is read."""
 _NUMBERED = frozenset({"gather", "scatter"})
-"""Opcodes whose attributes tell which dimensions of the operands they mean."""
+"""Opcodes whose attributes refer to dimensions by number."""
 _SPACE = re.compile(r"S\(\d{1,9}\)")
 _SHORT = 60
 _LEAD = 12
@@ -126,10 +126,10 @@ def by_weight(kinds: Iterable[Kind], opcode: str) -> tuple[Kind, ...]:
 
 
 def compare(before: Instruction, after: Instruction, callees: Mapping[str, str]) -> dict[Kind, str]:
-    """Return the kinds of difference between two lines, each with what it was and is.
+    """Return the kinds of difference between two lines, with old and new values.
 
-    Operands are left to the caller, who knows which continues which; `callees` says so of called
-    computations, by name before.
+    Operands are compared by the caller, who knows the pairings; `callees` maps old names of called
+    computations to new ones.
     """
     result = _shapes(before, after)
     if before.attributes_text != after.attributes_text:
@@ -217,7 +217,7 @@ def _other_dimensions(old: Shape, new: Shape) -> bool:
 
 
 def _arrow(before: str, after: str) -> str:
-    """Return what was and is; of long texts what both begin with is left out."""
+    """Return "old → new"; a long common prefix is left out."""
     if max(len(before), len(after)) > _SHORT:
         same = _common(before, after)
         before, after = _since(before, same), _since(after, same)
@@ -225,14 +225,14 @@ def _arrow(before: str, after: str) -> str:
 
 
 def _common(before: str, after: str) -> int:
-    """Return how many characters two texts begin with alike."""
+    """Return the length of the common prefix."""
     pairs = enumerate(zip(before, after, strict=False))
     differs = (place for place, (text, other) in pairs if text != other)
     return next(differs, min(len(before), len(after)))
 
 
 def _since(text: str, same: int) -> str:
-    """Return a text from shortly before a place, so that it can be told what is there."""
+    """Return a text from shortly before a position."""
     return f"…{text[same - _LEAD :]}" if same > 2 * _LEAD else text
 
 
@@ -256,7 +256,7 @@ def _attributes(
 
 
 def attribute_change(name: str, before: Instruction, after: Instruction) -> str:
-    """Return what an attribute was and is: `algorithm: none → dot_bf16_bf16_f32`."""
+    """Return old and new value of an attribute: `algorithm: none → dot_bf16_bf16_f32`."""
     return f"{name}: {_arrow(before.attributes.get(name, ''), after.attributes.get(name, ''))}"
 
 

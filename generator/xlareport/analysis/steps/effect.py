@@ -1,4 +1,4 @@
-"""What a step did to the program, in the few figures by which steps are told apart and ranked."""
+"""The effect of a step on the program, in the figures by which steps are labeled and ranked."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

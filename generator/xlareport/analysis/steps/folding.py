@@ -50,7 +50,7 @@ class ConstantFolding:
         return known is not None and known[1].opcode != "constant"
 
     def _reads_constant(self, place: Place) -> bool:
-        """Return whether a constant expression is a constant now, reads one, or is gone with it."""
+        """Return whether a constant expression became a constant, reads one, or was removed."""
         if self.matching.partner_after(place) is None:
             users = self.matching.before.by_name[place.computation].users
             readers = users.get(place.instruction, ())[:_FEW_USERS]
@@ -60,7 +60,7 @@ class ConstantFolding:
         return self._constant_now(place)
 
     def _constant_now(self, place: Place) -> bool:
-        """Return whether an instruction became a constant, or what continues of it reads one."""
+        """Return whether an instruction became a constant, or its continuation reads one."""
         known = self._after(place)
         if known is None:
             return False

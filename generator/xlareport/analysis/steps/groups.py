@@ -1,4 +1,4 @@
-"""Changes of one kind told together: repeated ones counted once, with examples."""
+"""Changes of one kind as groups: repeated ones counted once, with examples."""
 
 import re
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ class ChangeGroup:
     examples: tuple[Change, ...]
     """The first few, the surest first."""
     members: int = 0
-    """What the changes combined, split, took in or set free."""
+    """Number of instructions that the changes combined, split, took in or released."""
     alike: bool = True
     """Whether all happened for the same reason and in the same way, but for names."""
     homes: frozenset[str] = frozenset()
@@ -97,7 +97,7 @@ def _manner(change: Change) -> tuple[str, ...]:
 
 
 def _layers(members: list[Change]) -> dict[str, int]:
-    """Return how many changes each layer has, a layer being what a scope's first number says."""
+    """Return the number of changes by layer; the first number of a scope is its layer."""
     layers: dict[str, int] = {}
     for member in members:
         result = find_numbers(member.scope) if member.scoped else ()

@@ -1,4 +1,4 @@
-"""What differs between the headers of two snapshots: schedule, aliases, layouts, partitions."""
+"""Differences between the headers of two snapshots: schedule, aliases, layouts, partitions."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ _DONOR = re.compile(r"\((\d++), \{([\d, ]*+)\}\)")
 
 @dataclass(frozen=True, slots=True)
 class HeaderChange:
-    """One attribute of the module that was set, removed or changed."""
+    """One module attribute that was set, removed or changed."""
 
     attribute: str
     """`is_scheduled`, `input_output_alias`, `entry_computation_layout`..."""
@@ -23,7 +23,7 @@ class HeaderChange:
     """As written; None where the header does not have it."""
     after: str | None
     phrase: str
-    """What was done, in the past tense: `scheduled the module`, `added 7 input/output aliases`."""
+    """The change as a phrase: `scheduled the module`, `added 7 input/output aliases`."""
 
 
 def header_changes(before: HloModule, after: HloModule) -> tuple[HeaderChange, ...]:
@@ -56,7 +56,7 @@ def _phrase(name: str, before: str | None, after: str | None) -> str:
 
 
 def _value(name: str, before: str | None, after: str | None) -> str:
-    """Return what became of one value; a long one is not repeated."""
+    """Return a phrase for the change of a value; a long value is left out."""
     if after is None or (before == "true" and after == "false"):
         return f"cleared {name}"
     short = after.isdecimal() or after == "false"

@@ -63,5 +63,5 @@ def heaviness(opcode: str) -> float:
 
 
 def heaviest(opcodes: Iterable[str]) -> float:
-    """Return the largest weight of some opcodes; '' is none of them."""
+    """Return the largest weight of some opcodes; '' has none."""
     return max((heaviness(opcode) for opcode in opcodes if opcode), default=_PLAIN)

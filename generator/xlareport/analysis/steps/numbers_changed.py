@@ -35,7 +35,7 @@ _GONE_OR_NEW = frozenset({Kind.ADDED, Kind.REMOVED, Kind.UNTRACED})
 
 @dataclass(frozen=True, slots=True)
 class NumbersChanged:
-    """What may change numbers in a step, of one kind."""
+    """Changes of one kind in a step that may affect numerics."""
 
     what: str
     """`element type`, `precision or algorithm`, `reduction order`, `other arithmetic`."""
@@ -91,7 +91,7 @@ _MOVERS = frozenset(
 
 
 def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
-    """Return what a step did to numbers, one record for each kind; integers are left out."""
+    """Return the changes of a step that affect numerics, by kind; integers are left out."""
     if change.matching is None:
         return ()
     result: dict[str, list[tuple[str, Grade]]] = {}
@@ -143,7 +143,7 @@ def _moved_converts(
 
 
 def _rounding(change: Change, matching: Matching) -> tuple[str, str] | None:
-    """Return the types of a convert that is new or gone and may lose digits; None of others."""
+    """Return the types of an added or removed convert that loses precision; None otherwise."""
     place = change.after or change.before
     if change.kind not in _GONE_OR_NEW or "convert" not in change.opcodes or place is None:
         return None
@@ -155,7 +155,7 @@ def _rounding(change: Change, matching: Matching) -> tuple[str, str] | None:
 
 
 def _passes_on(change: Change, matching: Matching) -> bool:
-    """Return whether an instruction only has the type of what it is given."""
+    """Return whether an instruction only inherits the type of its operand."""
     if change.opcodes == ("parameter", "parameter"):
         entry = matching.after.entry
         return change.after is not None and (

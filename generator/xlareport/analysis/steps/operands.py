@@ -1,4 +1,4 @@
-"""What an instruction reads after a step, beside what it read before."""
+"""Compares the operands of an instruction before and after a step."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Re
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What an instruction reads: where it is, and which element of it."""
+    """An operand: the place of the instruction and the tuple element."""
 
     place: Place
     element: str
@@ -31,10 +31,10 @@ class Operand:
 def compare_operands(
     matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
 ) -> dict[Kind, str]:
-    """Return what the second instruction reads instead of what the first read; empty if the same.
+    """Return the changes of operands by kind; empty if there are none.
 
-    REWIRED is the same value from elsewhere, REDIRECTED what was added or stood behind what is
-    gone: both follow from other changes.
+    REWIRED: the same value from another instruction. REDIRECTED: an added instruction, or the
+    operand of a removed one. Both follow from other changes.
     """
     (here, old), (there, new) = before, after
     if old.operands == new.operands:
@@ -93,7 +93,7 @@ def _name(operand: Operand) -> str:
 
 
 def _is_another_event(matching: Matching, was: Operand, now: Operand) -> bool:
-    """Return whether what is read is new, or what was read is gone: that is told of those."""
+    """Return whether another change explains this: an operand was added or removed."""
     if _goes_on(matching, was, now):
         return True
     gone = matching.pairing_before(was.place)
@@ -114,7 +114,7 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
 
 
 def _continuing(matching: Matching, was: Operand, partner: Place) -> tuple[Operand, ...]:
-    """Return what gives the value of an operand after; an array may be in a tuple of one now."""
+    """Return the operands that continue an operand; an array may be in a tuple of one now."""
     old, new = matching.before.find(*was.place), matching.after.find(*partner)
     same = Operand(partner, was.element)
     if old is None or new is None or was.element or old.shape.elements:
@@ -134,7 +134,7 @@ def _chain(module: HloModule, operand: Operand) -> list[Operand]:
 
 
 def _behind(module: HloModule, operand: Operand) -> Operand | None:
-    """Return what hands its value to an operand; None where it is computed there."""
+    """Return the operand that passes its value on to an operand; None if it is computed there."""
     place, line = operand.place, module.find(*operand.place)
     if line is None:
         return None

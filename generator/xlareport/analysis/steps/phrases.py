@@ -1,4 +1,4 @@
-"""What a step did to instructions of one kind, as a phrase: `removed 3 copies and 1 tuple`."""
+"""Changes of one kind in a step, as a phrase: `removed 3 copies and 1 tuple`."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ _BEFORE, _AFTER = 0, 1
 
 
 def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
-    """Return what happened to all instructions of one kind; `every` has the groups of each kind."""
+    """Return a phrase for all changes of one kind; `every` has the groups of each kind."""
     groups = every[kind]
     if kind in _WITH_RESULT:
         return _WITH_RESULT[kind](groups)
@@ -155,7 +155,7 @@ def _left(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _untraced(groups: Sequence[ChangeGroup]) -> str:
-    """Return what is only before, and what is only after, where neither says what was done."""
+    """Return a phrase for removed and added instructions whose relation is not known."""
     gone = [group for group in groups if group.opcodes[_BEFORE]]
     new = [group for group in groups if not group.opcodes[_BEFORE]]
     return english.listing(

@@ -18,7 +18,7 @@ class Alignment:
     steady: tuple[tuple[int, int], ...]
     """Pairs of positions, rising on both sides."""
     moved: tuple[tuple[int, int], ...]
-    """Pairs that stand earlier or later than the steady ones."""
+    """Pairs that are earlier or later than the pairs in common order."""
 
 
 def alignments(matching: Matching) -> Iterator[Alignment]:

@@ -17,7 +17,7 @@ _OPAQUE = frozenset(
         "while",
     }
 )
-"""Opcodes whose value is computed elsewhere, as is that of the parameter of what is called."""
+"""Opcodes whose value is computed elsewhere, like that of a callee's parameter."""
 _FARTHEST = 32
 """Movers in a row that are looked behind."""
 

@@ -18,7 +18,7 @@ from xlareport.hlo.model import Computation, HloModule
 
 @dataclass(frozen=True, slots=True)
 class ModuleSize:
-    """Counts of one snapshot."""
+    """Instruction, computation and fusion counts of one snapshot."""
 
     instructions: int
     computations: int
@@ -27,7 +27,7 @@ class ModuleSize:
 
 @dataclass(frozen=True, slots=True)
 class StepChange:
-    """What happened between two snapshots."""
+    """The changes between two snapshots."""
 
     identical: bool
     """The same header and the same computations."""
@@ -51,7 +51,7 @@ class StepChange:
     account: tuple[str, ...]
     """Further sentences."""
     weight: float
-    """What it did to what is heavy, for ranking; no unit."""
+    """Its effect on heavy instructions, for ranking; no unit."""
     matching: Matching | None
     """None where both are identical."""
 
@@ -72,10 +72,10 @@ def step(
     headers: bool = True,
     matched: LooseMatching | None = None,
 ) -> StepChange:
-    """Return what changed from one snapshot to the next; `actor` is the subject of the headline.
+    """Return the changes from one snapshot to the next; `actor` is the subject of the headline.
 
-    `headers` says whether both were read from files of one form: others lack attributes. `matched`
-    is their matching where it is known.
+    `headers` says whether both were read from the same file format: other formats lack attributes.
+    `matched` is their matching, if it exists already.
     """
     header = header_changes(before, after) if headers else ()
     same = before is after or before.computations == after.computations
@@ -140,7 +140,7 @@ _SPMD = "_spmd"
 
 
 def _reordered(matching: Matching) -> str:
-    """Return what is in another order where nothing else differs: it has no effect."""
+    """Return what is listed in another order if nothing else differs, which has no effect."""
     before, after = matching.before, matching.after
     if before.computations == after.computations:
         return ""

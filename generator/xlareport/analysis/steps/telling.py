@@ -14,7 +14,7 @@ _PHRASES_IN_HEADLINE = 3
 _FURTHER = 3
 _KINDS = 9
 _REWRITES = 0.5
-"""The share of a module's instructions beyond which a step is said to rewrite it."""
+"""Share of changed instructions beyond which a step rewrites the module."""
 _FEW = 20
 
 
@@ -26,7 +26,7 @@ class Telling:
     actor: str
     """Who did it: `algsimp`, `Before dce, the compiler`."""
     header: tuple[str, ...] = ()
-    """What was done to the header of the module, in phrases: `scheduled the module`."""
+    """Changes of the module's header, as phrases: `scheduled the module`."""
     renumbered: ChangeGroup | None = None
     """Instructions of which only the number in the name changed."""
     computations: int = 0
@@ -34,9 +34,9 @@ class Telling:
     instructions: int = 0
     """Of the module before."""
     touched: int = 0
-    """Those of them that changed."""
+    """Number of them that changed."""
     reordered: str = ""
-    """What only is in another order, without effect: `computations`; '' for nothing."""
+    """What only changed its order, without effect: `computations`; '' if nothing did."""
 
 
 def describe_step(step: Telling) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def _quiet(step: Telling) -> str:
 
 
 def _only(step: Telling) -> str:
-    """Return what was done to names and to an order that has no effect; '' for nothing."""
+    """Return changes without effect: of names or of order; '' if there are none."""
     if step.renumbered is not None:
         count = units.plural(step.renumbered.count, "instruction")
         return f"renumbered {count}; {example_of(step.renumbered)}"
@@ -73,7 +73,7 @@ def _only(step: Telling) -> str:
 
 
 def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup]]]:
-    """Sort the groups by kind, the kinds that tell most first."""
+    """Return the groups by kind, the most important kinds first."""
     change_groups: dict[Kind, list[ChangeGroup]] = {}
     for group in groups:
         change_groups.setdefault(group.kind, []).append(group)
@@ -157,7 +157,7 @@ _LIGHT = frozenset(
         Kind.SHARDING,
     }
 )
-"""Kinds that weigh the same whatever they happen to."""
+"""Kinds whose weight does not depend on the instruction."""
 
 
 _CONSEQUENCES = frozenset({Kind.ARGUMENT, Kind.PARAMETER, Kind.PART, Kind.REDIRECTED, Kind.REWIRED})
@@ -184,7 +184,7 @@ def _is_news(kind: Kind, every: dict[Kind, list[ChangeGroup]]) -> bool:
 
 
 def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
-    """Yield what the headline leaves out: more of the first kind, then the other kinds."""
+    """Yield details after the headline: more of the first kind, then the other kinds."""
     (_, first), *others = kinds
     for group in first[1 : 1 + _FURTHER]:
         yield _sentence(example_of(group))
@@ -197,7 +197,7 @@ def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
 
 
 def _in_all(step: Telling) -> Iterator[str]:
-    """Yield what concerns the module as a whole."""
+    """Yield sentences about the module as a whole."""
     if step.touched > _FEW and step.touched > _REWRITES * step.instructions:
         yield (
             f"Module-wide change: {step.touched:,} of "

@@ -22,17 +22,17 @@ _NAME = re.compile(r"[\w.\-]+")
 
 @dataclass(slots=True)
 class DiffLine:
-    """One line of a difference; never changed once made, and not frozen, as there are millions."""
+    """One line of a difference; never modified, but not frozen for speed, as there are millions."""
 
     sign: str
-    """`+` only after, `-` only before, `~` changed, space unchanged.
+    """`+` added, `-` removed, `~` changed, space unchanged.
 
-    `<` and `>` stand earlier and later in the schedule, changed or not.
+    `<` and `>` are earlier and later in the schedule, changed or not.
     """
     text: str
     """As it was before; of a line that is only after, as it is."""
     other: str = ""
-    """Of a changed line, as it is after; of one that left or came, where it is or stood."""
+    """The new text of a changed line; for a moved line, the other position."""
     renumbered: bool = False
     """Only numbers in names changed."""
     places: tuple[int, int] | None = None
@@ -50,7 +50,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class ComputationDiff:
-    """One computation that differs, or the headers of both modules."""
+    """A computation that differs, or the headers of both modules."""
 
     before: str | None
     after: str | None
@@ -60,7 +60,7 @@ class ComputationDiff:
 
 @dataclass(frozen=True, slots=True)
 class TextDiff:
-    """What differs between two snapshots, computation by computation."""
+    """The difference between two snapshots, computation by computation."""
 
     computations: tuple[ComputationDiff, ...]
 
@@ -71,7 +71,7 @@ class TextDiff:
 
 
 def text_diff(matching: Matching, *, header: bool = False) -> TextDiff:
-    """Return the text difference of two matched snapshots; `header` says that theirs differ."""
+    """Return the text difference of two matched snapshots; `header` is true if headers differ."""
     computation_diffs = [_headers(matching)] if header else []
     computation_diffs += [_compared(matching, alignment) for alignment in alignments(matching)]
     paired = matching.computations
@@ -96,7 +96,7 @@ def text_diff(matching: Matching, *, header: bool = False) -> TextDiff:
 
 
 def _headers(matching: Matching) -> ComputationDiff:
-    """Return the first lines of both texts as a hunk of their own."""
+    """Return the header lines of both texts as a hunk of their own."""
     before, after = matching.before, matching.after
     line = DiffLine("~", header_line(before), header_line(after))
     title = f"HloModule {before.name}"
@@ -137,7 +137,7 @@ def _compared(matching: Matching, alignment: Alignment) -> ComputationDiff:
 
 
 def _lines(matching: Matching, alignment: Alignment) -> Iterator[DiffLine]:
-    """Yield all lines of two computations in one order; what moved is where it is after."""
+    """Yield all lines of two computations in one order; moved lines are at their new position."""
     old, new = alignment.before, alignment.after
     ends = ((len(old.instructions), len(new.instructions)),)
     moved = {after: before for before, after in alignment.moved}
@@ -182,9 +182,9 @@ def _pair(
 
 
 def _continued(matching: Matching, here: str, line: Instruction, there: str) -> Mapping[str, str]:
-    """Return what the names in a line are called after where that is another name.
+    """Return the new names of the names in a line, where they changed.
 
-    They are its own, its operands' and its callees'.
+    These are its own name and those of its operands and callees.
     """
     result = {}
     for name in (line.name, *line.operand_names):

@@ -12,7 +12,7 @@ _REASON = "nothing uses it now"
 
 
 def left_unread(matching: Matching) -> Iterator[Pairing]:
-    """Yield what something used and nothing uses now, as surely as it is the same instruction."""
+    """Yield instructions that lost all users, with the grade of their pairing."""
     for computation in matching.after.computations:
         old = matching.before.by_name.get(matching.computation_before(computation.name))
         if old is not None and old is not computation:
@@ -34,7 +34,7 @@ def _was_read(matching: Matching, place: Place) -> bool:
 
 
 def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:
-    """Yield that an instruction stands on without users; not of another that took its place."""
+    """Yield that an instruction remains without users, unless another took its place."""
     pairing = matching.pairing_after(after)
     grade = Grade.EXACT if pairing is None else pairing.known_of(before, after).grade
     itself = before.instruction == after.instruction

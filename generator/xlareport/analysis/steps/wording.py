@@ -14,12 +14,12 @@ _NAME = re.compile(r"%[\w.\-]*\w(?:#\d+)?")
 
 
 def noun(opcode: str) -> str:
-    """Return what an opcode is called in a sentence: `and` would read as the word."""
+    """Return the word for an opcode in a sentence: "logical and" for `and`."""
     return f"logical {opcode}" if opcode in ("and", "or", "not") else opcode
 
 
 def called(opcode: str, target: str) -> str:
-    """Return what an opcode is called, with the target of a custom call if that is given."""
+    """Return the words for an opcode, with the target of a custom call if given."""
     return f"{code(short(target))} {opcode}" if target else noun(opcode)
 
 
@@ -55,9 +55,9 @@ def plain(sentence: str) -> str:
 
 
 def short(name: str) -> str:
-    """Return a name with its middle left out where it is long.
+    """Return a name with its middle left out if it is long.
 
-    TensorFlow's computations have 110 letters and more, most of them hashes.
+    TensorFlow's computations have names of 110 characters and more, most of them hashes.
     """
     head, hashed, _ = name.partition(_TENSORFLOW)
     if hashed and len(head) < _LONGEST:
