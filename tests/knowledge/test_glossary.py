@@ -1,6 +1,9 @@
+import re
+
 import pytest
 
-from xlareport.knowledge import glossary
+from xlareport.knowledge import glossary, stages
+from xlareport.knowledge.wants import wants
 
 EVERYTHING = list(glossary.all_entries().values())
 
@@ -71,3 +74,9 @@ def test_words_stand_in_the_order_of_the_alphabet() -> None:
 def test_no_spelling_is_there_twice() -> None:
     spelled = [name.casefold() for entry in EVERYTHING for name in (entry.name, *entry.aliases)]
     assert len(spelled) == len(set(spelled))
+
+
+def test_the_labels_of_llo_dumps_that_the_report_reads_are_explained() -> None:
+    [labels] = re.findall(r"label_regex=\^\((.*)\)\$", " ".join(wants()["machine"].flags))
+    known = {label for label in labels.split("|") if glossary.find(label) or stages.find(label)}
+    assert known == set(labels.split("|"))
