@@ -10,10 +10,10 @@ from typing import TypeVar
 from xlareport.analysis.module import ModuleAnalysis, outline_of
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
-from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.measures import Relations
+from xlareport.analysis.modules.module_role import ModuleRole, Role
 from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import (
     MainGuess,
@@ -258,7 +258,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         (),
     )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
-    unknown = (Role("unknown", "the roles could not be told"),) * len(summaries)
+    unknown = (Role(ModuleRole.UNKNOWN, "the roles could not be told"),) * len(summaries)
     module_roles = faults.attempt(
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )

@@ -1,11 +1,12 @@
 """Sentences that several pages share, so that they sound alike; others are beside their page."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from xlareport.analysis.compare.operations import phase_of
 from xlareport.analysis.modules.eager import EagerFunction
+from xlareport.analysis.modules.module_role import ModuleRole
 from xlareport.analysis.source.scopes import plain_path
 from xlareport.dump.module_names import explain_module
 from xlareport.records.outcome import BuildOutcome
@@ -113,7 +114,7 @@ def many(report: ReportRecord) -> str:
 
 def _programs(report: ReportRecord) -> list[str]:
     """Count the main programs: one that was compiled again, or in several parts, is one program."""
-    mains = [module.key for module in report.outlines if module.role == "main"]
+    mains = [module.key for module in report.outlines if module.role == ModuleRole.MAIN]
     if not mains:
         return []
     every = set(mains)
@@ -165,13 +166,13 @@ _PARTS = {
     ),
     "unknown": ("other function of unknown role", "other functions of unknown role"),
 }
-_PART = {
-    "main": "program",
-    "eager op": "eager",
-    "cast or transfer": "eager",
-    "module extracted for autotuning": "piece",
-    "part of another compilation": "piece",
-    "unknown": "unknown",
+_PART: Mapping[str, str] = {
+    ModuleRole.MAIN: "program",
+    ModuleRole.EAGER_OP: "eager",
+    ModuleRole.TRANSFER: "eager",
+    ModuleRole.AUTOTUNING: "piece",
+    ModuleRole.PART: "piece",
+    ModuleRole.UNKNOWN: "unknown",
 }
 
 

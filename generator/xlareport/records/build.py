@@ -12,8 +12,8 @@ from xlareport.analysis.kernels.estimates import InstructionEstimates
 from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
-from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.marker import MarkerHit
+from xlareport.analysis.modules.module_role import ModuleRole, Role
 from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.analysis.modules.recompilations import RecompilationGroup
@@ -201,7 +201,11 @@ def _main(
         return None
     best = guess.best
     decided = len(relations.marked) == 1
-    mains = ((module.rank, module.key, module.name) for module in modules if module.role == "main")
+    mains = (
+        (module.rank, module.key, module.name)
+        for module in modules
+        if module.role == ModuleRole.MAIN
+    )
     return MainProgramRecord(
         module=best.summary.files.key,
         name=best.summary.display_name,

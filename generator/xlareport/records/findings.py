@@ -5,19 +5,14 @@ from dataclasses import replace
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.modules.module_role import HELPERS, PIECES, ModuleRole
 from xlareport.records.report import RECOMPILATIONS, ModuleRecord
 from xlareport.runtime import english
 
-HELPERS = frozenset(
-    {"eager op", "cast or transfer", "random numbers", "module extracted for autotuning"}
-)
-"""Roles of modules that nobody wrote as a program."""
 _OF_HELPERS = frozenset({"large-constants", "out-of-memory"})
 """Rules that also apply to helper modules; operations outside of jit donate nothing."""
 _OF_STEPS = frozenset({"random-numbers"})
 """Rules that ask for less of what runs often: an initialization runs once."""
-_PIECES = frozenset({"module extracted for autotuning", "part of another compilation"})
-"""Roles of modules that repeat a part of another one: that one has the finding."""
 
 
 _SEVERITIES = {
@@ -41,11 +36,11 @@ def finding_records(
     `recompilations` are those of the groups of the dump; None for operations outside of jit, which
     JAX compiles once for each shape.
     """
-    if cost is None or record.role in _PIECES:
+    if cost is None or record.role in PIECES:
         return ()
     is_program = record.role not in HELPERS
     findings = [finding for finding in cost.findings if is_program or finding.rule in _OF_HELPERS]
-    if record.role == "initialization":
+    if record.role == ModuleRole.INITIALIZATION:
         findings = [finding for finding in findings if finding.rule not in _OF_STEPS]
     again = recompilations[record.retrace_group] if record.retrace_group is not None else None
     if again is not None and is_program:

@@ -6,10 +6,10 @@ from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
 from xlareport.analysis.modules.eager import group_eager_functions
-from xlareport.analysis.modules.helper_modules import Role
+from xlareport.analysis.modules.module_role import ModuleRole, Role
 from xlareport.analysis.modules.summary import ModuleSummary
 
-MAIN, EAGER = Role("main", "-"), Role("eager op", "-")
+MAIN, EAGER = Role(ModuleRole.MAIN, "-"), Role(ModuleRole.EAGER_OP, "-")
 
 
 def called_by(one: ModuleSummary, key: str, *functions: str) -> ModuleSummary:

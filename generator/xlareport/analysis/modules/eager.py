@@ -5,10 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.helper_modules import Role
+from xlareport.analysis.modules.module_role import OUTSIDE_JIT, ModuleRole, Role
 from xlareport.analysis.modules.summary import ModuleSummary
 
-_OUTSIDE = frozenset({"eager op", "cast or transfer", "random numbers"})
 _WORTH = 3
 
 
@@ -35,12 +34,12 @@ def group_eager_functions(
     drivers = {
         name
         for place, role in enumerate(roles)
-        if role.name == "main"
+        if role.name == ModuleRole.MAIN
         for name in _outer(summaries[place])
     }
     calls: dict[str, array[int]] = defaultdict(lambda: array("q"))
     for place, (summary, role) in enumerate(zip(summaries, roles, strict=True)):
-        if role.name in _OUTSIDE:
+        if role.name in OUTSIDE_JIT:
             for name in _outer(summary) - drivers:
                 calls[name].append(place)
     worth = [(name, places) for name, places in calls.items() if len(places) >= _WORTH]

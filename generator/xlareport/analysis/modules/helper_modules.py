@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xlareport.analysis.modules.features import is_random_generator
+from xlareport.analysis.modules.module_role import ModuleRole, Role
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
@@ -23,14 +23,6 @@ _CUTS = frozenset({"slice", "reshape", "concatenate"})
 _LAYING_OUT = _MOVES | _CUTS | {"copy", "transpose", "broadcast", "dynamic-slice", "pad"}
 """Opcodes that only rearrange values."""
 _AROUND = frozenset({"broadcast", "reshape", "convert", "transpose"})
-
-
-@dataclass(frozen=True, slots=True)
-class Role:
-    """A role and why; a guess, unless a marker decided."""
-
-    name: str
-    reason: str
 
 
 def classify_helper(summary: ModuleSummary) -> Role | None:
@@ -60,18 +52,18 @@ def _move(summary: ModuleSummary) -> Role | None:
     if not doing and summary.features.given.arguments:
         if named:
             return Role(
-                "eager op",
+                ModuleRole.EAGER_OP,
                 f"its name is that of {named}, an operation of JAX, which changes nothing here",
             )
-        return Role("cast or transfer", "it returns what it is given and computes nothing")
+        return Role(ModuleRole.TRANSFER, "it returns what it is given and computes nothing")
     if named:
         return None  # such as a division of integers: two converts, and what it is named for
     if "convert" in doing and doing.keys() <= _MOVES:
-        return Role("cast or transfer", "all it does is to convert its arguments")
+        return Role(ModuleRole.TRANSFER, "all it does is to convert its arguments")
     few, converts = summary.features.operation_count <= _EAGER_OPERATIONS, doing.get("convert", 0)
     computing = sum(count for opcode, count in doing.items() if opcode not in _LAYING_OUT)
     if few and 2 * converts > sum(doing.values()) and converts >= 2 * computing:
-        return Role("cast or transfer", "most of what it does is to convert its arguments")
+        return Role(ModuleRole.TRANSFER, "most of what it does is to convert its arguments")
     return None
 
 
@@ -95,12 +87,14 @@ def _random(summary: ModuleSummary) -> Role | None:
     if given.argument_bytes > SEED_BYTES or doing.keys() & MATRIX_PRODUCTS or "scatter" in doing:
         return None
     if _makes_a_key(summary):
-        return Role("random numbers", "it makes a key of random numbers from a seed")
+        return Role(ModuleRole.RANDOM_NUMBERS, "it makes a key of random numbers from a seed")
     if not is_random_generator(summary.features) or len(summary.features.places) > 1:
         return None
     if len(given.results) > _FEW_RESULTS:
         return None
-    return Role("random numbers", "from a key of a few bytes it makes random bits, and little else")
+    return Role(
+        ModuleRole.RANDOM_NUMBERS, "from a key of a few bytes it makes random bits, and little else"
+    )
 
 
 def _makes_a_key(summary: ModuleSummary) -> bool:
@@ -120,20 +114,21 @@ def _eager(summary: ModuleSummary) -> Role | None:
     places, stack = summary.features.places, summary.features.functions
     from_one_place = len(places) == 1 or (not places and bool(stack))
     if count == 1 or (_basic(doing) == 1 and count <= _FEW):
-        return Role("eager op", f"it came in with one operation, {_main_opcode(doing)}")
+        return Role(ModuleRole.EAGER_OP, f"it came in with one operation, {_main_opcode(doing)}")
     compound = doing.keys() & (MATRIX_PRODUCTS | {"while"})
     named = _other_operation(summary)
     if named and len(places) <= 1 and not compound:
         of_line = " and all of it comes from one line" if places else ""
         return Role(
-            "eager op", f"its name is that of {named}, an operation of JAX,{of_line}".rstrip(",")
+            ModuleRole.EAGER_OP,
+            f"its name is that of {named}, an operation of JAX,{of_line}".rstrip(","),
         )
     # Without a stack a small function of one line looks the same as an operation of many steps.
     most = _EAGER_OPERATIONS if stack else _WITHOUT_STACK
     little = count <= most or doing.keys() <= _CUTS
     if from_one_place and little and not compound:
         reason = f"it came in with {count} operations, all made by one call in the source"
-        return Role("eager op", reason)
+        return Role(ModuleRole.EAGER_OP, reason)
     return None
 
 

@@ -10,6 +10,7 @@ from xlareport.analysis.modules.autotuning_pieces import (
 )
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.links import link_modules
+from xlareport.analysis.modules.module_role import ModuleRole
 from xlareport.analysis.modules.processes import Processes, assign_processes, places_of
 from xlareport.analysis.modules.recompilations import find_functions
 from xlareport.analysis.modules.state import find_state_readers
@@ -25,7 +26,7 @@ _BYTES_PER_LAUNCH = 4e6
 """Bytes that memory transfers in the 3 microseconds that a GPU needs for an empty kernel."""
 _LAUNCHING = frozenset({"gpu", "tpu"})
 
-_HELPED = {"random numbers": 0.0, "cast or transfer": 0.25, "eager op": 0.25}
+_HELPED = {ModuleRole.RANDOM_NUMBERS: 0.0, ModuleRole.TRANSFER: 0.25, ModuleRole.EAGER_OP: 0.25}
 """Which part of its work and memory counts for a helper."""
 
 _READING = 0.4

@@ -14,7 +14,8 @@ from xlareport.analysis.modules.autotuning_pieces import (
     find_autotuning_pieces,
 )
 from xlareport.analysis.modules.features import is_random_generator
-from xlareport.analysis.modules.helper_modules import SEED_BYTES, Role, classify_helper
+from xlareport.analysis.modules.helper_modules import SEED_BYTES, classify_helper
+from xlareport.analysis.modules.module_role import ModuleRole, Role
 from xlareport.analysis.modules.processes import places_of
 from xlareport.analysis.modules.ranking import CLEAR, TIE, MainGuess
 from xlareport.analysis.modules.state import (
@@ -81,7 +82,7 @@ def assign_roles(
     }
     for key, reason in programs.items():
         if key in places:
-            alone[places[key]] = Role("main", reason)
+            alone[places[key]] = Role(ModuleRole.MAIN, reason)
     return tuple(alone)
 
 
@@ -98,7 +99,7 @@ def _programs(
     programs = {key: f"it is the main program, {how}" for key, how in again.items() if how}
     programs[best.files.key] = "it is the best guess for the main program"
     for summary, role in zip(summaries, alone, strict=True):
-        if role.name == "unknown" and summary.files.key not in programs:
+        if role.name == ModuleRole.UNKNOWN and summary.files.key not in programs:
             reason = _another_program(summary, main)
             programs |= {summary.files.key: reason} if reason else {}
     return programs
@@ -144,12 +145,14 @@ def _returns_an_argument(summary: ModuleSummary) -> bool:
 
 def _alone(summary: ModuleSummary, dump: _Dump) -> Role:
     if not summary.features.content:
-        return Role("unknown", "none of its snapshots could be read")
+        return Role(ModuleRole.UNKNOWN, "none of its snapshots could be read")
     for judge in _JUDGES:
         role = judge(summary, dump)
         if role is not None:
             return role
-    return Role("unknown", "a function of its own: nothing in it speaks for one of the known roles")
+    return Role(
+        ModuleRole.UNKNOWN, "a function of its own: nothing in it speaks for one of the known roles"
+    )
 
 
 def _pieces(summaries: Iterable[ModuleSummary], cut_out: AutotuningPieces) -> dict[str, str]:
@@ -169,14 +172,14 @@ def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
     inside = f" and its content is inside {owner}" if owner else ""
     if dump.gpu:
         reason = f"it lacks the beginning, as pieces do that a GPU compiler times alone{inside}"
-        return Role("module extracted for autotuning", reason)
-    return Role("part of another compilation", f"it lacks the beginning of a compilation{inside}")
+        return Role(ModuleRole.AUTOTUNING, reason)
+    return Role(ModuleRole.PART, f"it lacks the beginning of a compilation{inside}")
 
 
 def _helper(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise helpers; an operation outside jit has one name wherever it comes up."""
     role = classify_helper(summary)
-    if role is not None and role.name == "eager op" and _code(summary) in dump.renamed:
+    if role is not None and role.name == ModuleRole.EAGER_OP and _code(summary) in dump.renamed:
         return None
     return role
 
@@ -206,7 +209,9 @@ def _initialization(summary: ModuleSummary, dump: _Dump) -> Role | None:
         return None
     fed = _fed(summary, dump.main)
     if fed >= _FED:
-        return Role("initialization", f"from next to nothing it makes {fed} arguments of the main")
+        return Role(
+            ModuleRole.INITIALIZATION, f"from next to nothing it makes {fed} arguments of the main"
+        )
     return None
 
 
@@ -218,13 +223,15 @@ def _initialization_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
     if _is_main(summary, dump) or not little or given.result_bytes < _MUCH:
         return None
     if _fed(summary, dump.main):
-        return Role("initialization", "from next to nothing it makes an argument of the main")
+        return Role(
+            ModuleRole.INITIALIZATION, "from next to nothing it makes an argument of the main"
+        )
     results = len(given.results)
     if is_random_generator(summary.features) and results > 1 and _differ(summary):
         reason = f"from next to nothing it makes {results} results out of random numbers"
-        return Role("initialization", reason)
+        return Role(ModuleRole.INITIALIZATION, reason)
     if given.argument_bytes <= _LITTLE and len(summary.features.places) > 1:
-        return Role("initialization", "it makes a table out of next to nothing")
+        return Role(ModuleRole.INITIALIZATION, "it makes a table out of next to nothing")
     return None
 
 
@@ -256,7 +263,7 @@ def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
     if not shared or dict(summary.features.operations).keys() <= _REARRANGES:
         return None
     reason = f"it takes {shared} arguments like those of the main program and returns none updated"
-    return Role("evaluation", reason)
+    return Role(ModuleRole.EVALUATION, reason)
 
 
 def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
@@ -268,15 +275,18 @@ def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
     small = 10 * (summary.final.flops or 0) < (main.final.flops or 0)
     if heavy or not small or not all("[]" in result.shape for result in given.results):
         return None
-    return Role("report or summary", "it returns a few scalars and computes next to nothing")
+    return Role(ModuleRole.SUMMARY, "it returns a few scalars and computes next to nothing")
 
 
 _NAMES = (
-    (r"threefry|random|normal(?!i)|uniform|randint|noise|shuffle", "random numbers"),
-    (r"init(?:\Z|_(?!ial_state)|ial)", "initialization"),
-    (r"eval|predict|valid(?!_)|infer(?!ence_)|generate|samples?(?:\Z|_(?!rate))", "evaluation"),
-    (r"convert_element_type|device_put|transfer(?!_learn)|astype", "cast or transfer"),
-    (r"report|summar|metrics?(?:\Z|_)", "report or summary"),
+    (r"threefry|random|normal(?!i)|uniform|randint|noise|shuffle", ModuleRole.RANDOM_NUMBERS),
+    (r"init(?:\Z|_(?!ial_state)|ial)", ModuleRole.INITIALIZATION),
+    (
+        r"eval|predict|valid(?!_)|infer(?!ence_)|generate|samples?(?:\Z|_(?!rate))",
+        ModuleRole.EVALUATION,
+    ),
+    (r"convert_element_type|device_put|transfer(?!_learn)|astype", ModuleRole.TRANSFER),
+    (r"report|summar|metrics?(?:\Z|_)", ModuleRole.SUMMARY),
 )
 """Pattern at the beginning of a word in a name, and the role."""
 _NAMED_ROLES = tuple((re.compile(rf"(?:\A|_)({words})"), role) for words, role in _NAMES)

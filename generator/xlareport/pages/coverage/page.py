@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
+from xlareport.analysis.modules.module_role import PIECES
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.steps.boundaries import DumpMode, ModeFinding, dump_mode
 from xlareport.dump.modules import HLO_KINDS, Artifact, SnapshotFiles
@@ -354,10 +355,7 @@ def _about_modules(report: ReportRecord) -> Iterable[Advice]:
 
 def _lacks(module: ModuleRecord, name: str) -> bool:
     """Return whether a usual snapshot is missing; pieces compiled for autotuning never have it."""
-    return bool(module.stages) and not _has(module, name) and module.role not in _PIECES
-
-
-_PIECES = frozenset({"module extracted for autotuning", "part of another compilation"})
+    return bool(module.stages) and not _has(module, name) and module.role not in PIECES
 
 
 def _repeated_ids(modules: Iterable[ModuleRecord]) -> int:

@@ -12,6 +12,7 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import HeavyRow
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.analysis.modules.state import updates_state
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
@@ -20,7 +21,6 @@ from xlareport.pages.memory.analysis_line import analysis_line
 from xlareport.pages.program.ranks import rank_words
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.cost import MemoryRecord, MemorySpaceRecord
-from xlareport.records.findings import HELPERS
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units

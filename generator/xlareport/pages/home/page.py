@@ -7,6 +7,7 @@ from heapq import nsmallest
 
 from markupsafe import Markup
 
+from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.tpu_flags import TpuFlag, TpuFlags
 from xlareport.knowledge import flags
@@ -19,7 +20,6 @@ from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records import sentences
-from xlareport.records.findings import HELPERS
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 

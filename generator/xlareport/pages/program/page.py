@@ -8,6 +8,7 @@ from os.path import commonpath
 from markupsafe import Markup
 
 from xlareport.analysis.modules.chains import find_chains
+from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.pages import navigation, words
@@ -19,7 +20,6 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
-from xlareport.records.findings import HELPERS
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 

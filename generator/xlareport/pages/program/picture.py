@@ -6,10 +6,10 @@ from hashlib import blake2b
 from heapq import nsmallest
 
 from xlareport.analysis.modules.links import ModuleLink
+from xlareport.analysis.modules.module_role import HELPERS, ModuleRole
 from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
-from xlareport.records.findings import HELPERS
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
@@ -17,12 +17,12 @@ _DRAWN = 60
 _LEAST = 2
 _LABEL = 28
 _FAMILIES: Mapping[str, Family] = {
-    "main": "dark-blue",
-    "evaluation": "green",
-    "initialization": "orange",
-    "random numbers": "yellow",
-    "report or summary": "purple",
-    "cast or transfer": "gray",
+    ModuleRole.MAIN: "dark-blue",
+    ModuleRole.EVALUATION: "green",
+    ModuleRole.INITIALIZATION: "orange",
+    ModuleRole.RANDOM_NUMBERS: "yellow",
+    ModuleRole.SUMMARY: "purple",
+    ModuleRole.TRANSFER: "gray",
 }
 
 

@@ -1,0 +1,35 @@
+"""Roles of modules in a dump: the main program, what helps it, pieces of other modules."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ModuleRole(StrEnum):
+    """A role, as pages and `report.json` name it."""
+
+    MAIN = "main"
+    EVALUATION = "evaluation"
+    INITIALIZATION = "initialization"
+    SUMMARY = "report or summary"
+    RANDOM_NUMBERS = "random numbers"
+    TRANSFER = "cast or transfer"
+    EAGER_OP = "eager op"
+    AUTOTUNING = "module extracted for autotuning"
+    PART = "part of another compilation"
+    UNKNOWN = "unknown"
+
+
+PIECES = frozenset({ModuleRole.AUTOTUNING, ModuleRole.PART})
+"""Roles of modules that repeat a part of another module."""
+OUTSIDE_JIT = frozenset({ModuleRole.EAGER_OP, ModuleRole.TRANSFER, ModuleRole.RANDOM_NUMBERS})
+"""Roles of modules that JAX compiles for single operations outside of `jax.jit`."""
+HELPERS = OUTSIDE_JIT | {ModuleRole.AUTOTUNING}
+"""Roles of modules that no user wrote as a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role and its reason; a guess, unless a marker decided."""
+
+    name: ModuleRole
+    reason: str
