@@ -659,6 +659,15 @@ def test_a_copy_of_an_fft_is_not_for_the_program_to_move(case_of: MakeCase) -> N
     assert "computes an FFT" in finding.suggestion
 
 
+def test_what_only_hands_on_random_numbers_does_not_make_them(case_of: MakeCase) -> None:
+    text = (FINDINGS / "random-numbers/having.txt").read_text()
+    (finding,) = _findings_of_text(case_of, text, "random-numbers")
+    case = case_of(text)
+    opcodes = {case.module.by_name[home].by_name[name].opcode for home, name in finding.places}
+    assert not opcodes & {"get-tuple-element", "tuple", "constant", "parameter"}
+    assert finding.evidence.startswith("22 instructions")
+
+
 def test_the_options_of_combiners_are_those_of_the_backend_and_kind(case_of: MakeCase) -> None:
     text = (FINDINGS / "small-collectives/by_hand.having.txt").read_text()
     gathers = text.replace("all-reduce(", "all-gather(").replace(

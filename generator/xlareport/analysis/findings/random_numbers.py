@@ -35,9 +35,9 @@ def random_numbers(case: Case) -> Iterator[Finding]:
     if not any(cost.matrix_flops for _, _, cost in case.scheduled()):
         return
     result = [
-        (case.least(cost), (computation.name, instruction.name))
+        (time, (computation.name, instruction.name))
         for computation, instruction, cost in case.scheduled()
-        if _is_random(instruction)
+        if _is_random(instruction) and (time := case.least(cost))
     ]
     seconds = sum(time for time, _ in result)
     if not case.is_noticeable(seconds, LEAST_SHARE) or case.share(seconds) > MOST_SHARE:
