@@ -22,41 +22,41 @@ class Matching:
     """Computations that differ and continue each other, by name before."""
     pairings: tuple[Pairing, ...]
     """In the order of the old module; additions come last."""
-    _after: dict[Place, Pairing] = field(default_factory=dict)
-    _before: dict[Place, Pairing] = field(default_factory=dict)
+    _by_before: dict[Place, Pairing] = field(default_factory=dict)
+    _by_after: dict[Place, Pairing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Index the pairings by their places; pairings that name a partner take precedence."""
         for pairing in self.pairings:
             for place in pairing.before:
-                _prefer(self._after, place, pairing)
+                _prefer(self._by_before, place, pairing)
             for place in pairing.after if pairing.relation is not Relation.ABSORBED else ():
-                _prefer(self._before, place, pairing)
-        self._old = {new: old for old, new in self.computations.items()}
+                _prefer(self._by_after, place, pairing)
+        self._continued = {new: old for old, new in self.computations.items()}
 
-    _old: dict[str, str] = field(default_factory=dict)
+    _continued: dict[str, str] = field(default_factory=dict)
 
     def pairing_before(self, place: Place) -> Pairing | None:
         """Return the pairing of an instruction of the old module; None if it is unchanged."""
-        return self._after.get(place)
+        return self._by_before.get(place)
 
     def pairing_after(self, place: Place) -> Pairing | None:
         """Return the pairing of an instruction of the new module; None if it is unchanged."""
-        return self._before.get(place)
+        return self._by_after.get(place)
 
     @property
     def spoken_of_before(self) -> Collection[Place]:
         """Old places that a pairing covers."""
-        return self._after.keys()
+        return self._by_before.keys()
 
     @property
     def spoken_of_after(self) -> Collection[Place]:
         """New places that a pairing covers."""
-        return self._before.keys()
+        return self._by_after.keys()
 
     def partner_after(self, place: Place) -> Place | None:
         """Return the primary partner of an old instruction; None if it was removed."""
-        pairing = self._after.get(place)
+        pairing = self._by_before.get(place)
         if pairing is not None:
             return pairing.after[0] if pairing.after and pairing.relation not in _HOLDERS else None
         name = self.computations.get(place.computation, place.computation)
@@ -64,7 +64,7 @@ class Matching:
 
     def partner_before(self, place: Place) -> Place | None:
         """Return the primary partner of a place after, None where it is new."""
-        pairing = self._before.get(place)
+        pairing = self._by_after.get(place)
         if pairing is not None:
             known = pairing.before and pairing.relation not in _HOLDERS
             return pairing.before[0] if known else None
@@ -73,7 +73,7 @@ class Matching:
 
     def computation_before(self, name: str) -> str:
         """Return the name before of a computation after; the same where it has no other."""
-        return self._old.get(name, name)
+        return self._continued.get(name, name)
 
     @property
     def removed(self) -> tuple[Place, ...]:
