@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
 
 
@@ -118,7 +120,8 @@ def _events_between(
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     if pairing.relation in _EVENTS and not anew:
         event, (grade, message) = _EVENTS[pairing.relation], pairing.weakest
-        targets = pairing.after[:1] if event is Event.EXPANDED else pairing.after
+        expands = event is Event.EXPANDED
+        targets = expanded_into(matching, pairing) if expands else pairing.after
         sources = pairing.before
     else:
         result = _difference(matching, before, after)
@@ -133,6 +136,19 @@ def _events_between(
             event = Event.REBUILT
     known = HistoryEvent(stage, event, after, sources, targets, grade, message)
     yield _with_taken_in(matching, pairing, known) if after == pairing.after[0] else known
+
+
+def expanded_into(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
+    """Return which of many parts continue an expanded instruction: what gives its result.
+
+    Where that only moves data, what is heavy does the work: the loop that a gather became.
+    """
+    first, *parts = pairing.after
+    line = matching.after.find(*first)
+    if line is None or line.opcode not in REARRANGEMENTS:
+        return (first,)
+    lines = ((place, matching.after.find(*place)) for place in parts)
+    return (first, *(place for place, line in lines if line and family_of(line) is not None))
 
 
 def _with_taken_in(matching: Matching, pairing: Pairing, known: HistoryEvent) -> HistoryEvent:

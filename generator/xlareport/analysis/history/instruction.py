@@ -11,6 +11,7 @@ from xlareport.analysis.history.events import (
     HistoryEvent,
     addition,
     events_between,
+    expanded_into,
     removal,
 )
 from xlareport.analysis.matching.facts import TRANSPARENT
@@ -248,11 +249,10 @@ def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
 def heirs_of(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
     """Return the instructions that do the work of the pairing's old instructions.
 
-    For an expansion this is the last of the new instructions; for an inlined call it is all but
-    literals, if there are others.
+    For an inlined call this is all but literals, if there are others.
     """
     if pairing.relation is Relation.EXPANDED:
-        return pairing.after[:1]
+        return expanded_into(matching, pairing)
     if pairing.relation is not Relation.INLINED:
         return pairing.after
     computing = (place for place in pairing.after if not _is_literal(matching.after, place))
