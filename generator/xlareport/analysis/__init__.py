@@ -1,1 +1,1 @@
-"""What the compiler did and what it costs: values and artifacts in, values out."""
+"""Analyses of modules and their cost: values in, values out, no files."""

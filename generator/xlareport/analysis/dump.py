@@ -47,12 +47,12 @@ T = TypeVar("T")
 
 
 class StoredAnalyses(SpooledValues[ModuleAnalysis]):
-    """Analyses of modules: beyond the first in a file, with an outline of each in another one."""
+    """Analyses of modules: beyond a limit in a file, with outlines in another file."""
 
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         super().__init__(folder, resident)
         self.reads = SpooledValues[tuple[str, ...]](folder, resident)
-        """Of each the paths of its files that were read."""
+        """The paths of each module's files that were read."""
         self._outlines = SpooledValues[ModuleAnalysis](folder, resident)
         self._shared = SharedValues()
         self._together: OutlineSummaries | None = None
@@ -60,7 +60,7 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
 
     @property
     def outlines(self) -> Sequence[ModuleAnalysis]:
-        """Of each what relations and lists need."""
+        """The outline of each module, for relations and lists."""
         return self.summaries.outlines
 
     @property
@@ -108,7 +108,7 @@ class OutlineSummaries(LazySequence[ModuleSummary]):
 
     @cached_property
     def key_places(self) -> Mapping[str, int]:
-        """The place of each module by its key."""
+        """The index of each module by its key."""
         return index_keys((summary.files.key for summary in self), len(self))
 
     def __len__(self) -> int:
@@ -141,13 +141,13 @@ class AnalyzedDump:
     modules: Sequence[ModuleAnalysis]
     """In the order of `grouped.modules`."""
     ranks: RankTable
-    """The processes, and which modules each of them compiled."""
+    """The processes, and the modules that each of them compiled."""
     graphs: tuple[FrameworkGraph, ...] = ()
     """Graphs of the framework, where the dump has them."""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """Why the framework left operations out of its clusters, by their names, as its log says."""
+    """Why the framework left operations out of its clusters, by operation name, from its log."""
     side_files: Mapping[str, str] = field(default_factory=dict)
-    """What files that belong to no module were read for, by their paths."""
+    """The purpose of each file that was read and belongs to no module, by path."""
     rank_differences: Mapping[str, RankDifference] = field(default_factory=dict)
     """Where modules differ from that of most ranks, by their keys."""
 
@@ -163,14 +163,14 @@ class AnalyzedDump:
 
     @property
     def reads(self) -> Sequence[tuple[str, ...]]:
-        """Of each module the paths of its files that were read."""
+        """The paths of each module's files that were read."""
         if isinstance(self.modules, StoredAnalyses):
             return self.modules.reads
         return [module.read for module in self.modules]
 
     @property
     def outlines(self) -> Sequence[ModuleAnalysis]:
-        """The modules, in a large dump of each no more than what relations and lists need."""
+        """The modules; in a large dump only with the data for relations and lists."""
         return self.modules.outlines if isinstance(self.modules, StoredAnalyses) else self.modules
 
     @property
@@ -187,7 +187,7 @@ class AnalyzedDump:
 
     @property
     def file_totals(self) -> FileTotals:
-        """What lists say of the files of each module."""
+        """The number of files and bytes of each module, for lists."""
         totals = FileTotals(array("q"), array("q"))
         for summary in self.summaries:
             figures = summary.files.figures
@@ -215,23 +215,23 @@ class AnalyzedDump:
 
 @dataclass(frozen=True, slots=True)
 class DumpRelations:
-    """What holds between the modules of a dump."""
+    """The relations between the modules of a dump."""
 
     ranking: RankedModules
-    """Those with the user's marker first, then the likeliest main program."""
+    """Modules with the user's marker first, then the most likely main program."""
     marked: Mapping[str, MarkerHit]
     """Modules that contain the user's marker, by key."""
     guess: MainGuess | None
     """The main program; None where no module could be read."""
     links: Sequence[ModuleLink]
     roles: tuple[Role, ...]
-    """One for each module, in the order of the modules."""
+    """The role of each module, in the order of the modules."""
     recompilations: Sequence[RecompilationGroup]
     eager_functions: Sequence[EagerFunction]
     rank_groups: tuple[RankGroup, ...]
     """Programs that several processes compiled."""
     ranks: RankTable
-    """The processes, and which modules each of them compiled."""
+    """The processes, and the modules that each of them compiled."""
     process_count: int | None
     """How many processes wrote the dump; None where that is not known."""
     problems: tuple[Problem, ...]

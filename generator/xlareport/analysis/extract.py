@@ -1,7 +1,7 @@
-"""One computation, or an instruction with what feeds it, as a module of its own that XLA parses.
+"""A computation, or an instruction with its operands, as a module that XLA can parse.
 
-The smallest thing to attach to a report of a compiler bug: the chosen part and every computation
-that it calls, without schedule, aliasing and entry layout of the module it was taken from.
+The smallest text for a compiler bug report: the chosen part and every computation that it calls,
+without schedule, aliasing and entry layout of its module.
 """
 
 import re
@@ -17,7 +17,7 @@ _CONTROL = re.compile(r",\s*control-predecessors=\{[^{}]*\}")
 
 
 def cut_computation(module: HloModule, name: str) -> str:
-    """Return the text of a module whose entry is that computation; raises KeyError."""
+    """Return the text of a module with the computation as entry; raises KeyError."""
     chosen = module.by_name[name]
     lines = [_line(instruction, module.stack_frames) for instruction in chosen.instructions]
     called = _called(module, chosen.instructions, {name})
@@ -25,9 +25,9 @@ def cut_computation(module: HloModule, name: str) -> str:
 
 
 def cut_instruction(module: HloModule, computation: str, name: str, radius: int = 0) -> str:
-    """Return the text of a module that does this instruction alone; raises KeyError.
+    """Return the text of a module with this instruction as root; raises KeyError.
 
-    `radius` producers in a row are taken along; whatever feeds them becomes a parameter.
+    Producers up to a distance of `radius` are included; further operands become parameters.
     """
     around = module.by_name[computation]
     root = around.by_name[name]

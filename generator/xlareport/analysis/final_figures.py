@@ -1,4 +1,4 @@
-"""What is known of each instruction of the final snapshot: its share of the time, and its times."""
+"""The figures of each instruction of the final snapshot: share of the time, measured times."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ _INPUT = "came with the program"
 
 @dataclass(frozen=True, slots=True)
 class FinalFigures:
-    """What is known of each instruction of the final snapshot."""
+    """The figures of the instructions of the final snapshot."""
 
     cost: ModuleCost | None = None
     shares: InstructionShares = field(default_factory=dict)
@@ -32,7 +32,7 @@ class FinalFigures:
     seconds: float | None = None
     """The roofline time of one run of the module."""
     times: ModuleTimes | None = None
-    """What a profiler saw of the modules of its name."""
+    """The profile of the modules with its name."""
 
     @property
     def counted_shares(self) -> InstructionShares:

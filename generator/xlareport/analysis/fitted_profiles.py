@@ -1,4 +1,4 @@
-"""Which module of several of one name a profiler saw: that whose instructions it names most of."""
+"""Assigns a profile to the one of several modules with the same name that joins most of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ def assign_profiles(
 def count_runs(
     modules: Iterable[ModuleAnalysis], times: Mapping[str, ModuleTimes]
 ) -> Iterator[ModuleAnalysis]:
-    """Add how often modules ran; of several of one name, those that the profile may have seen."""
+    """Yield modules with their runs; of several with one name, those that the profile fits."""
     modules = list(modules)
     profiled = {module.summary.files.name for module in modules if module.profile}
     for module in modules:

@@ -14,9 +14,9 @@ def instruction_graph(module: HloModule, cost: ModuleCost) -> "nx.MultiDiGraph[I
     """Return the instructions of all computations, with an edge from each operand to its user.
 
     Nodes are (computation, instruction) with `opcode`, `shape`, `op_name`, and `flops` and
-    `bytes_accessed` of one run, None where they are not known. Edges have a `kind`: `operand`,
-    with its place in `number`, or `call`, from the root of a called computation to its caller,
-    with the `attribute` that names it.
+    `bytes_accessed` of one execution, None if unknown. Edges have a `kind`: `operand`, with its
+    index in `number`, or `call`, from the root of a called computation to its caller, with the
+    `attribute` that names it.
     """
     import networkx as nx  # noqa: PLC0415 - what imports xlareport does not wait for it
 

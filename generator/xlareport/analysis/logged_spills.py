@@ -1,7 +1,7 @@
-"""Spilled registers that a log names, given to the kernels that they are about.
+"""Spilled registers in a log, assigned to kernels.
 
-A log may also name candidates of the autotuner that were not taken, under the name of the kernel
-that was: what it says is a guess, and counts only where no file of code says more.
+A log may also name rejected candidates of the autotuner, under the name of the kernel that was
+chosen: so the figures are guesses, and count only if no code file has more.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ def assign_spills(
 def _about(
     module: ModuleAnalysis, spills: Sequence[LoggedSpill], owners: Mapping[str, int]
 ) -> Mapping[str, LoggedSpill]:
-    """Return the worst that the log says of each kernel of a module, by its name."""
+    """Return the largest spill in the log for each kernel of a module, by name."""
     worst: dict[str, LoggedSpill] = {}
     for spill in spills:
         name = spill.kernel or spill.llvm_module.removesuffix("_consts")
@@ -72,7 +72,7 @@ def _with_spills(module: ModuleAnalysis, about: Mapping[str, LoggedSpill]) -> Mo
 
 
 def _with_spill(kernel: KernelRecord, spill: LoggedSpill | None) -> KernelRecord:
-    """Return the kernel with what the log says, where nothing else says it."""
+    """Return the kernel with the spill of the log, if nothing else states it."""
     if spill is None or kernel.spill_bytes is not None or kernel.spilled_registers is not None:
         return kernel
     stores, loads = spill.store_bytes, spill.load_bytes

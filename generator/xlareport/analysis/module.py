@@ -55,25 +55,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class AnalysisOptions:
-    """What the user asked for, and what is known of the module from elsewhere."""
+    """The user's options, and facts about the module from elsewhere."""
 
     marker: re.Pattern[str] | None = None
     """Only the main program contains it."""
     cost_options: CostOptions = field(default_factory=CostOptions)
     """Which device to assume, and whether sources are shown."""
     times: ModuleTimes | None = None
-    """What a profiler saw of the modules of its name."""
+    """The profile of the modules with its name."""
     replay: ReplayResult | None = None
-    """What `replay --bisect` found for the module; the user's file."""
+    """The result of `replay --bisect` for the module; a file of the user."""
     ptxas: Ptxas | None = None
     """The assembler that compiles the PTX of the dump; None unless the user asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleAnalysis(FastPickle):
-    """What is known of a module: values only, which travel between processes.
+    """The analysis of a module: values only, which are sent between processes.
 
-    What is None was not asked for, is not in the dump, or could not be worked out.
+    A part is None if it was not requested, is not in the dump, or could not be computed.
     """
 
     summary: ModuleSummary
@@ -81,21 +81,21 @@ class ModuleAnalysis(FastPickle):
     read: tuple[str, ...] = ()
     """Paths of the files that were opened and read."""
     cost: CostReport | None = None
-    """What the module costs."""
+    """The cost of the module."""
     collectives: CollectivesReport | None = None
     """Its collectives; None where it has none."""
     code: CodeSummary | None = None
     """Files of code and thunks."""
     kernels: ModuleKernels | None = None
-    """What each GPU kernel needs, and its occupancy; None for a module without any."""
+    """Resources and occupancy of each GPU kernel; None for a module without any."""
     overview: Overview | None = None
     """All steps taken together."""
     profile: Measured | None = None
-    """What a profiler saw of it."""
+    """The profile of the module."""
     tpu: TpuModule | None = None
-    """What its instructions run as on a TPU; None where the dump has no such files."""
+    """The TPU programs of its instructions; None if the dump has no such files."""
     skeleton: SkeletonView | None = None
-    """What it runs, in order; None where nothing of it could be counted."""
+    """The execution skeleton, in order; None if nothing could be counted."""
     shardings: ShardingReport | None = None
     """Which device holds which part; None for one partition."""
     replay: ReplayResult | None = None
@@ -107,7 +107,7 @@ class ModuleAnalysis(FastPickle):
 
 
 def outline_of(analysis: ModuleAnalysis, shared: SharedValues) -> ModuleAnalysis:
-    """Return of an analysis what relations between modules and lists of them need."""
+    """Return the part of an analysis that relations between modules and lists need."""
     return ModuleAnalysis(
         outline_summary(analysis.summary, shared),
         analysis.marker,
@@ -127,7 +127,7 @@ class AnalyzedModule(Generic[T]):
     snapshots: SnapshotSequence | None
     """Joined from step to step, for histories; None where no step changed anything."""
     shown: Mapping[int, T]
-    """What was made of each step that changed something, by the number of its snapshot."""
+    """The result of the callback for each step with changes, by snapshot number."""
     tpu: TpuFiles = field(default_factory=TpuFiles)
 
 

@@ -20,7 +20,7 @@ from xlareport.runtime.forked_parts import run_parts
 T = TypeVar("T")
 
 OnChange = Callable[[StepChange, Boundary], T]
-"""Makes of what a step changed what is kept of it; the rest is dropped to save memory."""
+"""Returns the part of a step's changes to keep; the rest is dropped to save memory."""
 _RANGES = 4
 """Ranges of steps for each process: some steps take much longer than others."""
 
@@ -59,9 +59,9 @@ def analyze_steps(
     processes: int = 1,
     matchings: LooseMatchings = MappingProxyType({}),
 ) -> tuple[SeenStep[T], ...]:
-    """Return each snapshot's step, by up to so many processes; `on_change` runs in any of them.
+    """Return each snapshot's step, computed by up to `processes`; `on_change` runs in any of them.
 
-    `matchings` are those of steps that are known.
+    `matchings` are those of steps that exist already.
     """
     first: list[SeenStep[T]] = []
     if module.snapshots:

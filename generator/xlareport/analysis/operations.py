@@ -12,11 +12,11 @@ from xlareport.runtime.errors import UnknownNameError
 
 
 def operation_in(computation: Computation, instruction: Instruction) -> str | None:
-    """Return the operation that an instruction runs, whatever form it is written in.
+    """Return the operation that an instruction runs, in whatever form it is written.
 
     `all-reduce-start` runs `all-reduce`; None for `all-reduce-done`, which belongs to its start. A
-    TPU writes a reduce-scatter as a fusion that calls `%all-reduce-scatter`, which holds an
-    all-reduce and a dynamic-slice: the all-reduce in there is the `reduce-scatter`.
+    TPU writes a reduce-scatter as a fusion that calls `%all-reduce-scatter`, which contains an
+    all-reduce and a dynamic-slice: this all-reduce counts as the `reduce-scatter`.
     """
     operation = operation_of(instruction.opcode)
     if operation == "all-reduce" and is_all_reduce_scatter(computation):
@@ -30,9 +30,9 @@ def family_in(computation: Computation, instruction: Instruction) -> str:
 
 
 def forms_in(computations: Iterable[Computation]) -> dict[str, dict[str, list[Computation]]]:
-    """Return the operations that are not written as an opcode of their name alone.
+    """Return the operations that occur in other forms than as an opcode of their name.
 
-    Of each operation the opcodes that are forms of it, and of each the computations with it.
+    For each operation the opcodes that are forms of it, each with the computations that contain it.
     """
     forms: dict[str, dict[str, list[Computation]]] = {}
     for computation in computations:

@@ -40,7 +40,7 @@ def _is_about(warning: PartitionerWarning, module: ModuleAnalysis, *, alone: boo
 def _with_warnings(
     module: ModuleAnalysis, warnings: tuple[PartitionerWarning, ...]
 ) -> ModuleAnalysis:
-    """Return the module with its warnings, and findings of those that no snapshot shows."""
+    """Return the module with its warnings, and findings for those that no snapshot shows."""
     shardings, cost = module.shardings, module.cost
     if shardings is None:
         return module

@@ -33,7 +33,7 @@ class Night:
 
 
 def labels(names: Iterable[str]) -> tuple[str, ...]:
-    """Distinguish modules of one name by their order: `jit_f`, `jit_f (2)`."""
+    """Return unique labels for names, by order: `jit_f`, `jit_f (2)`."""
     seen: Counter[str] = Counter()
     result = []
     for name in names:

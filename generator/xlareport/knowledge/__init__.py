@@ -1,1 +1,1 @@
-"""What is known about passes, opcodes, kinds of file and flags: tables in files."""
+"""Tables about passes, opcodes, file kinds and flags, in files."""

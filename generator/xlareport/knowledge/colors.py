@@ -19,7 +19,7 @@ class ColorScheme:
     border: str
     text: str
     words: str
-    """What the members of the family have in common, in a sentence."""
+    """The common property of the family's members, in a sentence."""
 
 
 @cache

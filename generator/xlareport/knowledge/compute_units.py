@@ -1,4 +1,4 @@
-"""What one compute unit of each AMD GPU target holds: the table `compute_units.toml`."""
+"""Resources of a compute unit of each AMD GPU target: the table `compute_units.toml`."""
 
 import re
 import tomllib
@@ -13,7 +13,7 @@ _WIDE = 64
 
 @dataclass(frozen=True, slots=True)
 class ComputeUnit:
-    """What is resident on one compute unit at most, or on two that form a work-group processor."""
+    """Limits of one compute unit, or of two that form a work-group processor."""
 
     capability: str
     """The target, `gfx942`."""
@@ -36,7 +36,7 @@ class ComputeUnit:
     shared_of_block: int
     shared_unit: int
     is_paired: bool
-    """Whether two of them form a work-group processor."""
+    """Whether two units form a work-group processor."""
     cards: Mapping[str, int]
     """Products, with how many compute units they have."""
     source: str

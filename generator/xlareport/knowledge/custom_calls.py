@@ -1,4 +1,4 @@
-"""What custom calls do, by target, and how they are counted: the table `custom_calls.toml`."""
+"""Custom calls by target: meaning, and rules for their cost: the table `custom_calls.toml`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from xlareport.knowledge.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class CustomCall:
-    """What the custom calls of some targets do."""
+    """The meaning of the custom calls with certain targets."""
 
     name: str
     targets: tuple[str, ...]
@@ -21,7 +21,7 @@ class CustomCall:
     backend: str | None = None
     """The backend that alone has such targets; None where several may."""
     work: str = ""
-    """The rule by which the work is counted; empty where the shapes do not tell it."""
+    """The rule by which the work is counted; empty if shapes do not determine it."""
     thirds: tuple[int, int] = (0, 0)
     """Of dense work on an m x n matrix: thirds of l*k*k and of k*k*k flops, of max and min."""
     values: tuple[int, int] | None = None
@@ -49,7 +49,7 @@ def all_entries() -> Mapping[str, CustomCall]:
 
 @lru_cache(maxsize=1024)
 def find(target: str) -> CustomCall | None:
-    """Return what a target is; None where the table does not have it."""
+    """Return the meaning of a target; None if the table does not have it."""
     return next(_fitting(target), None)
 
 

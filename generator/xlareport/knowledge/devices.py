@@ -12,7 +12,7 @@ from xlareport.knowledge.interconnects import Interconnect, read_interconnect
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What one device can do at most, by its maker's word."""
+    """The peak rates of one device, as published by its maker."""
 
     key: str
     name: str
@@ -35,7 +35,7 @@ class Device:
     f32_products: str = ""
     """How it multiplies f32 matrices unless asked for more: `bf16 passes`, `tf32`; else as f32."""
     links: Interconnect | None = None
-    """How it is connected, where the user's own table says it."""
+    """Its interconnect, if the user's own table has it."""
     nominal_for: str = ""
     """The backend whose unknown devices it represents; empty for a product."""
     capability: str = ""
@@ -46,16 +46,16 @@ class Device:
     """Of a TPU the chips along each dimension of the slice that a dump names; empty if none."""
 
     def matrix_peak(self, kind: str) -> float:
-        """Return the flops per second of products of one kind, `bf16`, `f32 highest`, `bf16 x3`."""
+        """Return the FLOP/s of matmuls of one kind, `bf16`, `f32 highest`, `bf16 x3`."""
         unit, passes = self.passes(kind)
         rates = self.vector_flops if unit == "vector f32" else self.matrix_flops
         return _rate_of(unit.removeprefix("vector "), rates or self.matrix_flops) / passes
 
     def product_words(self, kind: str) -> str:
-        """Return what the chip makes of a kind of product, as in `6 bf16 passes`, `TF32`.
+        """Return how the chip computes a kind of dot, as in `6 bf16 passes`, `TF32`.
 
-        `not known` for types that its maker gives no rate for: the compiler converts them, or the
-        chip cannot multiply them.
+        `not known` for types without a published rate: the compiler converts them, or the chip
+        cannot multiply them.
         """
         unit, passes = self.passes(kind)
         if unit == "tf32" and self.f32_products == "tf32":
@@ -97,7 +97,7 @@ _ARCHITECTURES = ("sm_", "gfx")
 
 
 class DeviceTableError(ValueError):
-    """A table of devices that cannot be used; its text says which entry and why."""
+    """An invalid table of devices; the message says which entry and why."""
 
 
 def parse_devices(text: str) -> Mapping[str, Device]:

@@ -1,4 +1,4 @@
-"""What the types of elements are, in plain words: the table `element_types.toml`."""
+"""The meaning of element types, in plain words: the table `element_types.toml`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class TypeWords:
 
     name: str
     words: str
-    """What it holds, in a sentence or two that may hold `code` as in Markdown."""
+    """The values of the type, in one or two sentences that may contain `code` as in Markdown."""
 
 
 @cache

@@ -18,7 +18,7 @@ class Flag:
     name: str
     """Without dashes."""
     words: str
-    """What it does, and what to mind; may hold `code` as in Markdown."""
+    """Its effect and caveats; may contain `code` as in Markdown."""
     makes: tuple[str, ...]
     """The kinds of file, as in `kinds`, that it makes."""
     set_in: str | None = None
@@ -42,7 +42,7 @@ def all_entries() -> Mapping[str, Flag]:
 
 
 def _tpu_flags() -> Mapping[str, Flag]:
-    """Return the flags of the TPU compiler whose meaning is published."""
+    """Return the flags of the TPU compiler with a published meaning."""
     flag = partial(Flag, makes=(), set_in="LIBTPU_INIT_ARGS")
     options = read_table("flags_tpu_options", _Option).values()
     shared = {
@@ -55,7 +55,7 @@ def _tpu_flags() -> Mapping[str, Flag]:
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """One published option that several flags of the TPU compiler set."""
+    """A published option that several flags of the TPU compiler set."""
 
     name: str
     names: tuple[str, ...]
@@ -66,7 +66,7 @@ class _Option:
 
 @dataclass(frozen=True, slots=True)
 class FlagFamily:
-    """What the beginning of a flag's name tells."""
+    """The meaning of a prefix of flag names."""
 
     name: str
     """The beginning."""
@@ -98,7 +98,7 @@ class FrontendSetting:
 
     name: str
     value: str
-    """What it sets; empty for any value."""
+    """The value to set; empty for any value."""
     by: str
     """The frontend."""
 

@@ -13,7 +13,7 @@ class Word:
 
     name: str
     words: str
-    """What it means, in one to three sentences that may hold `code` as in Markdown."""
+    """Its meaning, in one to three sentences that may contain `code` as in Markdown."""
     aliases: tuple[str, ...] = ()
     """Synonyms and former terms; the search leads from them to the word."""
 

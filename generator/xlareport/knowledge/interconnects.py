@@ -12,16 +12,16 @@ TOPOLOGIES = ("switch", "torus")
 
 @dataclass(frozen=True, slots=True)
 class Interconnect:
-    """What connects devices of one kind; bytes per second in one direction."""
+    """The interconnect of one kind of device; bytes per second in one direction."""
 
     topology: str
     """`torus`: links to neighbors; `switch`: every device of a domain at full speed."""
     bandwidth: float
-    """Of all links of one device together."""
+    """Sum over all links of one device."""
     source: str
     """Where the figures come from."""
     link: float | None = None
-    """Of one link of a torus."""
+    """Bandwidth of one link of a torus."""
     dimensions: int | None = None
     """Of a torus."""
     wraps: int | None = None
@@ -29,9 +29,9 @@ class Interconnect:
     domain: int | None = None
     """Devices that reach each other at full speed; None where there is no limit."""
     beyond: float | None = None
-    """Of one device to other domains; None where that is not known."""
+    """Bandwidth of one device to other domains; None if unknown."""
     latency: float = 0.0
-    """Seconds of each step; 0 where nobody publishes it."""
+    """Seconds of each step; 0 if no figure is published."""
 
 
 def read_interconnect(entry: Mapping[str, Any]) -> Interconnect:

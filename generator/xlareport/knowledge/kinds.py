@@ -16,7 +16,7 @@ class FileKind:
     title: str
     """Two or three words for tables."""
     words: str
-    """What the file holds."""
+    """The content of the file."""
     made_by: str
     """Which program makes it, and which flag asks for it."""
     flags: tuple[str, ...]
@@ -24,7 +24,7 @@ class FileKind:
     opened: str
     """How to open it by hand."""
     look_for: str
-    """What a reader finds in it."""
+    """The useful information in it."""
     examples: tuple[str, ...]
     """Names as they are met."""
 

@@ -1,4 +1,4 @@
-"""What the parts of a layout mean: the table `layouts.toml`."""
+"""The meaning of the parts of a layout: the table `layouts.toml`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def describe_layout_part(part: str, value: str) -> str:
 
 @cache
 def space_sentences() -> Mapping[str, str]:
-    """Return what each number of a memory space means on the backends and chips that have it."""
+    """Return a sentence for each memory space number, for the backends and chips that have it."""
     listing: dict[str, list[str]] = {}
     for name, space in memory_spaces().items():
         where, _, number = name.rpartition("-")

@@ -9,7 +9,7 @@ from xlareport.knowledge.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The guesses of one degree of sureness, right where the first place is a right answer."""
+    """The guesses with one degree of sureness, and how many were right."""
 
     name: str
     """`clear`, `likely`, `tie` or `only`; `unseen` for all of them together."""

@@ -1,4 +1,4 @@
-"""What the numbers of memory spaces mean: the table `memory_spaces.toml`."""
+"""The meaning of memory space numbers: the table `memory_spaces.toml`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from xlareport.knowledge.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class MemorySpace:
-    """One memory space of one backend or chip."""
+    """A memory space of one backend or chip."""
 
     name: str
     """Backend or device, and number."""
@@ -17,7 +17,7 @@ class MemorySpace:
     where: str
     """`main` for the device's memory, `chip` for memory on the chip, `host`."""
     evidence: str
-    """What shows it."""
+    """The evidence for it."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What one multiprocessor of each compute capability holds: the table `multiprocessors.toml`."""
+"""Resources of a multiprocessor of each compute capability: the table `multiprocessors.toml`."""
 
 import re
 import tomllib
@@ -10,13 +10,13 @@ from importlib.resources import files
 WARP = 32
 """Threads of a warp, on every NVIDIA GPU so far."""
 MOST_THREADS = 1024
-"""Threads of one block, on every NVIDIA GPU so far."""
+"""Limit on threads of a block, on every NVIDIA GPU so far."""
 _TARGET = re.compile(r"sm_(\d{1,2})\.?(\d)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Multiprocessor:
-    """What is resident on one multiprocessor at most."""
+    """Limits of one multiprocessor."""
 
     capability: str
     """`9.0`"""

@@ -19,7 +19,7 @@ class Opcode:
 
     name: str
     words: str
-    """What it does, in one sentence."""
+    """Its semantics, in one sentence."""
     color: str | None = None
     """Its scheme in `colors`; None where it follows another instruction, or is not known."""
     until: str | None = None
@@ -33,7 +33,7 @@ def all_entries() -> Mapping[str, Opcode]:
 
 
 def find(name: str) -> Opcode | None:
-    """Return what is known of an opcode."""
+    """Return the entry of an opcode; None if the table does not have it."""
     return all_entries().get(name)
 
 
@@ -41,8 +41,8 @@ def find(name: str) -> Opcode | None:
 def operation_of(opcode: str) -> str | None:
     """Return the operation of an opcode: `copy-start` runs `copy`.
 
-    None for `copy-done`, which ends what its start counts for. An `async-start` stands for itself:
-    what it runs is an instruction of the computation that it calls.
+    None for `copy-done`, whose work counts at its start. An `async-start` is its own operation: the
+    wrapped instruction is in the computation that it calls.
     """
     stem, _, form = opcode.rpartition("-")
     if stem != "async" and stem not in all_entries():
@@ -63,9 +63,9 @@ class OpcodeWork:
     """Opcodes by how they count; those of no list have a rule of their own or none."""
 
     elementwise: frozenset[str]
-    """One flop for each element of the result."""
+    """Opcodes with one FLOP per element of the result."""
     transcendental: frozenset[str]
-    """One transcendental for each element of the result."""
+    """Opcodes with one transcendental per element of the result."""
     movement: frozenset[str]
     """No arithmetic."""
     free: frozenset[str]
@@ -73,7 +73,7 @@ class OpcodeWork:
     bookkeeping: frozenset[str]
     """Bytes by XLA's count, none by ours."""
     collectives: frozenset[str]
-    """What talks to other devices, without `-start` and `-done`."""
+    """Opcodes that communicate with other devices, without `-start` and `-done`."""
     complex_flops: Mapping[str, int]
     """Real flops of a complex operation, by opcode; `default` for others."""
     complex_transcendentals: Mapping[str, int]

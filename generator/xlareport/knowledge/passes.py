@@ -29,7 +29,7 @@ class PassInfo:
     name: str
     """As XLA spells it; file names have `_` for spaces."""
     words: str
-    """What it changes and why that matters to the person, in one to three sentences."""
+    """Its changes and their significance, in one to three sentences."""
     kind: Literal["pass", "pipeline"]
     xla_class: str | None = None
     source: str | None = None
@@ -40,7 +40,7 @@ class PassInfo:
     until: str | None = None
     """The month, `yyyy-mm`, in which its file left the repository; None if it did not."""
     known_from: Literal["source", "dumps", "name"] = "source"
-    """What `words` rest on; `name` is a guess and must be shown as one."""
+    """The basis of `words`; `name` is a guess and must be shown as one."""
     numbered: bool = False
     """Whether a dash and a number may follow the name."""
     example: str | None = None
@@ -48,7 +48,7 @@ class PassInfo:
 
     @property
     def basis(self) -> str:
-        """What `words` rest on, as a sentence."""
+        """The basis of `words`, as a sentence."""
         return _BASIS_WORDS[self.known_from]
 
 
@@ -72,9 +72,9 @@ def all_pipelines() -> Mapping[str, PassInfo]:
 
 
 def find(name: str) -> PassInfo | None:
-    """Return the pass called so, or the pipeline that is in a pass's place.
+    """Return the pass with this name, or the pipeline used in place of a pass.
 
-    Spaces, dashes and underscores may stand for one another where that is not ambiguous.
+    Spaces, dashes and underscores are interchangeable if that is not ambiguous.
     """
     passes, pipelines = _index(all_entries), _index(all_pipelines)
     return (
@@ -87,7 +87,7 @@ def find(name: str) -> PassInfo | None:
 
 
 def find_class(name: str) -> PassInfo | None:
-    """Return the pass of a C++ class; namespaces may stand before it."""
+    """Return the pass of a C++ class; the name may include namespaces."""
     return _classes().get(name.rpartition("::")[2])
 
 

@@ -15,9 +15,9 @@ class StageMeaning:
     title: str
     """A few words for tables."""
     words: str
-    """What the file shows."""
+    """The content of the file."""
     absent: str | None = None
-    """What it means, and does not mean, that a dump has none."""
+    """What it means, and does not mean, if a dump has no such file."""
     aliases: tuple[str, ...] = ()
 
 
@@ -28,7 +28,7 @@ def all_entries() -> Mapping[str, StageMeaning]:
 
 
 def find(name: str) -> StageMeaning | None:
-    """Return the moment called so; any device may stand before `after_optimizations`."""
+    """Return the stage with this name; a device may precede `after_optimizations`."""
     if name.endswith("_after_optimizations"):
         name = "after_optimizations"
     return _spellings().get(name)

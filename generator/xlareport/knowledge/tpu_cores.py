@@ -1,4 +1,4 @@
-"""What a core of each TPU is made of: the table `tpu_cores.toml`."""
+"""Resources of a core of each TPU: the table `tpu_cores.toml`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class TpuCore:
     delay_slots: int
     """Bundles behind a branch that run in any case."""
     cores: int
-    """Cores of a chip that can share the work of one program."""
+    """Number of cores of a chip that can share the work of one program."""
     capacity: tuple[int, ...]
     """How many MXUs, XLUs, VALUs and stores a bundle can use."""
     clock: float
@@ -31,7 +31,7 @@ class TpuCore:
 
     @property
     def macs_per_mxu_cycle(self) -> int:
-        """Multiply-adds of one matrix unit in a cycle."""
+        """Multiply-adds of one matrix unit per cycle."""
         return self.mxu * self.mxu * self.rows_per_cycle
 
 

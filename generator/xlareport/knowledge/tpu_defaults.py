@@ -8,7 +8,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class TpuDefaults:
-    """The defaults of one release of libtpu, as a compilation without flags wrote them."""
+    """The flag defaults of one libtpu release, as written by a compilation without flags."""
 
     release: str
     """The version of the package libtpu."""
@@ -37,7 +37,7 @@ def _release(head: str, column: Mapping[str, str]) -> TpuDefaults:
 
 
 def nearest_release(build: int) -> TpuDefaults:
-    """Return the release of a build, else the one whose number is nearest."""
+    """Return the release of a build, or the one with the nearest build number."""
     return min(all_releases(), key=lambda release: abs(release.build - build))
 
 

@@ -29,24 +29,24 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Frontend:
-    """What a frontend needs besides XLA's flags."""
+    """The requirements of a frontend in addition to XLA's flags."""
 
     name: str
     flags: tuple[str, ...]
     notes: tuple[str, ...]
     gives: str = ""
-    """What the flags are set for; empty only without flags."""
+    """The purpose of the flags; empty only without flags."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlagSetting:
-    """One flag or variable with its value."""
+    """A flag or variable with its value."""
 
     flag: Flag
     value: str
     """Empty for a flag that is only there or not."""
     gives: str
-    """What it is set for."""
+    """The purpose of the setting."""
 
     @property
     def variable(self) -> str:
@@ -63,7 +63,7 @@ class FlagSetting:
 
 @cache
 def wants() -> Mapping[str, Want]:
-    """Return what can be wanted, by name."""
+    """Return the choices of dump contents by name."""
     return read_table("wants", Want)
 
 
@@ -98,7 +98,7 @@ def settings_for(
 
 
 def environment(settings: Sequence[FlagSetting]) -> Mapping[str, str]:
-    """Return the variables with their values, flags of one variable joined by spaces."""
+    """Return the variables with their values; flags of one variable are joined with spaces."""
     result: dict[str, list[str]] = {}
     for setting in settings:
         result.setdefault(setting.variable, []).append(setting.text)

@@ -45,20 +45,20 @@ class SiteInput:
 
     dump: AnalyzedDump
     outputs: Sequence[ModuleOutput]
-    """One for each module of the dump, less the files in `payloads`."""
+    """One for each module of the dump, without the files in `payloads`."""
     report: ReportRecord
     payloads: Iterable[SiteFile]
     """Payloads of modules, and files of pictures."""
     picture: PictureRequest | None
-    """That of the whole program."""
+    """The picture of the execution graph of the whole program."""
     nightly: Nightly | None = None
 
 
 def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[SiteFile]:
     """Yield every generated file of the site.
 
-    Half of it are pages of modules, which workers make meanwhile. `faults` lists the pages that
-    could not be made; the coverage page and report.json come last, and name these.
+    Half of them are pages of modules, which workers make at the same time. `faults` lists the pages
+    that could not be made; the coverage page and report.json come last, and name these.
     """
     dump, report = site.dump, site.report
     modules = _begun(dump, site.outputs, report, workers)
@@ -116,7 +116,7 @@ def _to_show(
 
 
 def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
-    """Return what a page needs; only pictures of the main program are files of their own."""
+    """Return the part of the output that a page needs; only the main program has .svg files."""
     pictures = output.pictures
     if not is_main:
         pictures = tuple(replace(picture, source="") for picture in pictures)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 _WIDTH = 760
 _HALF_WIDTH, _HEIGHT = 400, 160
-"""Of curves over snapshots, which stand side by side."""
+"""Size of curves over snapshots, which are shown side by side."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 8, 24, 34
 _SNAPSHOT = "snapshot"
 
@@ -98,7 +98,7 @@ def night_curve(
 
 
 def svg_chart(words: str, inside: str, height: int, kind: str = "", *, width: int = _WIDTH) -> str:
-    """Return a chart with its frame, which says in words what it shows; `kind` is a class."""
+    """Return an SVG chart with a description in words; `kind` is a class."""
     label = escape(words)
     return (
         f'<svg class="{f"xr-chart {kind}".strip()}" viewBox="0 0 {width} {height}" role="img" '

@@ -1,4 +1,4 @@
-"""Figures that stand large on a page: label, value and what it means."""
+"""Large figures on a page: label, value and note."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Figure:
 
 
 def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
-    """Return the figures of an optimised module that are known, each that of one device."""
+    """Return the known figures of an optimized module, each for one device."""
     figures = []
     of_one = f"per device, {devices:,} partitions; " if devices > 1 else ""
     if final.flops is not None:

@@ -1,7 +1,7 @@
-"""Tables of any length: a page loads the rows in sight, not the payload of everything.
+"""Tables of any length: a page loads only the payloads of visible rows.
 
-Up to `PAGE` rows a table is one payload. Of a longer one `KEY` has the first rows, and `KEY-1`,
-`KEY-2` and so on have the others, in the order in which the table stands at first.
+A table of up to `PAGE` rows is one payload. For a longer one, `KEY` has the first rows, and
+`KEY-1`, `KEY-2` and so on have the others, in the initial order of the table.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ TableRow = Sequence[Cell]
 
 @dataclass(frozen=True, slots=True)
 class MadeRows(LazySequence[TableRow]):
-    """Rows that are made when they are asked for, in the order in which the table stands."""
+    """Rows that are made on access, in table order."""
 
     number: int
     make: Callable[[int], TableRow]

@@ -25,7 +25,7 @@ class Link:
 
 
 def module_page(slug: str, part: str = "") -> str:
-    """Return the source of a module's page, relative to site_src/, or of one of its parts.
+    """Return the source of a module's page or of one of its parts, relative to site_src/.
 
     A part is loaded into the page: `m/x.md?cost`.
     """
@@ -47,7 +47,7 @@ def module_key(slug: str, name: str) -> str:
 
 
 def further_lines_key(slug: str, step: str) -> str:
-    """Return what the payload keys of the lines begin with that a step's own payload lacks."""
+    """Return the key prefix of the payloads with a step's further lines."""
     return module_key(slug, f"step~{step}")
 
 
@@ -58,7 +58,7 @@ def part_key(page: str) -> str:
 
 
 def address(page: str, seen_from: str = HOME) -> str:
-    """Return the address of a page, or of a part of one, as a link from another page."""
+    """Return the address of a page or part, as a link from another page."""
     source, mark, part = page.partition("?")
     target = source.removesuffix(".md") + ".html"
     return "../" * seen_from.count("/") + quote(target) + mark + part

@@ -32,11 +32,11 @@ class Column:
     one of the kinds of numbers."""
     help: str = ""
     of: str = ""
-    """What its cells name, a kind of word as in `words.js`; they then explain themselves."""
+    """The kind of names in its cells, one of `words.js`; their meaning is shown on hover."""
 
     @property
     def is_number(self) -> bool:
-        """Whether its cells are numbers, which stand at the right."""
+        """Whether its cells are numbers, which are aligned right."""
         return self.kind in _NUMBERS
 
 
@@ -51,15 +51,15 @@ class Table:
     """The column to sort by at first, and `asc` or `desc`."""
     empty: str = "Nothing to show."
     meanings: Sequence[Meaning] = ()
-    """What the parts of names mean, see `NameCells`."""
+    """The meanings of name parts, see `NameCells`."""
 
     def first_rows(self) -> "Table":
-        """Return its beginning, for the page itself: what there is before a script runs."""
+        """Return its first rows, which are in the page itself for readers without scripts."""
         rows = self.in_order()[:_FIRST_ROWS]
         return Table(self.columns[:_FIRST_COLUMNS], [row[:_FIRST_COLUMNS] for row in rows])
 
     def in_order(self) -> Sequence[Sequence[Cell]]:
-        """Return the rows in the order in which the table stands at first."""
+        """Return the rows in the initial order of the table."""
         if self.sort is None or not isinstance(self.rows, list):
             return self.rows
         place, order = self.sort
@@ -93,7 +93,7 @@ def _sorted_by(cell: Cell) -> tuple[bool, float, str]:
 
 @dataclass(frozen=True, slots=True)
 class PartPage:
-    """What every part of a module's page has."""
+    """The common fields of all parts of a module's page."""
 
     name: str
     slug: str
@@ -102,7 +102,7 @@ class PartPage:
 
 
 def lean_payloads(slug: str, tables: Mapping[str, Table]) -> Iterator[Payload]:
-    """Yield the payload of each table of a module, and its columns, named by what they hold."""
+    """Yield the payload of each table of a module, and its columns, with content-based keys."""
     for name, table in tables.items():
         heads = make_payload(COLUMNS, table.heads())
         columns = blake2b(heads.body.encode(), digest_size=8).hexdigest()

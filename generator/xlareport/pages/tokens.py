@@ -27,7 +27,7 @@ class TokenView:
 
 
 def token_views(tokens: Iterable[Token], kind: str = "") -> tuple[TokenView, ...]:
-    """Return the parts of the name of a file of a kind; a pass says what it does as well."""
+    """Return the parts of a file name of a kind; a pass includes its meaning."""
     return tuple(TokenView(token.text, _meaning(token), _word(token, kind)) for token in tokens)
 
 
@@ -68,24 +68,24 @@ NameCell = list[str | list[int]]
 
 
 Meaning = str | list[str]
-"""A sentence, or a sentence and the `KIND:NAME` of the entry that says more."""
+"""A sentence, or a sentence and the `KIND:NAME` of the entry with more information."""
 
 
 _REMEMBERED = 2_000
-"""Parts of names of which it is remembered what was told of them."""
+"""Limit on name parts whose meaning is cached."""
 
 
 @dataclass(slots=True)
 class NameCells:
-    """Cells of a column of names; equal meanings are kept once, in `meanings`.
+    """Cells of a column of names; equal meanings are stored once, in `meanings`.
 
-    What a pass does says its entry in the payload `words`.
+    The meaning of a pass is in its entry in the payload `words`.
     """
 
     meanings: list[Meaning] = field(default_factory=list)
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _parts: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
-    """What was told of equal parts: a dump repeats the same few in all its names."""
+    """Meanings of name parts: a dump repeats the same few in all its names."""
 
     def cell(self, name: DumpName) -> NameCell:
         """Return the cell of a name."""

@@ -1,4 +1,4 @@
-"""Sentences that several pages share, so that they sound alike; others are beside their page."""
+"""Sentences that several pages share, for equal wording; others are next to their page."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ def lead(report: ReportRecord) -> str:
 
 
 def without_modules(report: ReportRecord) -> str:
-    """Return what a dump without a module holds instead, and how to get one that has modules."""
+    """Return the content of a dump without modules, and how to get one with modules."""
     files = units.plural(report.dump.files, "file")
     earlier = sum(file.path.endswith(_BEFORE_XLA) for file in report.files)
     mlir = f" {units.plural(earlier, 'file')} of StableHLO or MLIR: the program before XLA."
@@ -43,7 +43,7 @@ def without_modules(report: ReportRecord) -> str:
 
 
 def describe_outcome(report: ReportRecord, warnings: str) -> BuildOutcome:
-    """Return what is told at the end of a build, with the warnings of MkDocs."""
+    """Return the outcome of a build for its last lines, with the warnings of MkDocs."""
     return BuildOutcome(
         warnings=warnings,
         missing="" if report.outlines else without_modules(report),
@@ -61,7 +61,7 @@ def extent(report: ReportRecord) -> str:
 
 
 def frameworks(frontends: Iterable[str]) -> tuple[str, ...]:
-    """Return the frameworks by their own names; a compiler's name says nothing of a framework."""
+    """Return the frameworks' proper names; a compiler's name is no framework."""
     return tuple(
         FRONTENDS.get(frontend, frontend) for frontend in frontends if frontend not in BACKENDS
     )
@@ -87,7 +87,7 @@ def short_name(name: str) -> str:
 
 
 def label(module: ModuleRecord) -> str:
-    """Return the beginning of a module's file names; of long ones, what tells modules apart."""
+    """Return the prefix of a module's file names; for a long one, a short unique label."""
     if len(module.key) <= _LONG:
         return module.key
     number = "" if module.id is None else f" (module {module.id})"
@@ -149,7 +149,7 @@ def _united(keys: Sequence[str], same: Iterable[tuple[str, str]]) -> int:
 
 
 def wrapping(function: EagerFunction) -> str:
-    """Return what wrapping a function in jit would bring."""
+    """Return a sentence on the effect of wrapping a function in jit."""
     return (
         f"`{function.name}` ran outside jit, which compiled "
         f"{units.plural(len(function.modules), 'module')}, one for each operation. Wrapping it in "
@@ -177,7 +177,7 @@ _PART: Mapping[str, str] = {
 
 
 def journey(module: ModuleRecord) -> str:
-    """Return what compilation did to a module, in figures."""
+    """Return the effect of compilation on a module, in figures."""
     known = [stage for stage in module.stages if stage.instructions is not None]
     if not known:
         return _unread(module)

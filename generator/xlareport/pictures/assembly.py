@@ -36,10 +36,10 @@ def assemble(
     excerpt: bool = False,
     known: Known = NOTHING,
 ) -> Drawing:
-    """Return the drawing in which each item has a box and each frame its members.
+    """Return the drawing with a box for each item, and its members for each frame.
 
-    In an excerpt nothing says where values come from or go to that have no box. `known` say what
-    each instruction costs.
+    An excerpt does not show where values without a box come from or go to. `known` has the cost of
+    instructions.
     """
     ids = _ids(items)
     uses = collect_uses(items, ids)
@@ -209,7 +209,7 @@ def _members(frames: Iterable[Group], items: Sequence[Item], ids: Sequence[str])
 
 
 def _notes(uses: Uses, numbers: int, left_out: int) -> Iterator[str]:
-    """Yield what a reader of the picture has to know."""
+    """Yield the notes on a picture for its reader."""
     folded = sum(map(len, uses.folded.values()))
     if folded:
         words = f"{plural(folded, 'operand')} (constants, parameters, broadcast scalars)"

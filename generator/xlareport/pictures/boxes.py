@@ -1,4 +1,4 @@
-"""What is in the box of one instruction, in its tooltip, and in which color."""
+"""The box of one instruction: its lines, tooltip and color."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ def family(instruction: Instruction, module: HloModule, *, fused: bool = False) 
 
 
 def called_computation(instruction: Instruction, module: HloModule) -> Computation | None:
-    """Return the computation that says what an instruction does, where the module has it."""
+    """Return the computation that defines an instruction's work, if the module has it."""
     called = [name for attribute, name in instruction.called if attribute != "condition"]
     return module.by_name.get(called[0]) if called else None
 
@@ -160,15 +160,15 @@ def work_mix(
 
 
 def is_worth_opening(computation: Computation) -> bool:
-    """Whether a picture of a computation says more than a line with its opcodes."""
+    """Return whether a picture of a computation shows more than a line with its opcodes."""
     inside = working(computation)
     return len(inside) > 1 or any(instruction.called for instruction in inside)
 
 
 def openings(instruction: Instruction, module: HloModule, besides: str = "") -> tuple[Opening, ...]:
-    """Return the pictures of all that an instruction calls, but for trivial computations.
+    """Return the pictures of the computations that an instruction calls, except trivial ones.
 
-    `besides` names one that stands open already and is asked for by itself.
+    `besides` names one that is drawn open and also has a picture of its own.
     """
     openings = []
     for attribute, name in instruction.called:
@@ -181,7 +181,7 @@ def openings(instruction: Instruction, module: HloModule, besides: str = "") -> 
 
 @lru_cache(maxsize=4096)
 def summary(computation: Computation) -> str:
-    """Return what a computation does: `add` for a trivial one, else the opcodes it has most of."""
+    """Return the work of a computation: `add` for a trivial one, else its most frequent opcodes."""
     return count_words(Counter(instruction.opcode for instruction in computation.instructions))
 
 
@@ -201,7 +201,7 @@ _HEAVY = ("dark-blue", "dark-green", "brown", "gray", "purple")
 
 
 def _rank(opcode: str) -> int:
-    """Order opcodes by how much a reader wants to know of them."""
+    """Return the sort key of an opcode by importance to the reader."""
     known = opcodes.find(opcode)
     color = known.color if known else None
     return _HEAVY.index(color) if color in _HEAVY else len(_HEAVY)
@@ -225,7 +225,7 @@ def operand_words(folded: Sequence[tuple[int, str]]) -> list[str]:
 
 
 def tooltip(instruction: Instruction, module: HloModule, folded: Iterable[tuple[int, str]]) -> str:
-    """Return what was too long for the box, a thing a line."""
+    """Return the details that are too long for the box, one per line."""
     return _tooltip(instruction, source_words(instruction, module), tuple(folded)[:12])
 
 

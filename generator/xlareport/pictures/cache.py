@@ -23,7 +23,7 @@ def layout_key(dot: str) -> str:
 
 
 class LayoutCache:
-    """A folder of layouts; whatever is wrong with a file in it, the layout is made again."""
+    """A folder of layouts; if a file in it is damaged, its layout is computed again."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,8 +1,8 @@
-"""The picture of a step: what changed, with one ring of what is around it, before and after.
+"""The picture of a step: changed instructions with their direct neighbors, before and after.
 
-A box that is there before and after has the same id in both drawings, so that it can keep its
-place. What is not drawn is counted in the notes of the drawing after, and named in `left_out`;
-some of that has small pictures of its own.
+A box in both drawings has the same id in both, so that it keeps its position. Omitted changes are
+counted in the notes of the second drawing, and named in `left_out`; some of them have small
+pictures of their own.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ from xlareport.pictures.side import PictureSide
 from xlareport.pictures.uses import Item
 
 Found: TypeAlias = Mapping[str, Mapping[str, str]]
-"""The instructions of each computation by their names, the callers before what they call."""
+"""The instructions of each computation by their names, callers before callees."""
 
 
 def find_shown(
@@ -41,7 +41,7 @@ def find_shown(
 
 
 def _choose(computation: Computation, naming: Naming, shown: Collection[str]) -> dict[str, str]:
-    """Return what is shown of a computation, each thing once."""
+    """Return the drawn instructions of a computation, without duplicates."""
     result: dict[str, str] = {}
     for instruction in computation.instructions:
         name = naming(Place(computation.name, instruction.name))
@@ -111,7 +111,7 @@ class _Excerpt:
         return self._side.states.get(place, "context")
 
     def _items(self, name: str) -> list[Item]:
-        """Return what is shown of a computation and not opened."""
+        """Return the items of a computation that are drawn closed."""
         instance, frame = self._instances[name], self._frames.get(name)
         return [
             Item(
@@ -136,7 +136,7 @@ _GONE = frozenset(
 )
 _NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.FUSED, Kind.OUTLINED, Kind.UNTRACED})
 _UNSEEN = frozenset({Kind.METADATA, Kind.REORDERED, Kind.RENAMED})
-"""What leaves the graph as it was."""
+"""Kinds of change that leave the graph the same."""
 
 Partner = Callable[[Place], Place | None]
 Sides = Sequence[tuple[PictureSide, Naming]]
@@ -157,7 +157,7 @@ class ChangedPlace:
 
 @dataclass(frozen=True, slots=True)
 class StepDrawings:
-    """What is drawn of a step."""
+    """The drawings of a step."""
 
     pair: Pair
     places: tuple[ChangedPlace, ...] = ()
@@ -173,10 +173,10 @@ def change_pictures(
     *,
     partner: Partner | None = None,
 ) -> StepDrawings:
-    """Draw what a step did; both drawings are empty where nothing that has a box changed.
+    """Return the drawings of a step; both are empty if nothing with a box changed.
 
-    `changed` pairs places before and after; `partner` says where anything else that is after was
-    before, by default under the same names.
+    `changed` pairs old and new places; `partner` returns the old place of any other new one, by
+    default the place with the same name.
     """
     pairs = {new: old for old, new in changed}
     old = PictureSide(before, _states("removed", removed) | _states("changed", pairs.values()))
@@ -221,7 +221,7 @@ def step_pictures(step: StepChange) -> StepDrawings | None:
 
 
 def _primary(matching: Matching) -> Partner:
-    """Return what a place after was before, if it is the one that this became; no copy of it."""
+    """Return a function from a new place to its primary predecessor; None for copies."""
 
     def partner(place: Place) -> Place | None:
         origin = matching.partner_before(place)
@@ -255,7 +255,7 @@ def _same(before: HloModule, place: Place) -> Place | None:
 
 
 def _by_name(part: tuple[PictureSide, Naming]) -> Mapping[str, Sequence[tuple[int, Place]]]:
-    """Return the changed places of a side by their names, with where each stands among them."""
+    """Return the changed places of a side by their names, with their indices."""
     side, naming = part
     named: dict[str, list[tuple[int, Place]]] = {}
     for number, place in enumerate(side.states):
@@ -268,7 +268,7 @@ def _around(
     named: Sequence[Mapping[str, Sequence[tuple[int, Place]]]],
     chosen: dict[str, None],
 ) -> dict[str, None]:
-    """Return what is next to what was chosen, before or after."""
+    """Return the neighbors of the chosen instructions, before or after."""
     result: dict[str, None] = {}
     for (side, naming), places in zip(sides, named, strict=True):
         for _, place in sorted(chain.from_iterable(places.get(name, ()) for name in chosen)):
@@ -279,7 +279,7 @@ def _around(
 
 
 def _pairs(sides: Sides, shown: Sequence[Collection[str]]) -> list[Pair]:
-    """Draw both sides of each of some collections of names; each module is gone through once."""
+    """Return drawings of both sides for each collection of names, in one pass over the modules."""
     every = set(chain.from_iterable(shown))
     computations = set[str]().union(*(side.computations for side, _ in sides))
     result = [(*side, find_shown(*side, every, computations)) for side in sides]
@@ -294,7 +294,7 @@ def _pairs(sides: Sides, shown: Sequence[Collection[str]]) -> list[Pair]:
 
 
 def _part(value: Found, names: Collection[str]) -> Found:
-    """Return what was found under some of the names."""
+    """Return the part of the instructions with certain names."""
     parts = (
         (computation, {name: text for name, text in there.items() if name in names})
         for computation, there in value.items()
@@ -303,7 +303,7 @@ def _part(value: Found, names: Collection[str]) -> Found:
 
 
 def _unframed(drawing: Drawing) -> Drawing:
-    """Return a drawing without frames, in which each box says what it is in."""
+    """Return a drawing without frames, in which each box names its frame."""
     inside = {member: group.title for group in drawing.groups for member in group.members}
     nodes = (
         replace(node, lines=(*node.lines, f"in {shorten(inside[node.id])}"))

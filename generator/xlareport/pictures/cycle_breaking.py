@@ -1,4 +1,4 @@
-"""Splits parts of a computation where values go both ways between two of them."""
+"""Splits groups of a computation where values go in both directions between two of them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -58,7 +58,7 @@ def _names(thing: Thing) -> Iterator[str]:
 def _restricted(
     thing: Thing, kept: Collection[str], number: int, new_target: NewTarget
 ) -> Iterator[Thing]:
-    """Yield what is kept of a thing: as a part where it is enough, else one by one."""
+    """Yield the kept instructions of a group: as a smaller group if large enough, else singly."""
     if isinstance(thing, Instruction):
         yield from (thing,) if thing.name in kept else ()
         return

@@ -1,9 +1,9 @@
-"""A computation too large for one picture, divided into parts that make sense by themselves.
+"""A computation too large for one picture, divided into meaningful parts.
 
-First by phase (forward, backward, optimizer), then by the framework's scopes, or the source line
-where there are none; scopes alike but for their numbers become one part, `h_0 … h_11`. What none
-of these holds is divided by its data flow (an optimizer updates each weight by itself), and what
-is still too much by its place in the file. Values between two parts go in one direction only.
+First by phase (forward, backward, optimizer), then by the framework's scopes, or the source line if
+there are none; scopes that differ only in numbers become one part, `h_0 … h_11`. The rest is
+divided by data flow (an optimizer updates each weight separately), and parts that are still too
+large by their position in the file. Values between two parts go in one direction only.
 """
 
 from collections import Counter
@@ -30,13 +30,13 @@ _FEW_THINGS = 12
 """Boxes up to which nothing needs to be put together."""
 
 _FEWEST_SCOPES = 4
-"""Scopes alike that are put into one box."""
+"""Number of similar scopes that are put into one box."""
 
 _MOST_LINES = 12
 """Stretches of source lines; where there are more, layers without scopes repeat the lines."""
 
 _LANDMARKS = frozenset({"while", "conditional"})
-"""What a reader looks for: a box for each, unless they are many."""
+"""Opcodes that get a box each, unless there are many."""
 
 
 def divide(module: HloModule, folding: Folding, finder: PathFinder) -> InstructionGroup:
@@ -104,9 +104,9 @@ class _Divider:
     def _stretches(
         self, own: Sequence[Instruction], depth: int
     ) -> dict[Stretch | None, list[Instruction]]:
-        """Return the instructions of each word at a depth; those of None stand by themselves.
+        """Return the instructions of each word at a depth; those of None are single.
 
-        Words alike but for their numbers are split together, so that `h_0 … h_11` stay one.
+        Words that differ only in numbers are split together, so that `h_0 … h_11` stays one.
         """
         names, flow = [instruction.name for instruction in own], self._maker.flow
         count = Counter(stem(word) for word in {self._word(name, depth) for name in names} if word)
@@ -127,7 +127,7 @@ class _Divider:
     def _large(
         self, stretches: Mapping[Stretch | None, list[Instruction]]
     ) -> dict[Stretch | None, list[Instruction]]:
-        """Return those that are worth a box; the instructions of the others stand by themselves."""
+        """Return the stretches that are large enough for a box; the others are under None."""
         lines = sum(stretch is not None and is_line(str(stretch.label)) for stretch in stretches)
         result: dict[Stretch | None, list[Instruction]] = {None: []}
         for stretch, some in stretches.items():
@@ -150,7 +150,7 @@ class _Divider:
         return [*landmarks, *self._flow.divide(rest, path, crowded=crowded)]
 
     def _alike(self, parts: Sequence[InstructionGroup], path: str) -> list[InstructionGroup]:
-        """Put scopes alike but for their numbers into one part."""
+        """Combine scopes that differ only in numbers into one part."""
         families: dict[str, list[InstructionGroup]] = {}
         for part in parts:
             name = part.title if is_line(part.title) else stem(part.title)

@@ -62,9 +62,9 @@ def _edge(number: int, edge: Arrow, numbers: dict[str, int], length: int) -> str
 
 
 def _lengths(edges: Sequence[Arrow]) -> dict[int, int]:
-    """Return how many rows an arrow spans at least, for leaves of which there are many.
+    """Return the minimum number of rows of arrows to leaves, where there are many.
 
-    Otherwise all leaves of a box stand in one row, and the picture becomes a ribbon.
+    Otherwise all leaves of a box are in one row, and the picture becomes too wide.
     """
     makes, uses = Counter(edge.source for edge in edges), Counter(edge.target for edge in edges)
     leaves: Counter[tuple[str, str]] = Counter()

@@ -1,6 +1,6 @@
-"""Drawings in, pictures out: in parallel, equal layouts made once and kept between builds.
+"""Makes pictures from drawings in parallel; equal layouts are computed once and cached.
 
-A layout that fails costs its own picture: that is drawn in plain layers instead, and says so.
+If a layout fails, only its own picture is affected: it is drawn in plain layers, with a note.
 """
 
 import math
@@ -57,7 +57,7 @@ class PictureResult:
 
     request: PictureRequest
     placed: tuple[tuple[Drawing, Layout], ...]
-    """What is shown, with where it lies."""
+    """The drawings with their layouts."""
     note: str = ""
     """Why they show less than was asked for; empty where they show all."""
 
@@ -69,7 +69,7 @@ class PictureResult:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A request on its way, with the union of its drawings and the DOT of that."""
+    """A request in progress, with the union of its drawings and the DOT text of that."""
 
     request: PictureRequest
     whole: Drawing
@@ -174,7 +174,7 @@ class Renderer:
     cache: Path
     progress: ProgressCallback
     asked: set[InstructionKey] = field(default_factory=set)
-    """What was asked for already."""
+    """The requests so far."""
 
     def draw(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:
         """Draw pictures that were not yet asked for, equal ones once."""
@@ -188,7 +188,7 @@ class Renderer:
         return draw_with(self.pool, requests, self.cache)
 
     def _once(self, requests: Iterable[PictureRequest]) -> Iterator[PictureRequest]:
-        """Yield what was not yet asked for, and note it."""
+        """Yield the requests that are new, and record them."""
         for request in requests:
             if request.place not in self.asked:
                 self.asked.add(request.place)

@@ -1,4 +1,4 @@
-"""What a picture shows: boxes, arrows between them and frames around them, never where they lie."""
+"""The content of a picture: boxes, arrows and frames, without positions."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ Family = Literal[
 """The color of a box, by the kind of its opcode as in XLA's own drawings (`knowledge.colors`)."""
 
 State = Literal["same", "added", "removed", "changed", "context"]
-"""What a step did to a thing; `context` surrounds what changed, `same` is for plain pictures."""
+"""Change of an item in a step; `context` is a neighbor of changes, `same` is for other pictures."""
 
 Shape = Literal["rect", "round", "stack"]
-"""`rect` is one instruction, `round` a box that opens into others, `stack` several alike."""
+"""`rect` is one instruction, `round` a box that opens into others, `stack` several similar ones."""
 
 FrameKind = Literal["scope", "computation"]
 
@@ -44,7 +44,7 @@ class Opening(FastPickle):
     target: str
     """`c=COMPUTATION`."""
     words: str
-    """What it is to the caller: `body region_0.5`."""
+    """Its relation to the caller: `body region_0.5`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +54,22 @@ class Box(FastPickle):
     id: str
     """Unique in the drawing; the same thing has the same id in the picture before and after."""
     lines: tuple[str, ...]
-    """What is in the box; the first line is the name."""
+    """The text lines of the box; the first line is the name."""
     family: Family
     state: State = "same"
     tooltip: str = ""
     """Whole names, attributes and sources: what was too long for the box."""
     target: str | None = None
-    """What a click opens: the details of `i=INSTRUCTION`, or the picture `g=PART`."""
+    """The target of a click: the details of `i=INSTRUCTION`, or the picture `g=PART`."""
     opens: tuple["Opening", ...] = ()
-    """What an instruction calls, each behind a mark of its own."""
+    """The computations that an instruction calls, each with a mark of its own."""
     shape: Shape = "rect"
     badge: str = ""
     """A short word on the border: `ROOT`, `OUT 3`, or LEAVES."""
     mix: tuple[tuple[Family, int], ...] = ()
-    """For a box that represents many instructions: how many of each color, drawn as a bar."""
+    """For a box of many instructions: their number by color, drawn as a bar."""
     shade: Shade = UNKNOWN
-    """What else it can be colored by."""
+    """The values of other color modes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ class Drawing(FastPickle):
     notes: tuple[str, ...] = ()
     """What was folded or left out, in words."""
     left_out: tuple[str, ...] = ()
-    """What changed elsewhere, a line for each kind; for the page, a picture has no room for it."""
+    """The changes outside the picture, a line for each kind; shown on the page."""
     has_legend: bool = True
-    """The legend speaks of instructions; a picture of other things says itself what it shows."""
+    """Whether the legend applies: it explains instructions, so other pictures have none."""
 
     def __post_init__(self) -> None:
         """Check the limits and that every id is unique and known."""

@@ -1,4 +1,4 @@
-"""What hangs together in the data flow of a computation, and which stretches of it repeat.
+"""Connected pieces of a computation's data flow, and their repeated stretches.
 
 Such stretches are layers that no scope names.
 """
@@ -21,15 +21,15 @@ _SHORTEST = 12
 
 _CANDIDATES = 10
 _ROW = 8
-"""Things in a row that tell the period of layers in which smaller things repeat themselves."""
+"""Number of items in sequence that identify the period of layers with inner repetitions."""
 
 _TOO_FREQUENT = 400
-"""Occurrences from which on a thing says nothing about periods."""
+"""Number of occurrences from which an item says nothing about periods."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """From `start` on, `count` stretches of `period` things are alike."""
+    """From `start` on, `count` equal stretches of `period` items."""
 
     start: int
     period: int
@@ -92,13 +92,13 @@ _HUB = 8
 """Users from which on a value is one that everybody reads, which holds nothing together."""
 
 _FEWEST_SINGLE = 8
-"""Single instructions alike that are put into one box."""
+"""Number of similar single instructions that are put into one box."""
 
 _FEWEST_NUMBERS = 8
 """Instructions on single numbers that are put into one box: their arrows lead everywhere."""
 
 _LARGE_PIECES = 8
-"""Pieces that stand alone where it is crowded; and instructions that make a row worth a box."""
+"""Number of pieces drawn separately if there are many; and instructions that make a row a box."""
 
 _SHORT = 24
 """Instructions in which no repeats are looked for."""
@@ -118,7 +118,7 @@ class FlowDivider:
         self._maker = maker
 
     def divide(self, own: Sequence[Instruction], path: str, *, crowded: bool) -> list[Thing]:
-        """Return parts for what is alike; where it is crowded, for every piece."""
+        """Return parts for similar pieces; if there are many, for every piece."""
         pieces = self._pieces(own)
         numbers = [
             instruction for piece in pieces if all(map(_is_number, piece)) for instruction in piece
@@ -133,7 +133,7 @@ class FlowDivider:
         return [part, *self._gather(others, path, crowded=crowded)]
 
     def _gather(self, pieces: list[list[Instruction]], path: str, *, crowded: bool) -> list[Thing]:
-        """Put pieces alike together."""
+        """Combine similar pieces."""
         families: dict[FlowLikeness, list[list[Instruction]]] = {}
         for piece in pieces:
             families.setdefault(self._likeness(piece), []).append(piece)
@@ -147,7 +147,7 @@ class FlowDivider:
         return result + (self._others(others, path) if crowded else list(chain(*others)))
 
     def _family(self, pieces: Sequence[list[Instruction]], path: str) -> InstructionGroup:
-        """Make one part of pieces alike."""
+        """Return one part for similar pieces."""
         last = pieces[0][-1]
         single = len(pieces[0]) == 1
         title = f"{len(pieces)} {TIMES} {last.opcode}" if single else f"{last.name} …"
@@ -173,7 +173,7 @@ class FlowDivider:
         )
 
     def _repeats(self, piece: list[Instruction], path: str) -> list[Thing]:
-        """Put stretches alike into one part each, and what is between them into others."""
+        """Return a part for each sequence of equal stretches, and others for the rest."""
         result: list[Thing] = []
         between: list[list[Instruction]] = []
         waiting, tries = [piece], _MOST_REPEATS
@@ -207,7 +207,7 @@ class FlowDivider:
         return self._maker.make("alike", members[0].title, path, members)
 
     def _likeness(self, piece: Iterable[Instruction]) -> FlowLikeness:
-        """Return what pieces alike have in common: their opcodes, and what they call."""
+        """Return the key of similar pieces: their opcodes and the computations they call."""
         return tuple(sorted(Counter(map(self._kind, piece)).items()))
 
     def _kind(self, instruction: Instruction) -> str:
@@ -238,7 +238,7 @@ def _is_number(instruction: Instruction) -> bool:
 
 
 def _token(instruction: Instruction) -> tuple[str, str, int]:
-    """Return what instructions at the same place of two layers have in common."""
+    """Return the key that corresponding instructions of two layers share."""
     return instruction.opcode, instruction.shape.element_type, len(instruction.shape.dimensions)
 
 

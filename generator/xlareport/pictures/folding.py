@@ -1,8 +1,7 @@
-"""What needs no box of its own: constants, scalars spread out, inputs, elements of tuples.
+"""Instructions without a box: constants, broadcast scalars, parameters, tuple elements.
 
-As in XLA's own drawings these are named in the boxes of their users (`operand 1 = constant 3`).
-XLA folds fewer inputs; a picture is read for what is done, so an input is a box only where sharing
-it is worth an arrow.
+As in XLA's own drawings, they are named in the boxes of their users (`operand 1 = constant 3`). XLA
+folds fewer parameters; here a parameter has a box only if sharing it is worth an arrow.
 """
 
 from collections.abc import Collection
@@ -24,7 +23,7 @@ _SPREADING = folding_rules().spreading
 
 
 class Folding:
-    """What is folded in one computation.
+    """The folded instructions of one computation.
 
     `keep` names instructions that get a box in any case; without `inputs` no other parameter does.
     """
@@ -34,11 +33,11 @@ class Folding:
     ) -> None:
         self.computation = computation
         self.words: dict[str, str] = {}
-        """What the users of a folded instruction say; elements of tuples are not in here."""
+        """The words for a folded instruction in the boxes of its users; without tuple elements."""
         self.elements: dict[str, str] = {}
         """A folded get-tuple-element and the operand it takes, as `while.6#1`."""
         self.outputs: dict[str, list[int]] = {}
-        """Where the root tuple is folded: its operands, and the numbers at which they stand."""
+        """If the root tuple is folded: its operands, and their indices."""
         self._root = computation.root
         self._inputs = inputs
         for instruction in computation.instructions:

@@ -22,7 +22,7 @@ _RUNS = 30
 """Into about how many runs a level is put that has too many things."""
 
 _FREE = frozenset({"parameter", "constant"})
-"""What is there everywhere and is cut by no border."""
+"""Opcodes that do not count when values cross a border."""
 
 
 class InstructionGrouper:

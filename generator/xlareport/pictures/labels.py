@@ -39,8 +39,8 @@ class PathFinder:
     ) -> Mapping[str, ScopePath]:
         """Return the path of each drawn instruction of a computation.
 
-        An instruction without op_name and source line has that of its first user, else that of the
-        last instruction that it uses.
+        An instruction without op_name and source line has that of its first user, else that of its
+        last operand.
         """
         paths = {
             instruction.name: path

@@ -36,7 +36,7 @@ def _rows(above: Mapping[str, Sequence[str]]) -> list[list[str]]:
 
 
 def _above(drawing: Drawing) -> dict[str, list[str]]:
-    """Return what each box uses; arrows back to where the drawing began are not counted."""
+    """Return the boxes that each box uses, without arrows back to earlier boxes."""
     order = {node.id: position for position, node in enumerate(drawing.nodes)}
     above: dict[str, list[str]] = {name: [] for name in order}
     for edge in drawing.edges:
@@ -46,7 +46,7 @@ def _above(drawing: Drawing) -> dict[str, list[str]]:
 
 
 def _depths(above: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the layer of each box; `above` is in an order in which uses follow."""
+    """Return the layer of each box; `above` is sorted so that users follow."""
     depths: dict[str, int] = {}
     for name, sources in above.items():
         depths[name] = 1 + max((depths[source] for source in sources), default=-1)

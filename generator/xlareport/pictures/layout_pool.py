@@ -56,7 +56,7 @@ class LayoutPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the workers at once, whatever they are doing."""
+        """Stop the workers at once, even if they are busy."""
         for worker in self._workers:
             worker.stop()
         self._threads.shutdown(cancel_futures=True)
@@ -77,7 +77,7 @@ class LayoutPool:
             yield first, future.result()
 
     def _layout(self, dot: str) -> Layout | LayoutFailure:
-        """Ask a worker that is idle: there are as many of them as threads."""
+        """Return the answer of an idle worker; there are as many workers as threads."""
         worker = self._idle.get()
         try:
             return worker.ask(dot)
@@ -86,7 +86,7 @@ class LayoutPool:
 
 
 class _Worker:
-    """One process at a time, started anew where the last one died."""
+    """One process at a time, started again after a crash."""
 
     def __init__(self, time_limit: float) -> None:
         self._time_limit = time_limit
@@ -144,7 +144,7 @@ class _Worker:
             return self._process
 
     def _failure(self, *, late: bool) -> LayoutFailure:
-        """Return what ended the process: the pool, a clock or a crash."""
+        """Return the reason for the end of the process: the pool, the time limit or a crash."""
         if self._closed:
             return _INTERRUPTED
         if late:

@@ -32,7 +32,7 @@ def main(seconds: float, memory: int) -> None:
 
 
 def _answer(dot: bytes, seconds: float) -> tuple[bytes, bytes]:
-    """Lay one picture out; whatever goes wrong becomes the answer."""
+    """Return the layout of one picture; an error becomes the answer."""
     try:
         return b"ok", _graphviz(dot, seconds)
     except Exception as error:  # noqa: BLE001 - the caller draws something smaller instead
@@ -62,7 +62,7 @@ def _graphviz(dot: bytes, seconds: float) -> bytes:
 
 @cache
 def _program() -> str | None:
-    """Return the program of the package graphviz-pure, beside this Python or in the home folder."""
+    """Return the program of the package graphviz-pure, next to this Python or in the home."""
     user = sysconfig.get_preferred_scheme("user")
     folders = (sysconfig.get_path("scripts"), sysconfig.get_path("scripts", user))
     return next(
@@ -71,7 +71,7 @@ def _program() -> str | None:
 
 
 def _bound(seconds: float) -> Callable[[], None] | None:
-    """Return what limits the computing of a program before it starts, where the system can."""
+    """Return a function that limits the CPU time of a program, if the system can."""
     if importlib.util.find_spec("resource") is None:
         return None
     import resource  # noqa: PLC0415 - not on Windows
@@ -90,7 +90,7 @@ def _limit_memory(size: int) -> None:
 
 
 def _arm(seconds: float) -> None:
-    """Die after so many seconds of computing, though the process that asked be gone; 0 disarms."""
+    """Set a CPU time limit that ends this process even if its parent is gone; 0 removes it."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

@@ -1,6 +1,6 @@
-"""Which change regions of a step are drawn: of equal ones one; the others are counted in words.
+"""The change regions of a step that are drawn: one of several equal ones; the others are counted.
 
-Of those that are not, the first of each kind have a picture of their own, which the page opens.
+Of the different ones that are not drawn, the first of each kind have pictures of their own.
 """
 
 from collections import Counter, deque
@@ -14,21 +14,21 @@ from xlareport.pictures.side import PictureSide
 from xlareport.runtime.units import plural
 
 _HUB = 6
-"""What has more changed neighbours holds them together no more: everybody reads it."""
+"""Number of changed neighbors above which an instruction no longer connects a region."""
 
 Naming = Callable[[Place], str]
 Likeness: TypeAlias = frozenset[tuple[tuple[str, str], int]]
-"""How many instructions of each state and opcode there are."""
+"""Number of instructions of each state and opcode."""
 
 
 @dataclass(slots=True)
 class ChangeRegion:
-    """Instructions that changed and stand next to one another."""
+    """Connected instructions that changed."""
 
     ids: dict[str, None] = field(default_factory=dict)
     """In the order of the modules, those before first."""
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How many there are of each state and opcode."""
+    """Number of instructions of each state and opcode."""
 
     @property
     def is_new(self) -> bool:
@@ -37,17 +37,17 @@ class ChangeRegion:
 
     @property
     def likeness(self) -> Likeness:
-        """What regions alike have in common."""
+        """The key of similar regions."""
         return frozenset(self.kinds.items())
 
 
 def find_change_regions(sides: Iterable[tuple[PictureSide, Naming]]) -> list[ChangeRegion]:
     """Return the regions of a step; a name is the same before and after.
 
-    Those with most to see come first: where things came or went, of many kinds, and many of them.
+    Regions with additions and removals, with many kinds and with many instructions come first.
 
-    What a computation took in, or gave back, is a region of its own: a pass that makes fifty
-    fusions changed fifty regions, however they hang together.
+    The instructions that a computation took in or released are a region of their own: a pass that
+    makes fifty fusions changed fifty regions, even if they are connected.
     """
     sides = tuple(sides)
     links = _links(sides)
@@ -149,7 +149,7 @@ _MOST_KINDS = 4
 
 @dataclass(slots=True)
 class PictureSelection:
-    """What is drawn of a step and what is not."""
+    """The drawn regions of a step, and the others."""
 
     chosen: dict[str, None] = field(default_factory=dict)
     """Names of the changed boxes."""
@@ -174,7 +174,7 @@ class PictureSelection:
         )
 
     def lines(self) -> tuple[str, ...]:
-        """Name what is not drawn, regions alike in one line, the most frequent first."""
+        """Return lines on the regions that are not drawn, similar ones in one, by frequency."""
         result = [*_families(self.alike), *_families(self.others)]
         drawn = {region.likeness for region in self.alike}
         more = len(result) - _MOST_LINES
@@ -218,7 +218,7 @@ def choose(regions: Sequence[ChangeRegion]) -> PictureSelection:
 
 
 def _families(regions: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
-    """Return the regions with those alike together, the most frequent first."""
+    """Return groups of similar regions, the largest first."""
     families: dict[Likeness, list[ChangeRegion]] = {}
     for region in regions:
         families.setdefault(region.likeness, []).append(region)
@@ -226,7 +226,7 @@ def _families(regions: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
 
 
 def _line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
-    """Return a line for regions alike: what changed, how often, where."""
+    """Return a line for similar regions: kinds of change, number, places."""
     times = f"{plural(len(members), 'place')}, " if len(members) > 1 else ""
     words = "as drawn" if members[0].likeness in drawn else _kinds(members[0].kinds)
     names = [name_of(member) for member in members[:_MOST_NAMES]]

@@ -13,7 +13,7 @@ _SIGNS = {"added": "+", "removed": "\N{MINUS SIGN}", "changed": "~"}
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One swatch with its words."""
+    """A color sample with its words."""
 
     kind: str
     """`families`, `states` or `edges`."""
@@ -22,7 +22,7 @@ class LegendEntry:
 
 
 def sign(state: str) -> str:
-    """Return the character that tells a state without color; empty for what stayed."""
+    """Return the character that marks a state without color; empty for unchanged."""
     return _SIGNS.get(state, "")
 
 

@@ -1,4 +1,4 @@
-"""What is in one picture, and which of its boxes are opened in place."""
+"""The content of one picture, and which of its boxes are drawn open."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,7 +19,7 @@ _TOO_FEW_PARTS = 16
 """A picture of parts with fewer boxes opens even those that are mere neighbours."""
 
 _TOO_FEW = 12
-"""A picture with fewer boxes says so little that its largest box is opened, whole or in parts."""
+"""Number of boxes below which the largest box is opened, in whole or in part."""
 
 
 class PictureLevel:
@@ -46,7 +46,7 @@ class PictureLevel:
     def open_parts(self) -> None:
         """Open parts while there is room, those with most instructions first.
 
-        Of what is alike the first is opened, and only where there is hardly anything else.
+        Of similar parts, the first is opened, and only if there is hardly anything else.
         """
         while result := self._fitting(_inside_part, FIRST_VIEW):
             self._open(max(result, key=self._weight))
@@ -82,7 +82,7 @@ class PictureLevel:
         return _inside_alike(item) or item.thing.things
 
     def _inside_caller(self, item: Item) -> Things:
-        """Return what would replace a caller; nothing where that is no gain."""
+        """Return the boxes that would replace a caller; empty if that is no gain."""
         if isinstance(item.thing, InstructionGroup):
             return ()
         computation = opens_into(self._module, item.thing)
@@ -99,7 +99,7 @@ class PictureLevel:
         return drawn if len(drawn) > 1 else ()
 
     def _open(self, place: int) -> None:
-        """Put a frame with what is in it in place of one box."""
+        """Replace a box with a frame and its contents."""
         item, things = self._items[place], self._inside(place)
         frame = f"frame {len(self._frames)}"
         instance = item.instance
@@ -117,7 +117,7 @@ class PictureLevel:
 
 
 def _inside_part(item: Item) -> Things:
-    """Return what would replace a part; what is alike or only neighbours stays a box."""
+    """Return the boxes that would replace a part; similar or merely adjacent ones stay closed."""
     part = item.thing
     if not isinstance(part, InstructionGroup) or part.kind not in {"scope", "flow"}:
         return ()
@@ -126,13 +126,13 @@ def _inside_part(item: Item) -> Things:
 
 
 def _inside_row(item: Item) -> Things:
-    """Return what would replace a part of neighbours."""
+    """Return the boxes that would replace a part of adjacent items."""
     part = item.thing
     return part.things if isinstance(part, InstructionGroup) and part.kind == "run" else ()
 
 
 def _inside_alike(item: Item) -> Things:
-    """Return what would replace several parts alike: what the first of them holds."""
+    """Return the boxes that would replace several similar parts: the contents of the first."""
     part = item.thing
     if not isinstance(part, InstructionGroup) or part.kind != "alike":
         return ()

@@ -35,9 +35,9 @@ class _Divided:
 
 
 class ModulePictures:
-    """All pictures of one module, made when asked for; `known` say what its instructions cost.
+    """All pictures of one module, made on request; `known` has the cost of its instructions.
 
-    A picture is asked for by its target, as the boxes of others name it: `c=COMPUTATION`, `g=PART`.
+    A picture is requested by its target, as in the boxes of others: `c=COMPUTATION`, `g=PART`.
     """
 
     def __init__(self, module: HloModule, known: Known = NOTHING) -> None:
@@ -55,7 +55,7 @@ class ModulePictures:
         return self._whole(entry) if entry else Drawing(self._module.name, ())
 
     def picture(self, target: str) -> Drawing:
-        """Return what a box opens. Raises KeyError for a target that the module does not have."""
+        """Return the picture of a target. Raises KeyError if the module does not have it."""
         kind, _, name = target.partition("=")
         if kind == "c":
             return self._whole(self._module.by_name[name])

@@ -30,7 +30,7 @@ def text_width(text: str) -> float:
 
 
 def _columns(character: str) -> int:
-    """Return the cells of one character."""
+    """Return the width of a character in terminal columns."""
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

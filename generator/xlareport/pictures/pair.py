@@ -93,7 +93,7 @@ def _parent(group: Group, frames: dict[str, Group]) -> str | None:
 
 
 def _depth(group: Group, frames: dict[str, Group]) -> int:
-    """Return how many frames stand around one."""
+    """Return the number of frames around a frame."""
     depth = 0
     while group.parent is not None and depth < len(frames):
         group, depth = frames[group.parent], depth + 1

@@ -20,13 +20,15 @@ TO = " … "
 """Between the first and the last name of what a part holds."""
 
 FEWEST_ALIKE = 3
-"""Parts alike that are put into one."""
+"""Number of similar parts that are combined."""
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 PartKind = Literal["scope", "flow", "stretch", "run", "alike"]
-"""A scope of the framework, a piece of the data flow, one of several stretches of the file that are
-alike, mere neighbours in the file, several parts that are alike.
+"""The kind of a part.
+
+A scope of the framework, a piece of the data flow, one of several equal stretches of the file,
+adjacent items of the file, or several similar parts.
 """
 
 
@@ -39,7 +41,7 @@ class InstructionGroup:
     title: str
     kind: PartKind
     things: "Things"
-    """What a picture of it shows, in the order of the file."""
+    """The boxes of a picture of it, in file order."""
     size: int
     """Instructions in it at any depth."""
 
@@ -54,7 +56,7 @@ class InstructionGroup:
         return descend(roots, _inside)
 
     def members(self) -> "Iterator[Thing]":
-        """Yield what is alike in a part of several alike: what it holds, runs of it opened."""
+        """Yield the members of a group of similar parts; nested runs are flattened."""
         for thing in self.things:
             if isinstance(thing, InstructionGroup) and thing.kind == "run":
                 yield from thing.members()
@@ -77,7 +79,7 @@ def _inside(thing: Thing) -> Things:
 
 
 def alike_words(part: InstructionGroup) -> list[str]:
-    """Return how many parts alike there are, and how large; nothing of other parts."""
+    """Return number and size of similar parts; empty for other parts."""
     if part.kind != "alike" or TIMES in part.title:
         return []
     sizes = sorted(size_of(member) for member in part.members())
@@ -105,5 +107,5 @@ def size_of(thing: Thing) -> int:
 
 
 def name_of(thing: Thing) -> str:
-    """Return what represents a thing in a title."""
+    """Return the name of an item for a title."""
     return thing.title if isinstance(thing, InstructionGroup) else thing.name

@@ -23,9 +23,9 @@ _LONGEST_WORDS = sizes().legend_words
 
 
 def palettes() -> Mapping[str, tuple[str, int]]:
-    """Return the palette of each mode, and how many of its colors it has.
+    """Return the palette of each mode, and the number of its colors.
 
-    `heat` is for what has an order, `tint` for kinds.
+    `heat` is for ordered values, `tint` for kinds.
     """
     heat = {mode: ("heat", len(table["words"])) for mode, table in limits().items()}
     return heat | dict.fromkeys(("scope", "sharding"), ("tint", MOST_KINDS))
@@ -40,9 +40,9 @@ def limits() -> Mapping[str, Mapping[str, list[str]]]:
 def scope_levels(
     scopes: Mapping[str, tuple[str, ...]],
 ) -> tuple[Mapping[str, int], Sequence[str]]:
-    """Return the color of each thing by its scope, and the words of the colors.
+    """Return the color of each item by its scope, and the words of the colors.
 
-    The most frequent scopes come first; one scope for all tells nothing and has no color.
+    The most frequent scopes come first; a single scope for all has no color.
     """
     paths = _scopes(scopes)
     names = [name for name, _ in Counter(filter(None, paths.values())).most_common()]
@@ -62,7 +62,7 @@ def _kind_words(names: Sequence[str]) -> Iterator[str]:
 
 
 def _scopes(scopes: Mapping[str, tuple[str, ...]]) -> Mapping[str, str]:
-    """Return the scope of each thing, as deep as colors last; layers count as one."""
+    """Return the scope of each item at the greatest depth with enough colors; layers are merged."""
     paths = {thing: tuple(map(stem, scope)) for thing, scope in scopes.items()}
     deepest = max(map(len, paths.values()), default=0)
     best = _cut(paths, 1)

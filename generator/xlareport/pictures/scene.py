@@ -22,13 +22,13 @@ class Instance:
     caller: Instruction | None = None
     outer: "Instance | None" = None
     opened: dict[str, "Instance"] = field(default_factory=dict)
-    """What replaces calling instructions, by their names."""
+    """The instances that replace calling instructions, by their names."""
     places: dict[str, str] = field(default_factory=dict)
-    """The box of each instruction, by their names."""
+    """The box of each instruction, by name."""
 
     @property
     def computation(self) -> Computation:
-        """What it is an instance of."""
+        """The computation that it is an instance of."""
         return self.folding.computation
 
     def drawn(self) -> list[Instruction]:
@@ -42,7 +42,7 @@ class Instance:
 
 
 class Value(NamedTuple):
-    """What is behind an operand: a box, words for what was folded, else it is made outside."""
+    """The source of an operand: a box, words for a folded one, or outside of the picture."""
 
     box: str | None
     words: str
@@ -110,7 +110,7 @@ def _into(inner: Instance, element: str) -> tuple[Instance, str, str]:
 
 
 def _operand_of_caller(instance: Instance, parameter: Instruction | None) -> str | None:
-    """Return what the caller hands over for a parameter."""
+    """Return the operand that the caller passes for a parameter."""
     if instance.caller is None or parameter is None or parameter.opcode != "parameter":
         return None
     operands = instance.caller.operands

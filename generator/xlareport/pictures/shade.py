@@ -1,4 +1,4 @@
-"""What boxes can be colored by, besides the kind of their opcode."""
+"""The values by which boxes can be colored, besides the kind of their opcode."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -40,12 +40,12 @@ BoxShares = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the instructions of a module besides their lines."""
+    """Cost and time of the instructions of a module."""
 
     cost: BoxShares = field(default_factory=dict)
     """Of the estimated time."""
     time: BoxShares = field(default_factory=dict)
-    """Of the measured time of all runs, with what ran inside of each; only of those that ran."""
+    """Share of the measured time of all runs, including nested events; only if it ran."""
 
 
 NOTHING: Known = Known()
@@ -53,7 +53,7 @@ NOTHING: Known = Known()
 
 @dataclass(frozen=True, slots=True)
 class Shade(FastPickle):
-    """What is known of a box; nothing, for one that represents no instruction."""
+    """The values of a box for color modes; empty for a box without instructions."""
 
     cost: float | None = None
     """The part, 0 to 1, of the estimated time of the module."""
@@ -62,7 +62,7 @@ class Shade(FastPickle):
     sharding: str = ""
     """As written; `several` where members of a group differ, empty without one."""
     scope: tuple[str, ...] = ()
-    """Where the framework says it belongs, outermost first; of several what they share."""
+    """The framework's scope, outermost first; for several instructions, the common part."""
     time: float | None = None
     """The part, 0 to 1, of the measured time of all runs; more where threads overlap."""
 
@@ -72,7 +72,7 @@ SEVERAL = "several"
 
 
 def shade_of(instruction: Instruction, known: Known) -> Shade:
-    """Return what is known of an instruction."""
+    """Return the color values of an instruction."""
     sharding = (
         instruction.attributes.get("sharding", "")
         if "sharding" in instruction.attributes_text
@@ -88,7 +88,7 @@ def shade_of(instruction: Instruction, known: Known) -> Shade:
 
 
 def shade_of_group(members: Iterable[Instruction], known: Known) -> Shade:
-    """Return what is known of instructions that are drawn as one box."""
+    """Return the color values of instructions that are drawn as one box."""
     shades = [shade_of(member, known) for member in members]
     costs = [shade.cost for shade in shades if shade.cost is not None]
     sizes = [shade.memory for shade in shades if shade.memory is not None]

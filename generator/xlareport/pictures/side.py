@@ -1,4 +1,4 @@
-"""One side of a step: what changed in a module, and what is next to it."""
+"""One side of a step: the changes in a module, and their neighbors."""
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
@@ -18,7 +18,7 @@ class PictureSide:
     def __init__(self, module: HloModule, states: Mapping[Place, State]) -> None:
         self.module = module
         self.states: dict[Place, State] = {}
-        """Only what has a box: a new constant is told in the box of a user that changed, too."""
+        """Only instructions with a box: a new constant is shown in the box of its user, too."""
         self._foldings: dict[str, Folding] = {}
         for name, marked in _by_computation(module, states).items():
             folding = self._fold(name, _worth_a_box(module.by_name[name], marked))
@@ -30,15 +30,15 @@ class PictureSide:
         """Where something changed, and what calls it."""
 
     def instruction(self, place: Place) -> Instruction:
-        """Return what is at a place of this module."""
+        """Return the instruction at a place of this module."""
         return self.module.by_name[place.computation].by_name[place.instruction]
 
     def folding(self, computation: str) -> Folding:
-        """Return what is folded in a computation."""
+        """Return the folding of a computation."""
         return self._foldings.get(computation) or self._fold(computation, ())
 
     def folding_without(self, computation: str, keep: Collection[str]) -> Folding:
-        """Return what is folded in a computation where instructions of some names get boxes."""
+        """Return the folding of a computation in which the named instructions have boxes."""
         return _plain(self.module.by_name[computation]).keeping(keep)
 
     def _fold(self, computation: str, keep: Collection[str]) -> Folding:
@@ -46,7 +46,7 @@ class PictureSide:
         return folding
 
     def caller(self, computation: str) -> Place | None:
-        """Return the instruction in whose place a computation can stand, if there is just one."""
+        """Return the only caller of a computation; None if there are several or none."""
         return next(iter(self._callers.get(computation, ())), None)
 
     def home(self, place: Place) -> str:
@@ -56,7 +56,7 @@ class PictureSide:
         return "" if self.module.by_name[place.computation].is_entry else place.computation
 
     def neighbours(self, place: Place) -> Iterator[Place]:
-        """Yield what an instruction reads and what reads it, folded ones skipped."""
+        """Yield the operands and users of an instruction, looking through folded ones."""
         instance = Instance(self.folding(place.computation))
         for operand in self.instruction(place).operands:
             value = resolve(instance, operand)
@@ -94,7 +94,7 @@ def _by_computation(module: HloModule, states: Mapping[Place, State]) -> dict[st
 
 
 def _worth_a_box(computation: Computation, marked: list[str]) -> set[str]:
-    """Return what gets a box of its own although it would be folded elsewhere."""
+    """Return changed instructions that get a box although they would be folded otherwise."""
     among = set(marked)
     result = _TOLD_BY_USERS if computation.is_entry else _TOLD_BY_USERS | {"parameter"}
     return {

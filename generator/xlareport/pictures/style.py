@@ -1,11 +1,11 @@
-"""The style sheet inside every picture: it looks right alone, and a page can change its colors.
+"""The style sheet inside every picture: complete by itself, but a page can change its colors.
 
-Colors stand in `style.toml`. Each is a custom property with the light value as its fallback:
-`--xg-white`, `--xg-white-line`, `--xg-white-text`, `--xg-added`, `--xg-paper`, `--xg-heat-0`, ...
-A page that sets them, for its dark scheme, changes the pictures that stand in it; a file of its own
-has rules for a dark system, which stay out of pages.
+The colors are in `style.toml`. Each is a custom property with the light value as its fallback:
+`--xg-white`, `--xg-white-line`, `--xg-white-text`, `--xg-added`, `--xg-paper`, `--xg-heat-0`, ... A
+page that sets them, for its dark scheme, changes the pictures in it; a separate file has rules for
+a dark system, which do not apply in pages.
 
-The class of the whole, `by-opcode` or another mode, says what the colors stand for.
+The class of the root, `by-opcode` or another mode, determines the meaning of the colors.
 """
 
 from collections.abc import Iterable, Iterator

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class PictureSizes:
-    """Lengths in SVG user units; the table says what each is."""
+    """Lengths in SVG user units; the table explains each."""
 
     character_width: float
     line_height: float
@@ -41,7 +41,7 @@ def sizes() -> PictureSizes:
 
 @dataclass(frozen=True, slots=True)
 class FoldingRules:
-    """What is folded into the boxes of its users; the table says what each is."""
+    """The instructions that are folded into the boxes of their users; the table explains each."""
 
     bookkeeping: frozenset[str]
     spreading: frozenset[str]
@@ -58,7 +58,7 @@ def folding_rules() -> FoldingRules:
 
 
 def dashes() -> Mapping[str, str]:
-    """Return how the border of each state is dashed."""
+    """Return the dash pattern of the border of each state."""
     return dict(_table()["dashes"])
 
 

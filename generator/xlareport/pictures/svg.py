@@ -57,7 +57,7 @@ def svg_text(drawing: Drawing, layout: Layout) -> str:
 
 
 def text(value: str) -> str:
-    """Return the text escaped, with only printable characters and line ends left of it."""
+    """Return the text escaped, with characters replaced that are neither printable nor newlines."""
     if not value.replace("\n", "").isprintable():
         value = "".join(text if text.isprintable() or text == "\n" else " " for text in value)
     return escape(value)
@@ -160,7 +160,7 @@ def _node(node: Box, box: Rectangle) -> str:
 
 
 def _shapes(node: Box, width: float, height: float) -> Iterator[str]:
-    """Yield the rectangle, with one behind it for several alike, and the bar of colors."""
+    """Yield the rectangle, a second one behind it for a stack, and the bar of colors."""
     round_corners = "2" if node.shape == "rect" else "7"
     size = f'width="{number(width)}" height="{number(height)}" rx="{round_corners}"'
     if node.shape == "stack":
@@ -217,7 +217,7 @@ def _footer(drawing: Drawing, top: float, width: float) -> tuple[list[str], floa
 def _flow(
     entries: Sequence[LegendEntry], left: float, right: float
 ) -> Iterator[tuple[LegendEntry, float, int]]:
-    """Yield each entry with its place; families, and what would stand out, begin a new row."""
+    """Yield each entry with its position; families and outliers begin a new row."""
     x, row, kind = left, 0, ""
     for entry in entries:
         width = _SIZES.legend_swatch + _SIZES.legend_character * len(entry.words)

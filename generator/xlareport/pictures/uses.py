@@ -1,4 +1,4 @@
-"""What the instructions of a picture use: arrows between boxes, folded operands, outside values."""
+"""The operands in a picture: arrows between boxes, folded operands, outside values."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ _LONGEST_LABEL = 12
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that gets a box, and the frame around it."""
+    """An item with a box, and the frame around it."""
 
     instance: Instance
     thing: InstructionGroup | Instruction
@@ -38,7 +38,7 @@ class Item:
 
 @dataclass(slots=True)
 class _Arrow:
-    """What is known of an arrow while its uses are collected."""
+    """An arrow while its uses are collected."""
 
     operands: list[tuple[str, str]] = field(default_factory=list)
     """Number of the operand where that matters, and which element of a tuple it takes."""
@@ -47,7 +47,7 @@ class _Arrow:
     """Whether it carries nothing but single numbers."""
 
     def label(self, *, alone: bool) -> str:
-        """Return `1` or `1#0`; the number says nothing where no other arrow arrives."""
+        """Return `1` or `1#0`; the number is left out if no other arrow arrives."""
         words = [
             f"{'' if alone else number}{f'#{element}' if element else ''}"
             for number, element in self.operands
@@ -63,7 +63,7 @@ class Uses:
     folded: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     """Operands of a box without a box of their own: number and words."""
     outside: dict[str, tuple[Instruction, list[str]]] = field(default_factory=dict)
-    """What is made outside of the picture, and the boxes that use it."""
+    """Values from outside of the picture, and the boxes that use them."""
     arrows: dict[tuple[str, str], _Arrow] = field(default_factory=dict)
     control: dict[tuple[str, str], None] = field(default_factory=dict)
     outputs: dict[str, list[int]] = field(default_factory=dict)

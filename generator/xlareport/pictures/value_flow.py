@@ -1,8 +1,8 @@
-"""Which drawn instructions use which, and stretches of labels without cycles.
+"""The uses between drawn instructions, and stretches of labels without cycles.
 
-A label that a reader wants (a phase, a layer, a source line) may stand before and after another:
-values then go both ways between the two. Such a label is split into stretches, so that the values
-between any two of them go in one direction only.
+A label (a phase, a layer, a source line) may occur before and after another one: values then go in
+both directions between the two. Such a label is split into stretches, so that the values between
+any two of them go in one direction only.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _LONGEST_WAY = 100
 
 
 class ValueFlow:
-    """The uses between the drawn instructions of one computation, and their places in the file."""
+    """The uses between the drawn instructions of one computation, and their file positions."""
 
     def __init__(self, folding: Folding) -> None:
         self._folding = folding
@@ -32,10 +32,9 @@ class ValueFlow:
         self._sources: dict[str, tuple[str, ...]] = {}
 
     def sources(self, name: str) -> tuple[str, ...]:
-        """Return the drawn instructions that one uses or waits for, of those above it in the file.
+        """Return the drawn instructions above an instruction in the file that it uses or waits for.
 
-        Those below it are left out: a text in which values use one another in a circle has no
-        order.
+        Those below are left out: a text in which values use one another in a cycle has no order.
         """
         if name not in self._sources:
             instruction = self._folding.computation.by_name[name]
@@ -64,11 +63,11 @@ def _waited_for(instruction: Instruction) -> Iterable[str]:
 
 
 Label = Hashable
-"""What instructions that belong together have in common."""
+"""The key by which instructions are grouped."""
 
 
 class Stretch(NamedTuple):
-    """Instructions of one label; values between two stretches go in one direction only."""
+    """Instructions with one label; values between two stretches go in one direction only."""
 
     label: Label
     number: int
@@ -123,9 +122,9 @@ def join(
 ) -> Mapping[str, str]:
     """Return the label of each instruction that has one.
 
-    What has none, and stands between others of one cycle, takes the label of the last of them that
-    it uses, else of the first that uses it: an addition between two layers belongs to the first.
-    `names` are in the order of the file; labels of one `family` count as one.
+    An instruction without a label that is between others of one cycle takes the label of the last
+    of them that it uses, else of the first that uses it: an addition between two layers belongs to
+    the first. `names` are in file order; labels of one `family` count as one.
     """
     labels = {name: word for name in names if (word := label(name)) is not None}
     cycles = find_cycles(quotient(names, _nodes(names, labels, family), flow))
@@ -166,10 +165,10 @@ def _nodes(
 def split(
     names: Sequence[str], label: Mapping[str, Label], flow: ValueFlow
 ) -> Mapping[str, Stretch]:
-    """Return the stretch of each instruction; labels without a cycle are one stretch.
+    """Return the stretch of each instruction; a label without a cycle is one stretch.
 
-    Within a cycle the labels are ordered by their mean places in the file. A value that goes
-    against that order begins the next stretch of what uses it.
+    Within a cycle, the labels are ordered by their mean positions in the file. A value against that
+    order begins the next stretch of its user.
     """
     cycles = find_cycles(quotient(names, label, flow))
     rank = _mean_places(names, label, flow) if cycles else {}
@@ -190,7 +189,7 @@ def split(
 def _mean_places(
     names: Iterable[str], label: Mapping[str, Label], flow: ValueFlow
 ) -> Mapping[Label, tuple[float, str]]:
-    """Return what orders the labels; no two are equal."""
+    """Return the sort keys of the labels; all are different."""
     places: dict[Label, list[int]] = {}
     for name in names:
         places.setdefault(label[name], []).append(flow.places[name])

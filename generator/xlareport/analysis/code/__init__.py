@@ -1,1 +1,1 @@
-"""Machine code and its like beside the HLO: which file belongs to which instruction."""
+"""Machine code and similar files, linked to the HLO instructions."""

@@ -8,9 +8,9 @@ _KIND = "kCommandBuffer"
 
 
 def find_command_buffers(thunks: Sequence[Thunk]) -> tuple[tuple[int, ...], ...]:
-    """Return the places of the members of each command buffer in a sequence, in order.
+    """Return the indices of the members of each command buffer in a sequence, in order.
 
-    Its members follow a command buffer and stand deeper than it.
+    Members follow their command buffer with a greater depth.
     """
     buffers: list[list[int]] = []
     depth: int | None = None

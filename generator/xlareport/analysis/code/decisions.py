@@ -1,8 +1,8 @@
-"""What the GPU fusion pass did and refused, at the instruction that came of it.
+"""The decisions of the GPU fusion pass, linked to final instructions.
 
-The pass numbers its fusions, and a later one names them anew; their instructions inside keep their
-names up to the last number. So each fusion that was made is followed to its last consumer, and that
-is looked for among the instructions of the final module.
+The pass numbers its fusions, and a later pass renames them; their inner instructions keep their
+names up to the last number. So each fusion is followed to its last consumer, which is searched
+among the instructions of the final module.
 """
 
 from collections import Counter, defaultdict
@@ -16,12 +16,12 @@ from xlareport.readers.fusion_decisions import FusionDecision
 
 @dataclass(frozen=True, slots=True)
 class LinkedDecisions:
-    """What was decided about an instruction of the final module."""
+    """The decisions about an instruction of the final module."""
 
     decisions: tuple[FusionDecision, ...]
     """In the order of the file."""
     grade: str
-    """`matched`: one instruction alone has the names; `guessed`: it has the most of them."""
+    """`matched`: only one instruction has the names; `guessed`: it has the most of them."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class _Group:
 def group_decisions(
     decisions: Iterable[FusionDecision], module: HloModule
 ) -> tuple[Mapping[InstructionKey, LinkedDecisions], tuple[FusionDecision, ...]]:
-    """Return what was decided about each instruction of the module, and about what is gone."""
+    """Return the decisions about each instruction of the module, and those about removed ones."""
     steps = tuple(decisions)
     if not steps:
         return {}, ()
@@ -98,7 +98,7 @@ class _Owners:
                     self._add(instruction, (computation.name, instruction.name), module)
 
     def of(self, name: str) -> Iterable[InstructionKey]:
-        """Return those with this name, else those with it up to the last number."""
+        """Return the instructions with this name, else with the name without its last number."""
         if name in self._by_name:
             return self._by_name[name]
         stem = _stem(name)

@@ -15,7 +15,7 @@ from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule, Instruction, InstructionKey
 
 _WITHOUT_EFFECT = frozenset({"sharding", "frontend_attributes"})
-"""Attributes that are in no kernel, beside those that are in no digest."""
+"""Attributes that do not affect kernels, in addition to those outside of digests."""
 
 
 def link_equal_fusions(links: Sequence[CodeLink], module: HloModule) -> tuple[CodeLink, ...]:

@@ -16,9 +16,9 @@ class CodeFile:
     kind: str
     """`llvm-ir`, `ptx`, `mlir`, `assembly`, `object`, as the dump's names are classified."""
     stage: str
-    """`ir-no-opt`, `ir-with-opt`, `post-lowering`, ..., as the file's name says."""
+    """`ir-no-opt`, `ir-with-opt`, `post-lowering`, ..., from the file's name."""
     part: str
-    """What siblings share: a kernel, a number, `part_00`; empty for the module as a whole."""
+    """The common part of sibling files: a kernel, a number, `part_00`; empty for all code."""
     kernels: tuple[str, ...]
     """Names of kernels: from the file's name, else from its text."""
     size: int
@@ -29,11 +29,11 @@ class CodeFile:
 
 @dataclass(frozen=True, slots=True)
 class CodeLink:
-    """A file with what it was made from."""
+    """A file with the instructions that it was made from."""
 
     file: CodeFile
     places: tuple[CodeOrigin, ...]
-    """Every instruction of each kernel that was found; empty where none was."""
+    """Every instruction of each kernel in it; empty if none is known."""
     reason: str = ""
     """Why no place was found."""
 

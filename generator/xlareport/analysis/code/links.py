@@ -23,7 +23,7 @@ _LIKELY = frozenset({"fusion", "custom-call", "call", "reduce", "sort", "scatter
 
 @dataclass(frozen=True, slots=True)
 class CodeOrigin:
-    """What a kernel was made from."""
+    """The instruction that a kernel was made from."""
 
     kernel: str
     """Empty where a file holds the module as a whole."""
@@ -44,9 +44,9 @@ class KernelIndex:
     """Kernel -> instructions that launch it, as `thunk_metadata` has them."""
 
     def find(self, kernel: str, instruction: str = "") -> CodeOrigin | None:
-        """Find what a kernel was made from; None where nothing has a name like its own.
+        """Return the instruction that a kernel was made from; None if no name resembles it.
 
-        `instruction` is what the compiler notes beside this one.
+        `instruction` is the compiler's note on this kernel.
         """
         noted = self._noted(kernel, (instruction,) if instruction else self.notes.get(kernel, ()))
         return next(noted, None) or self._by_own_name(kernel)
@@ -60,7 +60,7 @@ class KernelIndex:
         return tuple(self._shared(kernel, named.instruction)) or (named,)
 
     def _shared(self, kernel: str, instruction: str) -> Iterator[CodeOrigin]:
-        """Yield the instructions whose metadata says that they launch the kernel of this one."""
+        """Yield the instructions whose metadata names the kernel of `instruction`."""
         for place in self._by_shared_name.get(instruction, ()):
             reason = "The instruction's metadata names the kernel (deduplicated_name)."
             yield _placed(kernel, place, "exact", reason)
@@ -144,7 +144,7 @@ def name_kernel(instruction: str) -> str:
 
 
 def list_possible_names(kernel: str) -> tuple[str, ...]:
-    """Return what the instruction may be called, the likeliest first."""
+    """Return possible names of the instruction, the most likely first."""
     names = [kernel]
     for start in _BEFORE:
         names += [name.removeprefix(start) for name in names]

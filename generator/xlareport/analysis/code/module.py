@@ -23,7 +23,7 @@ _READERS: Mapping[str, Callable[[bytes], tuple[str, ...]]] = {
 }
 _TEXTS = ("llvm-ir", "ptx")
 _PARTS = ("kernel", "shard", "part", "module_part")
-"""Fields of a name that tell one part of a module from another."""
+"""Fields of a name that identify one part of a module."""
 
 
 def code_file(text: CodeText) -> CodeFile:
@@ -117,7 +117,7 @@ def _reason(fitting: int, *, alone: bool) -> str:
 
 
 def _fits(kernel: MosaicKernel, computation: Computation, call: Instruction) -> bool:
-    """Return whether the grid can walk over the arrays of a call; what cannot be told fits."""
+    """Return whether the grid fits the arrays of a call; True if unknown."""
     shapes = [*_operands(computation, call), *_arrays(call.shape)][kernel.prefetched :]
     if len(shapes) != len(kernel.windows):
         return True
@@ -140,16 +140,16 @@ def _arrays(shape: Shape) -> tuple[Shape, ...]:
 
 
 MOST_UNITS = 5_000
-"""Units of code of one module that a page shows."""
+"""Limit on units of code of one module on a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRecord:
-    """What a file of code was made from; one for each kernel in it."""
+    """The instruction of a code file; one record for each kernel in the file."""
 
     path: str
     computation: str | None
-    """None where it is not known; `reason` says why."""
+    """None if unknown; `reason` says why."""
     instruction: str | None
     """None for a whole computation, or for the module."""
     grade: str

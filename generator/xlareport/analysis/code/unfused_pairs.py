@@ -32,10 +32,13 @@ class UnfusedPair:
     """XLA's estimate for the producer with all of its consumers, launches included."""
     microseconds_unfused: float | None
     grade: str
-    """`exact`: the pass says the reason of this pair; `matched`: that of the producer with all of
-    its consumers, or it follows from its estimates."""
+    """`exact`: the pass states the reason for this pair.
+
+    `matched`: the reason is stated for the producer and all its consumers, or follows from
+    estimates.
+    """
     consumers: int = 1
-    """Of the producer: the pass fuses it into all of them, or into none."""
+    """Number of the producer's consumers: the pass fuses it into all of them, or into none."""
 
 
 def list_unfused_pairs(

@@ -1,4 +1,4 @@
-"""What an instruction became: its thunks, the files of its kernels, what was decided about it."""
+"""The products of an instruction: thunks, files of its kernels, fusion decisions."""
 
 import json
 from collections import defaultdict
@@ -62,11 +62,11 @@ def _chosen(config: Any, depth: int) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class RunThunk:
-    """A thunk with what it was made from."""
+    """A thunk with the instruction that it was made from."""
 
     thunk: Thunk
     place: CodeOrigin | None
-    """None where the dump does not tell."""
+    """None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class CodeUnit:
     """Positions in the list of thunks."""
     decisions: LinkedDecisions | None
     tuning: Mapping[str, str]
-    """What the autotuner chose, by name."""
+    """The autotuner's choices, by name."""
     missing: str
     """Why it has no file of code; empty where it has."""
 
@@ -94,7 +94,7 @@ class ModuleCode:
     """All code of a module, linked."""
 
     units: tuple[CodeUnit, ...]
-    """In the order in which they run, where the dump tells that, else in that of the module."""
+    """In execution order if it is known, else in module order."""
     thunks: tuple[RunThunk, ...]
     links: tuple[CodeLink, ...]
     """Every file of code."""

@@ -1,1 +1,1 @@
-"""Everything that the pages on cost show of one module: work, memory, source lines."""
+"""The content of a module's pages on cost: work, memory, source lines."""

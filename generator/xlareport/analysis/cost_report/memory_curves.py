@@ -21,7 +21,7 @@ class SpaceCurve:
     position: int
     """The first at which the most is in use."""
     at: str
-    """What is scheduled there; empty at the end of the run."""
+    """The instruction scheduled there; empty at the end of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def find_space_curves(occupancy: Occupancy, schedule: Sequence[str]) -> Iterator
 
 
 def list_living_values(occupancy: Occupancy) -> Iterator[LivingValue]:
-    """Yield what is in use of the device memory when, the largest."""
+    """Yield the largest values in the device memory, each with its live range."""
     largest = sorted(occupancy.slots, key=lambda slot: (-slot.size, slot.start, slot.key))
     for slot in largest[:_MOST_LIVING]:
         name, index = slot.key

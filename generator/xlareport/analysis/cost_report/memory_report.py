@@ -1,4 +1,4 @@
-"""What a module needs in memory, as its page tells it: figures, the peak, lives, what to shrink."""
+"""The memory report of a module: figures, peak, live ranges, possible savings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,13 +50,13 @@ from xlareport.readers.live_range import ScopeShare
 MOST_ROWS = 200
 """Values in one list."""
 ARGUMENTS = "arguments of the module"
-"""Stands for the scope or line of what the caller brings."""
+"""Stands for the scope or line of arguments, which the caller provides."""
 _TO_SAVE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRow:
-    """A value in memory, with what it is, where it comes from and why it lives so long."""
+    """A value in memory, with its instruction, its source and the end of its live range."""
 
     instruction: str
     index: tuple[int, ...]
@@ -71,12 +71,13 @@ class ValueRow:
     color: int | None
     """The memory space, by the backend's number; None where not known."""
     at_peak: bool | None
-    """Whether it lives when the most is in use; None where the dump does not tell.
+    """Whether it is live at the peak; None if unknown.
 
-    The memory of arguments, outputs and constants is reserved then, whether the value lives or not.
+    The memory of arguments, outputs and constants is reserved at the peak, whether the value is
+    live or not.
     """
     life: Lifetime | None
-    """None where the dump does not tell."""
+    """None if unknown."""
     scope: str
     source: str
     role: PeakRole = PeakRole.OTHER
@@ -84,12 +85,12 @@ class ValueRow:
     origin: str = ""
     """The op_name of what computes it, also where copies pass it on; of the same alone."""
     stack_phase: str | None = None
-    """Of a loop that stacks it: `forward`, `backward`, or empty where not said."""
+    """`forward` or `backward`, for the loop that stacks it; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class DonationRow:
-    """One input and the output that is written over it, or could be."""
+    """An input and the output that is written over it, or could be."""
 
     parameter: int
     name: str
@@ -101,7 +102,7 @@ class DonationRow:
 
 @dataclass(frozen=True, slots=True)
 class MemoryReport:
-    """What a module needs in memory on one device."""
+    """The memory use of a module on one device."""
 
     figures: MemoryFigures
     kinds: tuple[KindTotal, ...] = ()
@@ -120,21 +121,21 @@ class MemoryReport:
     curve: tuple[int, ...] = ()
     """Bytes of device memory in use over the schedule, thinned out evenly; empty if not known."""
     curves: tuple[SpaceCurve, ...] = ()
-    """Of every memory space, by number; empty where the dump does not tell when values live."""
+    """The curve of every memory space, by number; empty if live ranges are unknown."""
     living: tuple[LivingValue, ...] = ()
-    """What is in use of the device memory when, the largest."""
+    """The largest values in the device memory, with their live ranges."""
     occupied_peak_bytes: int | None = None
-    """The most of it; None where the dump does not tell when values live."""
+    """Peak bytes in use of the device memory; None if live ranges are unknown."""
     space_peaks: Mapping[int, int] = field(default_factory=dict)
-    """The most in use at once of each memory space, in bytes; empty where not known."""
+    """Peak bytes in use of each memory space; empty if unknown."""
     positions: int = 0
     """Of the whole schedule."""
     peak_position: int | None = None
     peak_instruction: str = ""
     marked_position: int | None = None
-    """What the live-range file marks as the peak."""
+    """The position that the live-range file marks as the peak."""
     saving: Saving | None = None
-    """What would have to shrink to save a fifth of the peak."""
+    """The values that would have to shrink to save a fifth of the peak."""
     saving_values: tuple[ValueRow, ...] = ()
     fills: tuple[Fill, ...] = ()
     donations: tuple[DonationRow, ...] = ()
@@ -143,9 +144,9 @@ class MemoryReport:
     stacked: tuple[StackedBuffer, ...] = ()
     """The largest buffers into which loops write slice by slice, in any memory space."""
     stacked_at_peak: tuple[StackedBuffer, ...] = ()
-    """Those that are temporaries of the device memory and in use at its peak.
+    """Stacked buffers that are temporaries of the device memory and in use at its peak.
 
-    Where the dump does not tell when values live: those that the layouts leave in device memory.
+    If live ranges are unknown: those that the layouts place in device memory.
     """
     activations: tuple[Activation, ...] = ()
     """Temporaries of the forward pass in use at the peak that the backward pass uses last.
@@ -157,7 +158,7 @@ class MemoryReport:
     estimate: PeakEstimate | None = None
     """Where the dump has a schedule and no live ranges."""
     reported: Mapping[int, tuple[str, int]] = field(default_factory=dict)
-    """The label and the bytes of each memory space in the memory usage report."""
+    """Label and bytes of each memory space in the memory usage report."""
     chip: str = ""
     """The key of the device that the dump names; empty where it names none."""
     stats: MemoryStats | None = None
@@ -165,7 +166,7 @@ class MemoryReport:
 
     @property
     def lost_bytes(self) -> int:
-        """Return what holds nothing in shared allocations of device memory, each at its fullest."""
+        """Return the unused bytes of shared allocations of device memory, each at its fullest."""
         return sum(fill.lost for fill in self.fills if fill.allocation.color == MAIN_MEMORY)
 
 
@@ -182,7 +183,7 @@ def report_memory(
 
 
 class _ReportBuilder:
-    """What several lists of one module need, looked up once."""
+    """The data that several lists of one module need, computed once."""
 
     def __init__(self, files: MemoryFiles, module: HloModule) -> None:
         self._files, self._module = files, module
@@ -222,7 +223,7 @@ class _ReportBuilder:
         return self._with_estimate(report, estimate) if estimate else report
 
     def _with_occupancy(self, report: MemoryReport, occupancy: Occupancy) -> MemoryReport:
-        """Add what is in use when, as the places and the lives of values tell."""
+        """Return the report with the memory in use over time, from offsets and live ranges."""
         schedule = self._files.live.schedule if self._files.live else ()
         position = occupancy.position
         living = occupancy.living(position)
@@ -281,7 +282,7 @@ class _ReportBuilder:
             )
 
     def _estimated(self, estimate: PeakEstimate) -> Iterator[ValueRow]:
-        """Yield what lives at an estimated peak, each with the life that the schedule gives it."""
+        """Yield the values live at an estimated peak, each with its range in the schedule."""
         entry = self._module.entry
         order = [instruction.name for instruction in entry.instructions] if entry else []
         for name, size, first, last in estimate.living[:MOST_ROWS]:

@@ -1,4 +1,4 @@
-"""The products of a module by their precision: what is asked for, what the device makes of it."""
+"""The dots of a module by precision: the requested one and the device's implementation."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from xlareport.knowledge.devices import Device
 
 @dataclass(frozen=True, slots=True)
 class ProductRow:
-    """One dot, convolution or library product, inside a fusion or not."""
+    """A dot, convolution or library call for one, inside a fusion or not."""
 
     computation: str
     instruction: str
@@ -23,7 +23,7 @@ class ProductRow:
     kind: str
     """The result of `name_product`."""
     unit: str
-    """What the device makes of it, in words."""
+    """How the device computes it, in words."""
     flops: int
     """Of all its runs in one run of the module."""
 
@@ -58,10 +58,10 @@ _ATTENTION = frozenset({"attention", "attention-backward"})
 
 
 def _is_product(instruction: Instruction) -> bool:
-    """Return whether an instruction multiplies in the precision that is asked of it.
+    """Return whether an instruction multiplies in the precision requested for it.
 
-    Factorizations and solves of a library have one of their own, and so has what a kernel does that
-    gives nothing but an estimate.
+    Factorizations and solves of a library have a precision of their own, and so have kernels whose
+    work is only an estimate.
     """
     if instruction.opcode != "custom-call":
         return instruction.opcode in PRODUCTS

@@ -1,4 +1,4 @@
-"""What a module costs, as its pages tell it: work, memory, lines of source, findings."""
+"""The content of a module's cost pages: work, memory, source lines, findings."""
 
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ _SCOPE_DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """What one run of a module costs on one device."""
+    """The cost of one run of a module on one device."""
 
     device: Device
     device_grade: str
@@ -71,7 +71,7 @@ class CostReport:
     products: tuple[ProductRow, ...]
     """Dots, convolutions and library products, the most flops first."""
     recomputed: RecomputedFlops
-    """Those of the flops of one run that repeat others to save memory, as names and scopes say."""
+    """The FLOPs of one run that are recomputed to save memory, by names and scopes."""
     memory: MemoryReport
     source: SourceReport
 

@@ -1,4 +1,4 @@
-"""What became of each line of the user's program, and what it costs."""
+"""The instructions that each line of the user's program became, and their cost."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class Became:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One line of the user's program."""
+    """A line of the user's program."""
 
     place: SourcePlace
     cost: CostPart
@@ -53,20 +53,20 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """All lines of which the module says something."""
+    """All source lines that the module names."""
 
     lines: tuple[SourceLine, ...] = ()
-    """Those that need most time by estimate come first."""
+    """Sorted by estimated time, the longest first."""
     count: int = 0
     """How many there are."""
     unplaced: CostPart = field(default_factory=lambda: CostPart(""))
-    """What belongs to no line that the dump names."""
+    """The cost of instructions without a source line."""
     has_stablehlo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SourceEvidence:
-    """What the dump says about a module's lines."""
+    """The dump's information about a module's source lines."""
 
     first: HloModule | None
     """The first snapshot; None where the final one is alone."""
@@ -145,7 +145,7 @@ def _short(instruction: Instruction) -> str:
 def _became(
     module: HloModule, cost: ModuleCost, times: Mapping[InstructionKey, float]
 ) -> Mapping[str, list[Became]]:
-    """Return what does a line's work, dearest first; what is inside a fusion as that fusion."""
+    """Return the instructions of each line, most expensive first; fused ones as their fusion."""
     place, around = places_of(module), dict(_fusions(module))
     counts: dict[str, dict[tuple[str, str], Counter[str]]] = {}
     for part in module.computations:

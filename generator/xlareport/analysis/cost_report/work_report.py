@@ -1,4 +1,4 @@
-"""What a module does, as its page tells it: totals, heavy instructions, loops."""
+"""The work of a module: totals, heavy instructions, loops."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from xlareport.knowledge.devices import Device
 
 @dataclass(frozen=True, slots=True)
 class Totals(WorkFigures):
-    """One run of a module on one device. Figures that are not known are None."""
+    """One run of a module on one device. Unknown figures are None."""
 
     xla_flops: int | None
     xla_transcendentals: int | None
@@ -37,11 +37,11 @@ class Totals(WorkFigures):
 
 @dataclass(frozen=True, slots=True)
 class HeavyRow:
-    """One of the heaviest instructions, with what it is and where it comes from."""
+    """One of the heaviest instructions, with its description and source."""
 
     heavy: Heavy
     least: LeastTime
-    """Of one run."""
+    """Roofline time of one execution."""
     opcode: str
     shape: str
     scope: str
@@ -50,7 +50,7 @@ class HeavyRow:
 
 @dataclass(frozen=True, slots=True)
 class LoopRow:
-    """One loop that the entry reaches."""
+    """A loop that the entry computation reaches."""
 
     computation: str
     instruction: str
@@ -66,7 +66,7 @@ class LoopRow:
 
 @dataclass(frozen=True, slots=True)
 class Uncounted:
-    """An instruction whose work or traffic cannot be told."""
+    """An instruction whose work or traffic is unknown."""
 
     computation: str
     instruction: str

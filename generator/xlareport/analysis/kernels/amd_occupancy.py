@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from xlareport.knowledge.compute_units import ComputeUnit
 
 MOST_THREADS = 1024
-"""Threads of one work-group."""
+"""Limit on threads of a work-group."""
 
 
 def amd_limits(
@@ -31,7 +31,7 @@ def amd_limits(
 
 
 def vector_warps(registers: int, unit: ComputeUnit) -> int:
-    """Return the wavefronts of one SIMD for which there are vector registers, if it had places."""
+    """Return the wavefronts of one SIMD for which there are enough vector registers."""
     if registers > unit.registers_of_thread:
         return 0
     of_warp = -(-max(1, registers) // unit.register_unit) * unit.register_unit
@@ -39,7 +39,7 @@ def vector_warps(registers: int, unit: ComputeUnit) -> int:
 
 
 def scalar_warps(registers: int, unit: ComputeUnit) -> int | None:
-    """Return the wavefronts of one SIMD for which there are scalar registers; None: for all."""
+    """Return the wavefronts of one SIMD with enough scalar registers; None if not a limit."""
     fitting = [warps for most, warps in unit.scalar_registers if registers <= most]
     warps = max(fitting, default=None)
     return None if warps is None or warps >= unit.warps_of_partition else warps

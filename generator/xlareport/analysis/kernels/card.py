@@ -21,7 +21,7 @@ class Card:
     name: str
     unit: Unit
     count: int | None
-    """How many of them it has; None where neither the dump nor the table says."""
+    """Number of multiprocessors or compute units; None if unknown."""
     count_source: str
     is_hypothetical: bool = False
 
@@ -57,10 +57,10 @@ def known_cards() -> tuple[Card, ...]:
 
 
 def find_card(words: str, target: str, cores: int | None, chosen: Device | None) -> Card | None:
-    """Return the card of a module; None where its limits are not known.
+    """Return the card of a module; None if its limits are unknown.
 
-    The user's choice comes first. `words` are what the dump says of its device, `target` is that of
-    its PTX or of its code objects, `cores` is `core_count` of its `gpu_target_config`.
+    The user's choice comes first. `words` describe the device in the dump, `target` is the target
+    of its PTX or code objects, `cores` is `core_count` of its `gpu_target_config`.
     """
     own = _own_card(words, target, cores)
     other = card_of(chosen) if chosen is not None else None

@@ -10,12 +10,12 @@ from xlareport.analysis.code.command_buffers import find_command_buffers
 from xlareport.analysis.code.units import RunThunk
 
 MOST_MEMBERS = 5_000
-"""Members of one command buffer that are listed."""
+"""Limit on listed members of one command buffer."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandBuffer:
-    """One command buffer, with its members in order."""
+    """A command buffer with its members in order."""
 
     number: int
     """From 1, in the order of the thunk sequence."""

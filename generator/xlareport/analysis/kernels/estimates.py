@@ -1,7 +1,7 @@
-"""XLA's own estimates of the time of instructions, as `backend_config` has them.
+"""XLA's own estimates of the time of instructions, from `backend_config`.
 
 `reification_cost` is written with `--xla_gpu_collect_cost_model_stats=true`: one entry for each of
-XLA's cost models that knows the instruction. None of them counts the launch of a kernel.
+XLA's cost models that knows the instruction. None of them includes the kernel launch.
 """
 
 import math
@@ -13,7 +13,7 @@ from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule
 
 LAUNCH_MICROSECONDS = 1.0
-"""What XLA's fusion cost model assumes for the launch of a kernel (kKernelLaunchOverhead)."""
+"""Kernel launch time in XLA's fusion cost model (kKernelLaunchOverhead)."""
 MAIN_MODEL = "gpu-cost-model"
 """The model to which XLA gives no name: its GpuPerformanceModel."""
 _MOST = 20_000
@@ -22,7 +22,7 @@ _MOST_MODELS = 8
 
 @dataclass(frozen=True, slots=True)
 class XlaEstimate:
-    """What one of XLA's cost models expects of one run of an instruction."""
+    """The estimate of one of XLA's cost models for one execution of an instruction."""
 
     model: str
     """`gpu-cost-model` where XLA gives it no name, `sol`, `indexing-cost-model`, ..."""
@@ -32,14 +32,14 @@ class XlaEstimate:
 
 @dataclass(frozen=True, slots=True)
 class InstructionEstimates:
-    """What XLA's cost models expect of one run of an instruction."""
+    """The estimates of XLA's cost models for one execution of an instruction."""
 
     instruction: str
     estimates: tuple[XlaEstimate, ...]
 
 
 def read_estimates(module: HloModule) -> Mapping[str, tuple[XlaEstimate, ...]]:
-    """Return the estimates of each instruction that runs by itself; empty where there are none."""
+    """Return the estimates of each instruction outside of fusions; empty if there are none."""
     result: dict[str, tuple[XlaEstimate, ...]] = {}
     fused = find_fused_computations(module)
     for computation in module.computations:

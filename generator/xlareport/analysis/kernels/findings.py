@@ -42,7 +42,7 @@ KernelRule = Callable[[KernelRecord, KernelTimes], str | None]
 
 
 def find_kernel_findings(kernels: ModuleKernels, times: KernelTimes) -> tuple[Finding, ...]:
-    """Return what the rules say of the kernels of a module, what weighs most first."""
+    """Return the findings about the kernels of a module, the largest effect first."""
     return merge_findings(
         finding for kernel in kernels.kernels for finding in _findings(kernel, times)
     )

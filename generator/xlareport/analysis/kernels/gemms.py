@@ -18,7 +18,7 @@ _LIBRARIES = ("__cublas$", "__cublas$lt$", "__cudnn$")
 
 @dataclass(frozen=True, slots=True)
 class GemmRecord:
-    """One matrix product as it runs. A figure that is not known is None."""
+    """A dot as it is executed. Unknown figures are None."""
 
     computation: str
     instruction: str
@@ -36,7 +36,7 @@ class GemmRecord:
     split_k: int | None
     """Parts of the contracted dimension that are computed apart and added up by another kernel."""
     operand_bytes: int | None
-    """Of both operands of the dot, once."""
+    """Bytes of both operands of the dot, each once."""
     loaded_bytes: int | None
     """By all tiles together, each loading its rows and columns: what the caches have to spare."""
     partial_bytes: int | None

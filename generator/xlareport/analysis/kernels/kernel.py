@@ -1,4 +1,4 @@
-"""One kernel as a record: what it needs, what is resident at once, what would change that."""
+"""One kernel as a record: its resources, its occupancy, and what would change that."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -22,7 +22,7 @@ from xlareport.readers.launches import read_launch
 from xlareport.readers.ptx import read_ptx
 
 MOST_KERNELS = 5_000
-"""Kernels of one module that are described."""
+"""Limit on described kernels of one module."""
 _LAUNCHING = ("Kernel", "CustomKernel")
 _UNOPTIMIZED = "xla_gpu_disable_gpuasm_optimizations"
 
@@ -34,7 +34,7 @@ class _Gathered:
     kernels: dict[str, KernelEvidence] = field(default_factory=dict)
 
     def named(self, name: str) -> KernelEvidence:
-        """Return what is known of a kernel so far."""
+        """Return the evidence about a kernel so far."""
         return self.kernels.setdefault(name, KernelEvidence(name))
 
 
@@ -142,7 +142,7 @@ def _add_object(gathered: _Gathered, content: bytes, path: str) -> None:
 
 
 def _ptxas_options(module: ParsedModule) -> tuple[str, ...]:
-    """Return what XLA itself passes by the flags of the dump."""
+    """Return the ptxas options that XLA itself passes with the flags of the dump."""
     settings = {setting.name: setting.value for setting in module.settings}
     return ("-O0",) if settings.get(_UNOPTIMIZED) == "true" else ()
 

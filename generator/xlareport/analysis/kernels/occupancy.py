@@ -12,18 +12,18 @@ from xlareport.knowledge.compute_units import ComputeUnit
 from xlareport.knowledge.multiprocessors import MOST_THREADS, WARP, Multiprocessor
 
 Unit = Multiprocessor | ComputeUnit
-"""What blocks are resident on."""
+"""The unit on which blocks are resident."""
 _LEAST_UNIT = 8
 """Registers of a thread: what 256 of a warp are."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockNeeds:
-    """What one block of a kernel needs."""
+    """The resources of one block of a kernel."""
 
     threads: int
     registers: int
-    """Of one thread."""
+    """Registers per thread."""
     shared_bytes: int
     """Static and dynamic, without what the system reserves."""
     barriers: int = 1
@@ -33,7 +33,7 @@ class BlockNeeds:
 
 @dataclass(frozen=True, slots=True)
 class KernelOccupancy:
-    """What is resident on one multiprocessor."""
+    """The blocks and warps that are resident on one multiprocessor."""
 
     blocks: int
     """0 where a block does not fit at all."""
@@ -50,7 +50,7 @@ class KernelOccupancy:
 
 
 def find_occupancy(needs: BlockNeeds, unit: Unit) -> KernelOccupancy:
-    """Return the theoretical occupancy of a kernel; all of its launches are of one block size."""
+    """Return the theoretical occupancy of a kernel, for one block size."""
     limits = _limits(needs, unit)
     blocks = min(limits.values())
     warp = unit.warp if isinstance(unit, ComputeUnit) else WARP

@@ -1,4 +1,4 @@
-"""The records of kernels: what report.json holds of them, and what pages show."""
+"""The records of kernels, for report.json and pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class CardOccupancy:
     limited_by: tuple[str, ...]
     resident_blocks: int
     waves: float | None
-    """None where nothing of it fits, or where it is not known how many multiprocessors it has."""
+    """None if no block fits, or if the number of multiprocessors is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class BlockSizeOccupancy:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimit:
-    """How many blocks a resource of one multiprocessor leaves room for."""
+    """The number of blocks for which one resource of a multiprocessor is sufficient."""
 
     resource: str
     """`threads`, `blocks`, `registers`, `shared memory`, `barriers` or `scalar registers`."""
@@ -54,7 +54,7 @@ class ResourceLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelRecord:
-    """One kernel of a module. A figure that is not known is None, never 0."""
+    """A kernel of a module. Unknown figures are None, never 0."""
 
     name: str
     instructions: tuple[tuple[str, str], ...]
@@ -64,7 +64,7 @@ class KernelRecord:
     file: str | None
     """The file of code that defines it."""
     target: str
-    """`sm_90a`; empty where no file says it."""
+    """`sm_90a`; empty if unknown."""
     device: str | None
     """The card that occupancy and waves are of: a key of the table of devices."""
     threads: int | None
@@ -87,11 +87,11 @@ class KernelRecord:
     """The part that the launch adds."""
     stack_bytes: int | None
     spill_bytes: int | None
-    """Stores and loads of spilled registers in the code of one thread."""
+    """Bytes of stores and loads of spilled registers in the code of one thread."""
     spill_store_bytes: int | None
     spill_load_bytes: int | None
     spilled_registers: int | None
-    """Vector registers of an AMD GPU that are spilled, of one thread."""
+    """Number of spilled vector registers of an AMD GPU, per thread."""
     spilled_scalars: int | None
     """Scalar registers of an AMD GPU that are spilled, into vector registers first."""
     occupancy: float | None = None
@@ -103,7 +103,7 @@ class KernelRecord:
     """`threads`, `blocks`, `registers`, `shared memory`, `barriers`, `scalar registers`."""
     limits: tuple[ResourceLimit, ...] = ()
     resident_blocks: int | None = None
-    """Of one multiprocessor or compute unit, or of a pair of these."""
+    """Per multiprocessor or compute unit, or per pair of these."""
     is_on_pairs: bool
     """Whether its blocks run on pairs of compute units: WGP mode of AMD GPUs."""
     waves: float | None = None
@@ -158,11 +158,11 @@ class ModuleKernels:
     """XLA's own, by instruction; empty where the dump has none."""
     command_buffers: tuple[CommandBuffer, ...] = ()
     tuning: ModuleTuning | None = None
-    """What the autotuner measured; None where the dump has no file of it."""
+    """Measurements of the autotuner; None if the dump has no such file."""
     ignored_device: str = ""
     """The device that the user chose, where the kernels cannot run on it."""
 
     @property
     def unit(self) -> str:
-        """Return what blocks are resident on, in words."""
+        """Return the words for the unit on which blocks are resident."""
         return "compute unit" if self.capability.startswith("gfx") else "multiprocessor"

@@ -1,4 +1,4 @@
-"""What a kernel needs on the device, from every file that says it, each figure with its source."""
+"""The resources of a kernel, from all files that state them, each figure with its source."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from xlareport.readers.ptxas_output import CompiledKernel
 
 @dataclass(slots=True)
 class KernelEvidence:
-    """All that the files of a module say of one kernel."""
+    """All information about one kernel in the files of a module."""
 
     name: str
     launches: dict[Launch, int] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class KernelEvidence:
 
 @dataclass(frozen=True, slots=True)
 class KernelNeeds:
-    """What a kernel needs; None where no file says it."""
+    """The resources of a kernel; None if unknown."""
 
     threads: int | None = None
     blocks: int | None = None
@@ -65,14 +65,14 @@ class KernelNeeds:
 
     @property
     def shared_at_most(self) -> int | None:
-        """An upper bound of them."""
+        """Upper bound of static and dynamic shared memory."""
         if self.static_shared_at_most is None or self.dynamic_shared is None:
             return None
         return self.static_shared_at_most + self.dynamic_shared
 
 
 def find_resources(evidence: KernelEvidence, unit: Unit | None) -> KernelNeeds:
-    """Return what a kernel needs: by the machine code, else by the assembler, else bounds."""
+    """Return the resources of a kernel: from machine code, else from the assembler, else bounds."""
     launch, ptx = evidence.launch, evidence.ptx
     threads = launch.threads if launch else ptx.threads_required if ptx else None
     machine, source = _machine(evidence)
@@ -127,7 +127,7 @@ def _threads_at_most(evidence: KernelEvidence) -> int | None:
 
 
 def _dynamic(evidence: KernelEvidence) -> int | None:
-    """Return what launches add; without a word of theirs 0 where the code cannot use any."""
+    """Return the dynamic shared memory of launches; 0 if unstated and the code cannot use any."""
     launch = evidence.launch
     if launch is not None and launch.dynamic_shared is not None:
         return launch.dynamic_shared

@@ -1,4 +1,4 @@
-"""Whether an instruction that is read instead of another can be what became of that."""
+"""Whether an instruction that replaced another as operand can be its continuation."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ PASSING = (
     | TRANSPARENT
     | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
 )
-"""Opcodes that compute nothing, or only round; any of them may stand for what only fills."""
+"""Opcodes that compute nothing or only round; each can replace a fill value."""
 _RESHAPES = REARRANGEMENTS - {"copy"}
 
 
@@ -65,7 +65,7 @@ _ARITHMETIC = frozenset({"add", "divide", "multiply", "power", "subtract"})
 
 
 def is_work_behind(source: Node, move: Node, other: Node) -> bool:
-    """Whether work became other work, and a move of its result is gone: no move is work."""
+    """Return whether an operation was replaced with another and the move of its result is gone."""
     if _opcode(move) not in REARRANGEMENTS or other.constant or _opcode(other) in _NO_WORK:
         return False
     return _opcode(source) not in _NO_WORK | {"convert"}
@@ -75,7 +75,7 @@ _NO_WORK = _FILLS | REARRANGEMENTS | TRANSPARENT | {"get-tuple-element", "parame
 
 
 def is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
-    """Whether a move of data continues as the move whose result is copied, not as the copy."""
+    """Return whether a move continues as the move whose result is copied, not as the copy."""
     moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
     return moves and _opcode(copy) == "copy"
 

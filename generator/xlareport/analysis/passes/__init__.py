@@ -1,1 +1,1 @@
-"""What the passes of a compilation did, taken together: times, growth, pipelines."""
+"""Summaries over all passes of a compilation: times, growth, pipelines."""

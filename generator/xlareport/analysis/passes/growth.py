@@ -12,7 +12,7 @@ from xlareport.analysis.steps.step import figures_of
 from xlareport.hlo.model import Computation, HloModule
 
 _BUDGET = 40_000
-"""Instructions whose work is counted; in a larger module some snapshots are left out."""
+"""Limit on instructions whose work is counted; beyond it, some snapshots are left out."""
 _ENDS = 2
 """The first and the last snapshot are counted however large they are."""
 _SHARED = 4
@@ -21,7 +21,7 @@ _SHARED = 4
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """One snapshot in figures."""
+    """The figures of one snapshot."""
 
     instructions: int
     computations: int
@@ -30,11 +30,11 @@ class Growth:
     """None where they are not known, or where this snapshot was left out."""
     bytes_accessed: int | None
     partitions: int = 1
-    """Partitions of which work and bytes are those of one; 1 before partitioning, too."""
+    """Number of partitions; work and bytes are for one of them. 1 before partitioning."""
 
 
 def measure_growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, ...]:
-    """Return the figures of each snapshot; what `costs` has counted is not counted again."""
+    """Return the figures of each snapshot; work that `costs` has counted is reused."""
     counted = {module: costs.total(module) for module in _chosen(modules)}
     return tuple(_growth(module, counted.get(module)) for module in modules)
 

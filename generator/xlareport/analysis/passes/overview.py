@@ -43,7 +43,7 @@ class Again:
 
 
 def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
-    """Return what came back: whole snapshots; else computations, by their text."""
+    """Return repeated states: whole snapshots, else computations, by their text."""
     agains = [*_modules(modules)]
     stages = {again.stage for again in agains}
     agains += [
@@ -80,12 +80,12 @@ class Busy:
     steps: int
     """Steps that changed something."""
     certain: int
-    """Those of them in which no other pass ran."""
+    """Steps in which no other pass ran."""
     added: int
     removed: int
     modified: int
     weight: float = 0.0
-    """What they did to what is heavy, for ranking; no unit."""
+    """The effect of its steps on heavy instructions, for ranking; no unit."""
 
     @property
     def changes(self) -> int:
@@ -170,10 +170,10 @@ def _sorted(value: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What the passes did to a module, taken together. Snapshots are those that were read."""
+    """A summary of the passes of a module. Snapshots are those that were read."""
 
     growth: tuple[Growth, ...]
-    """One for each snapshot."""
+    """The figures of each snapshot."""
     numbers: tuple[tuple[int, NumbersChanged], ...]
     """By the index of the snapshot after the step."""
     busiest: tuple[Busy, ...]
@@ -182,12 +182,12 @@ class Overview:
     passes: tuple[PassTime, ...]
     """The longest first; empty where the compiler wrote no metadata."""
     pipelines: frozenset[str]
-    """Those of the passes that hold others."""
+    """The passes that are pipelines."""
     span: int | None
     """Microseconds from the first start to the last end of a pass."""
     file_times: FileTimes | None
     step_times: tuple[StepTime | None, ...]
-    """One for each snapshot: the time since the one before."""
+    """For each snapshot, the time since the previous one."""
 
 
 def summarize_passes(
@@ -197,9 +197,9 @@ def summarize_passes(
     steps: Sequence[StepSummary | None] = (),
     costs: Costs | None = None,
 ) -> Overview:
-    """Look at all steps of a module; `between` has the boundary of each, `steps` what it did.
+    """Return the overview of a module's steps; `between` has the boundaries, `steps` the changes.
 
-    `costs` has what was counted before.
+    `costs` has the work that was counted already.
     """
     modules = [snapshot.hlo for snapshot in module.snapshots]
     metadata = module.side.of(reader_table.PASS_METADATA)

@@ -1,7 +1,7 @@
-"""The passes as a tree: pipelines with their runs and what is nested; unchanged files folded.
+"""The passes as a tree: pipelines with their runs and nested parts; unchanged files folded.
 
-File names tell the pipeline of every snapshot. A pipeline that begins while another has passes left
-to run is nested in it; one that begins anew right after its end is a further run.
+File names give the pipeline of every snapshot. A pipeline that begins while another one has passes
+left is nested in it; a pipeline that begins again right after its end is a further run.
 """
 
 from bisect import bisect_right
@@ -14,18 +14,18 @@ from xlareport.dump.modules import SnapshotFiles
 
 @dataclass(frozen=True, slots=True)
 class StageEntry:
-    """One snapshot, or several that follow one another and hold the same."""
+    """A snapshot, or consecutive snapshots with equal contents."""
 
     first: int
     """Index of the snapshot."""
     last: int
     unchanged: bool
-    """All of them equal the snapshot before."""
+    """Whether all of them equal the previous snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineRun:
-    """One run of a pipeline: its snapshots and the pipelines inside, in order."""
+    """One run of a pipeline: its snapshots and nested pipelines, in order."""
 
     parts: tuple["Pipeline | StageEntry", ...]
 
@@ -74,7 +74,7 @@ Part = Pipeline | StageEntry
 def build_pipeline_tree(
     stages: Sequence[SnapshotFiles], identical: Sequence[bool]
 ) -> tuple[Part, ...]:
-    """Return the tree; `identical[i]` says that stage i+1 equals stage i."""
+    """Return the tree; `identical[i]` is true if stages i and i+1 are equal."""
     builder = _Builder(stages)
     for number, stage in enumerate(stages):
         builder.add(number, stage)

@@ -1,4 +1,4 @@
-"""What is certain between the snapshots of a module, by the names of its files and by metadata."""
+"""The certain facts between the snapshots of a module, from file names and metadata."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -29,5 +29,5 @@ def _holds_same(before: ParsedSnapshot, after: ParsedSnapshot) -> bool:
 
 
 def has_same_form(before: ParsedSnapshot, after: ParsedSnapshot) -> bool:
-    """Return whether two snapshots were read from files of one form; protos lack attributes."""
+    """Return whether two snapshots were read from the same file format; protos lack attributes."""
     return before.read_from.name.kind == after.read_from.name.kind

@@ -26,7 +26,7 @@ class PassTime:
     changed: int
     """Runs that reported a change."""
     self_microseconds: int | None
-    """Spent in itself, without what ran inside; None where no run tells."""
+    """Own time, without nested passes; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class FileTimes:
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """What a step took."""
+    """The duration of a step."""
 
     seconds: float
     measured: bool
-    """By the compiler itself, of the passes alone; else the times of the files tell it."""
+    """Whether the compiler measured the passes; else the time is from file times."""
 
 
 def sum_pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
@@ -71,7 +71,7 @@ def sum_pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
 
 
 def estimate_file_times(files: ModuleFiles) -> FileTimes | None:
-    """Return how long compilation took by the times of its files; None where they do not tell."""
+    """Return the duration of compilation from file times; None if these do not show it."""
     times = [artifact.entry.modified for artifact in files.artifacts]
     between = [
         artifact.entry.modified
@@ -119,7 +119,7 @@ def _modified(stage: SnapshotFiles) -> Iterator[float]:
 def assign_runs(
     stages: Sequence[SnapshotFiles], metadata: ModuleMetadata
 ) -> Mapping[int, list[PassRun]]:
-    """Return what ran between each snapshot and the one before, in order, by its index."""
+    """Return the pass runs between each snapshot and the previous one, in order, by index."""
     writers = {file: run for run in metadata.runs for file in run.files}
     ended = sorted((run for run in metadata.runs if run.end is not None), key=_end)
     pass_runs: dict[int, list[PassRun]] = {}

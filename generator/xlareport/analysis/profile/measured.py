@@ -1,4 +1,4 @@
-"""What a profiler saw of one module: its times at the instructions of the final snapshot."""
+"""The profile of one module: times of the instructions of the final snapshot."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,14 +10,14 @@ from xlareport.analysis.source.scopes import scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 MOST_ROWS = 5_000
-"""Instructions that are told one by one."""
+"""Limit on instructions that are listed."""
 _NO_SCOPE = "(no op_name)"
 _NO_LINE = "(no source info)"
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRow:
-    """An instruction with what the profiler saw of it."""
+    """An instruction with its profiled time."""
 
     computation: str
     instruction: Instruction
@@ -44,7 +44,7 @@ class Cut:
     """A trace that recorded a part of the iterations that the program has."""
 
     instruction: str
-    """One that is in the loop."""
+    """An instruction in the loop."""
     seen: int
     expected: int
     """How often it runs in as many runs, by the trip counts of its loops."""
@@ -52,7 +52,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a profiler saw of one module."""
+    """The profile of one module."""
 
     runs: tuple[RunTime, ...]
     length: int
@@ -67,11 +67,11 @@ class Measured:
     left_out: int
     """Instructions beyond those in `rows`."""
     unknown: tuple[OpTime, ...]
-    """Those that the module has not."""
+    """Times of instructions that the module does not have."""
     scopes: tuple[Sum, ...]
     lines: tuple[Sum, ...]
     entered: int | None = None
-    """How often most instructions of the entry ran; None where none of them was seen."""
+    """Executions of most instructions of the entry; None if none was profiled."""
     twins: tuple[str, ...] = ()
     """Keys of other modules of the name that it may have been as well."""
     introduced: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Measured:
 
     @property
     def distinct_runs(self) -> int | None:
-        """Return the number of runs; None where the profiler does not tell one from another."""
+        """Return the number of runs; None if the profiler does not separate them."""
         return len(self.runs) if all(run.name for run in self.runs) else None
 
     def share(self, picoseconds: int) -> float:
@@ -96,7 +96,7 @@ class Measured:
 def estimate_least_times(
     shares: Mapping[tuple[str, str], float], seconds: float | None
 ) -> Mapping[tuple[str, str], float]:
-    """Return the least seconds of each instruction in a run of which the module takes `seconds`."""
+    """Return the minimum seconds of each instruction in a run of `seconds`."""
     return {key: share * seconds for key, share in shares.items() if share} if seconds else {}
 
 
@@ -130,7 +130,7 @@ def join_profile(
 
 
 def find_cut(measured: Measured, executions: Mapping[tuple[str, str], int | None]) -> Cut | None:
-    """Return what was recorded too seldom, if anything; `executions` are those of one run."""
+    """Return the instruction with too few events, if any; `executions` are those of one run."""
     runs = measured.entered or measured.distinct_runs or 1
     cuts = []
     for row in measured.rows:
@@ -145,7 +145,7 @@ _WHOLE = 0.9
 
 
 def index_instructions(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
-    """Return the instructions by name; of several of one name that of the entry."""
+    """Return the instructions by name; of several with one name, that of the entry."""
     ordered = sorted(module.computations, key=lambda computation: computation.is_entry)
     return {
         instruction.name: (place, instruction)

@@ -1,7 +1,7 @@
-"""One run of a module as bars: what ran when, in which thread, and what ran inside of what.
+"""One run of a module as bars: instructions over time, by thread and nesting.
 
-However many events a run has, the bars stay few: the longest have one each, and short ones that
-follow one another share one, which says how many they are. All times are picoseconds.
+The number of bars is limited: the longest events have a bar each, and consecutive short ones share
+a bar with their number. All times are picoseconds.
 """
 
 from collections import Counter
@@ -52,7 +52,7 @@ class Timeline:
     """A run of a module."""
 
     run: str
-    """As the profiler calls it; empty where it does not tell runs apart."""
+    """The profiler's name; empty if it does not separate runs."""
     number: int
     """From 1, in the order of time."""
     among: int
@@ -110,7 +110,7 @@ def build_timeline(
 
 
 def _placed(events: RunEvents) -> Iterator[_Event]:
-    """Yield the events of each thread in the order of time, with how deep they ran."""
+    """Yield the events of each thread in order of time, with their nesting depth."""
     starts, ends = events.ends[::2], events.ends[1::2]
     names, threads = events.marks[::2], events.marks[1::2]
     around: list[int] = []

@@ -1,8 +1,8 @@
-"""How long each instruction took: events summed up as they come, in the memory of their sums.
+"""The time of each instruction: events are summed as they are read, so memory stays small.
 
-Events of one thread nest (a loop holds its body) and those of several overlap. So an instruction
-has its own time, without what ran inside of it, and a run of a module is busy for the union of the
-times. All times are picoseconds.
+Events of one thread nest (a loop contains its body) and those of several threads overlap. So an
+instruction has its own time, without events inside it, and a run of a module is busy for the union
+of the times. All times are picoseconds.
 """
 
 from array import array
@@ -27,9 +27,9 @@ class ModuleRuns:
     """How often a module ran while a profiler watched."""
 
     count: int | None
-    """None where the profiler does not tell one run from another."""
+    """None if the profiler does not separate runs."""
     microseconds: float | None
-    """From the first to the last operation of each run, summed; None where the trace is cut."""
+    """From the first to the last operation of each run, summed; None if the trace is cut."""
     shared: bool = False
     """Whether some of the runs may be those of another module of the name."""
 
@@ -51,9 +51,9 @@ class OpTime:
     name: str
     count: int = 0
     total: int = 0
-    """What ran inside of it included."""
+    """Includes events inside it."""
     own: int = 0
-    """Without what ran inside of it in the same thread."""
+    """Excludes events inside it in the same thread."""
     squares: float = 0.0
     least: int = 0
     most: int = 0
@@ -71,7 +71,7 @@ class OpTime:
         return sqrt(max(0.0, self.squares / self.count - self.mean**2))
 
     def add(self, event: OpEvent) -> None:
-        """Count an event, and all of it as its own until something inside of it is seen."""
+        """Count an event; all of its time is own time until an event inside it is seen."""
         length = event.duration
         self.least = min(self.least, length) if self.count else length
         self.first = min(self.first, event.start) if self.count else event.start
@@ -83,25 +83,25 @@ class OpTime:
 
 
 NO_TIMES: Mapping[str, OpTime] = MappingProxyType({})
-"""What is measured of a module that nobody watched."""
+"""The times of a module without a profile."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunTime:
-    """One run of a module: a step, if the module is one."""
+    """A run of a module: a step, if the module is one."""
 
     name: str
-    """As the profiler calls it; empty where it does not tell runs apart."""
+    """The profiler's name; empty if it does not separate runs."""
     start: int
     length: int
     """From the beginning of its first event to the end of its last."""
     busy: int | None
-    """How long at least one instruction ran; None where there were too many events to tell."""
+    """Time in which at least one instruction ran; None if there were too many events."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleTimes:
-    """What a profiler saw of the modules of one name."""
+    """The profile of all modules with one name."""
 
     module: str
     instructions: Mapping[str, OpTime]
@@ -118,9 +118,9 @@ class ModuleTimes:
 
     @property
     def shares(self) -> Mapping[str, float]:
-        """Return the part of the time of all runs in which each instruction ran, by its name.
+        """Return the share of the time of all runs in which each instruction ran, by name.
 
-        What ran inside of it counts; it may be more than 1 where threads overlap.
+        Includes events inside it; may exceed 1 where threads overlap.
         """
         whole = self.length
         return (
@@ -134,7 +134,7 @@ class ModuleTimes:
 
     @property
     def busy(self) -> int | None:
-        """Return how long instructions ran in all runs; None where it is not known of one."""
+        """Return the time in which instructions ran, over all runs; None if one is unknown."""
         known = [run.busy for run in self.runs]
         return None if None in known else sum(number for number in known if number is not None)
 
@@ -157,7 +157,7 @@ class _Run:
     is_whole: bool = True
     """Whether every event is among the intervals."""
     events: RunEvents | None = field(default_factory=lambda: RunEvents(array("q"), array("I")))
-    """None where not all of them could be kept."""
+    """None if not all of them could be kept."""
 
 
 @dataclass(slots=True)
@@ -179,7 +179,7 @@ def sum_times(events: Iterable[OpEvent]) -> Mapping[str, ModuleTimes]:
 
 
 class _Watch:
-    """What was seen so far."""
+    """The events so far."""
 
     def __init__(self) -> None:
         self.modules: dict[str, _Seen] = {}
@@ -246,7 +246,7 @@ def _note_run(run: _Run, event: OpEvent, *, keep: bool) -> int:
 
 
 def _keep(module: _Seen, run: _Run, event: OpEvent, *, keep: bool) -> int:
-    """Keep an event of a run for its timeline; return how many more are kept, of all of it."""
+    """Store an event of a run for its timeline; return 1 if it was stored, else 0."""
     if run.events is None or not keep:
         run.events = None
         return 0
@@ -264,7 +264,7 @@ def _module(name: str, seen: _Seen) -> ModuleTimes:
 
 
 def _steps(seen: _Seen) -> Iterator[Timeline]:
-    """Yield the median run and the slowest, of those of which every event is known."""
+    """Yield the timelines of the median and the slowest run, among those with all events."""
     runs = sorted(seen.runs.items(), key=lambda item: item[1].start)
     known = [
         (place, name, run, run.events)
@@ -283,7 +283,7 @@ def _run(name: str, run: _Run) -> RunTime:
 
 
 def measure_union(threads: "Iterable[array[int]]") -> int:
-    """Return how long at least one interval lasts; of each thread start, end, start, end, ..."""
+    """Return the length of the union of intervals; each thread is start, end, start, end, ..."""
     covered, until = 0, 0
     for start, end in merge(*map(_ordered, threads)):
         covered += max(0, end - max(start, until))
@@ -311,7 +311,7 @@ def total_microseconds(times: ModuleTimes) -> float:
 
 
 def count_executions(times: ModuleTimes, module: HloModule) -> int | None:
-    """Return how often most instructions of the entry ran; None where none of them was seen."""
+    """Return the executions of most instructions of the entry; None if none was profiled."""
     names = [instruction.name for instruction in module.entry.instructions] if module.entry else []
     seen = (times.instructions.get(name) for name in names)
     counts = Counter(op_time.count for op_time in seen if op_time)

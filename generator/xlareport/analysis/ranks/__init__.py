@@ -1,1 +1,1 @@
-"""Ranks of one program: what several processes compiled, put together, and where they differ."""
+"""Ranks of one program: modules of several processes, combined, and their differences."""

@@ -19,13 +19,13 @@ _EXCHANGES = ("send", "recv")
 
 @dataclass(frozen=True, slots=True)
 class CollectiveStep:
-    """One collective as far as all devices of its groups must agree on it."""
+    """A collective, as far as all devices of its groups must agree on it."""
 
     opcode: str
     shape: str
     """Types and dimensions, without layouts."""
     groups: Groups | str
-    """The devices of each group; as written where the form is not known."""
+    """The devices of each group; the text if its form is unknown."""
     written_groups: str
     computation: str
     name: str
@@ -33,7 +33,7 @@ class CollectiveStep:
 
     @property
     def agreed(self) -> tuple[object, ...]:
-        """What has to be the same on all devices of a group."""
+        """The properties that must be equal on all devices of a group."""
         return self.opcode, self.shape, self.groups
 
     @property
@@ -66,10 +66,10 @@ def collective_order(module: HloModule) -> tuple[CollectiveStep, ...]:
 def compare_order(
     base: Sequence[CollectiveStep], other: Sequence[CollectiveStep]
 ) -> OrderDifference | None:
-    """Return where two ranks' sequences first differ; None where they agree, or share no device.
+    """Return the first difference of two ranks' sequences; None if equal or without common device.
 
-    Of collectives that agree in kind, shape and groups the names tell which is which, where both
-    sides have the same names.
+    Collectives with equal kind, shape and groups are identified by name, if both sides have the
+    same names.
     """
     rows = list(zip_longest(base, other))
     for number, (ours, theirs) in enumerate(rows, 1):
@@ -85,7 +85,7 @@ def compare_order(
 
 
 def run_apart(base: Sequence[CollectiveStep], other: Sequence[CollectiveStep]) -> bool:
-    """Return whether both have collectives, and no device takes part in those of both."""
+    """Return whether both have collectives, but no device takes part in those of both."""
     return not _share_devices(base, other)
 
 
@@ -94,7 +94,7 @@ def _identity(step: CollectiveStep) -> tuple[str, str]:
 
 
 def _share_devices(base: Sequence[CollectiveStep], other: Sequence[CollectiveStep]) -> bool:
-    """Return whether a device may run collectives of both; stages of a pipeline share none."""
+    """Return whether a device may run collectives of both; pipeline stages share none."""
     ours, theirs = _devices(base), _devices(other)
     return ours is None or theirs is None or not ours or not theirs or bool(ours & theirs)
 

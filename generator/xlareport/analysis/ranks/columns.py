@@ -16,13 +16,13 @@ _ALIKE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class RankColumn:
-    """One program as the processes compiled it; modules of equal contents are one."""
+    """A program as the processes compiled it; modules with equal contents are merged."""
 
     name: str
     members: Sequence[ModuleSummary]
     """The module of most processes first."""
     ranks: tuple[tuple[int, ...], ...]
-    """The processes of each of them."""
+    """The processes of each member."""
     missing: tuple[int, ...] = ()
     """Processes that compiled what the others did, and not this."""
 
@@ -35,7 +35,7 @@ class RankColumn:
 def find_columns(
     summaries: Sequence[ModuleSummary], holders: Mapping[str, Sequence[int]]
 ) -> tuple[RankColumn, ...]:
-    """Put together what processes compiled of one function; what one alone compiled counts too."""
+    """Return the modules of each function over all processes, including those of one process."""
     named: dict[str, _Columns] = defaultdict(lambda: _Columns(summaries))
     held = [holders[module.files.key] for module in summaries]
     for place, module in enumerate(summaries):
@@ -51,11 +51,11 @@ def find_columns(
 
 @dataclass(slots=True)
 class _Columns:
-    """The columns of one name as they grow."""
+    """The columns of one name, while they are collected."""
 
     summaries: Sequence[ModuleSummary]
     members: "list[array[int]]" = field(default_factory=list)
-    """Of each column the places of its modules."""
+    """The indices of the modules of each column."""
     held: list[set[int]] = field(default_factory=list)
     """The processes of each column."""
     columns_of: Counter[int] = field(default_factory=Counter)
@@ -73,7 +73,7 @@ class _Columns:
         self.columns_of.update(numbers)
 
     def _place_of(self, module: ModuleSummary, numbers: Sequence[int]) -> int | None:
-        """Return the column of a module: of those that its processes are not in, the most alike."""
+        """Return the most similar column for a module, among those without its processes."""
         if any(self.columns_of[number] == len(self.members) for number in numbers):
             return None  # as in a dump of one process, which may have thousands of one name
         free = [

@@ -37,7 +37,7 @@ class RankPair:
     reference: ModuleFiles
     module: ModuleFiles
     by_lines: bool = False
-    """Whether they are known to be the same but for names, so that a line tells enough."""
+    """Whether they are known to be equal apart from names, so that a line is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Moment:
 
 
 def compare_rank_pair(pair: RankPair) -> RankDifference:
-    """Return the first difference of the gravest kind; raises OSError where a file is gone."""
+    """Return the first difference of the most severe kind; raises OSError if a file is gone."""
     line = find_first_line(pair.reference, pair.module) if pair.by_lines else None
     if line is not None:
         return line
@@ -77,7 +77,7 @@ def _gravest(differences: Iterable[RankDifference]) -> RankDifference | None:
 def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDifference]:
     """Yield the first difference of each kind, in the order of the snapshots.
 
-    `renamed` takes the names of instructions and what they are in the other module.
+    `renamed` is filled with instruction names and their names in the other module.
     """
     moments = list(_moments(pair))
     if moments and _is_stage(moments[0], moments[-1]):
@@ -126,7 +126,7 @@ def _is_stage(first: _Moment, last: _Moment) -> bool:
 
 
 def _in_place(difference: InstructionDifference, moment: _Moment) -> DifferenceKind:
-    """Return the kind, as the moment of the compilation tells it closer."""
+    """Return the kind of difference, refined by its stage of compilation."""
     if difference.kind not in ("structure", "order"):
         return difference.kind
     if moment.stage.name == _FIRST:

@@ -1,7 +1,7 @@
-"""One program compiled by several processes: the same modules put together, and what differs.
+"""A program compiled by several processes: equal modules merged, with differences.
 
-Ranks that run their collectives in different orders wait for each other forever, so that this is
-the first thing to look at in a hang.
+Ranks that run their collectives in different orders wait for each other forever, so this is the
+first thing to check in a hang.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class RankGroup:
-    """One program as each process compiled it; modules with the same contents are one."""
+    """A program as each process compiled it; modules with equal contents are merged."""
 
     name: str
     modules: tuple[str, ...]
@@ -30,17 +30,17 @@ class RankGroup:
     differences: tuple[Difference, ...]
     """The order of collectives first."""
     collectives: int | None = None
-    """How many collectives each of them runs, in one order; None where they do not agree."""
+    """Number of collectives of each module, if their order is equal; else None."""
     ranks: tuple[str, ...] = ()
-    """Of each module the numbers of the processes that compiled it: `1-16,18`."""
+    """The numbers of the processes that compiled each module: `1-16,18`."""
     missing: str = ""
     """Processes that did not compile it, although they compiled what the others did."""
     verdict: RankVerdict = RankVerdict.SAME
     """The gravest of its modules."""
     first: RankDifference | None = None
-    """The first difference of that verdict; None where there is none, or none was looked for."""
+    """The first difference of that verdict; None if there is none or none was searched."""
     others: tuple[RankDifference, ...] = ()
-    """Those of the other modules that are not the same."""
+    """The differences of the other modules that are not equal."""
 
 
 def group_ranks(
@@ -48,9 +48,9 @@ def group_ranks(
     table: RankTable,
     compared: Mapping[str, RankDifference] | None = None,
 ) -> tuple[RankGroup, ...]:
-    """Put together what several processes compiled of one function.
+    """Return the functions that several processes compiled, with their modules merged.
 
-    `compared` are the differences between modules, by the key of the one that few have.
+    `compared` are the differences between modules, by the key of the rarer module.
     """
     named = {key: _named(difference, table) for key, difference in (compared or {}).items()}
     every = find_columns(summaries, table.holders) if len(table.names) > 1 else ()

@@ -1,7 +1,7 @@
-"""Where two snapshots of one moment differ: computation, instruction, attribute, and in what way.
+"""Differences of two snapshots of one stage: computation, instruction, attribute, kind.
 
-Both are walked from their entry computations in step. Names say nothing: an operand is the same
-where the instructions that it names stand for each other.
+Both are walked from their entry computations in parallel. Names are ignored: operands are equal if
+the instructions that they name correspond.
 """
 
 import re
@@ -18,7 +18,7 @@ from xlareport.hlo.shape import Shape
 _LONGEST = 400
 """Letters of a value that are kept."""
 _MOST = 10_000
-"""Differences of one pair of snapshots that are looked at."""
+"""Limit on differences of one pair of snapshots."""
 _CALLBACK = re.compile(r"callback|_python_", re.IGNORECASE)
 _NUMBERS = re.compile(r"\b\d{1,20}\b")
 _NOTES = frozenset({"metadata", "frontend_attributes", "origin", "original_value"})
@@ -29,13 +29,13 @@ _TUNED = ("gemm", "cublas", "cudnn", "triton", "conv", "fmha")
 
 
 _Place = tuple[Computation | None, Instruction | None, Instruction | None]
-"""A computation of the base, and the instructions of both sides; None where there is none."""
+"""A computation of the base and the instructions of both sides; None if missing."""
 _MODULE: _Place = None, None, None
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionDifference:
-    """One thing that is not the same in both snapshots."""
+    """A difference between two snapshots."""
 
     kind: DifferenceKind
     computation: str
@@ -48,9 +48,9 @@ class InstructionDifference:
 
 
 def list_differences(base: HloModule, other: HloModule) -> Iterator[InstructionDifference]:
-    """Yield what differs, in the order of the computations of `base`; callees come first.
+    """Yield the differences, in the order of the computations of `base`; callees come first.
 
-    Of a computation that has other instructions only the first of these is told.
+    For a computation with other instructions, only the first difference is reported.
     """
     walk = _Walk(base, other)
     walk.run()
@@ -192,7 +192,7 @@ class _Walk:
         ours: Instruction,
         theirs: Instruction,
     ) -> DifferenceKind:
-        """Return what kind of other instructions a computation has."""
+        """Return the kind of difference for a computation with other instructions."""
         if _contents(base) == _contents(other):
             return "order"
         if "fusion" in (ours.opcode, theirs.opcode) or "fused" in base.name:
@@ -241,7 +241,7 @@ def _plain(shape: Shape) -> object:
 
 
 def _contents(computation: Computation) -> Counter[object]:
-    """Count the instructions of a computation, whatever their names and order."""
+    """Return counts of a computation's instructions, without names and order."""
     return Counter(
         (
             instruction.opcode,
@@ -262,7 +262,7 @@ def _kind_of_rest(base: Computation, other: Computation) -> DifferenceKind:
 
 
 def _kind_of_config(ours: Instruction, value: str, other_value: str) -> DifferenceKind:
-    """Return what the configuration of a backend differs in; an id of a callback is harmless."""
+    """Return the kind of difference of a backend config; the id of a callback is harmless."""
     if ours.opcode == "custom-call":
         target = ours.attributes.get("custom_call_target", "")
         only_numbers = _NUMBERS.sub("0", value) == _NUMBERS.sub("0", other_value)

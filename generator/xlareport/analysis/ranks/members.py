@@ -1,4 +1,4 @@
-"""The processes of a dump, their names, and which modules each of them compiled."""
+"""The processes of a dump, their names, and the modules that each of them compiled."""
 
 from array import array
 from collections import defaultdict
@@ -25,13 +25,13 @@ class RankTable:
     """The processes that wrote a dump, numbered from 1, and who compiled what."""
 
     names: tuple[str, ...]
-    """What tells each process apart: its folder below the one that all have in common."""
+    """The name of each process: its folder below the common folder."""
     holders: Mapping[str, tuple[int, ...]]
     """By the key of a module, the numbers of the processes that compiled it; empty if unknown."""
     assigned: Processes
     """The first process that compiled each module."""
     orders: Sequence[Sequence[str]] = ()
-    """Of each process the keys of the modules that it compiled, in order."""
+    """The keys of the modules that each process compiled, in order."""
 
     @property
     def numbers(self) -> Mapping[str, int | None]:
@@ -48,7 +48,7 @@ class RankTable:
 
 
 def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> RankTable:
-    """Return which processes wrote a dump; modules of one content count for all that wrote them."""
+    """Return the processes that wrote a dump; equal modules count for all their processes."""
     copies = {
         place: _copies(summary, grouped)
         for place, summary in enumerate(summaries)
@@ -98,7 +98,7 @@ class _Compiled:
 def _holders(
     ordered: Sequence[Process], compiled: Mapping[Process, _Compiled], modules: int
 ) -> Sequence[tuple[int, ...]]:
-    """Return of each module the numbers of the processes that compiled it."""
+    """Return the numbers of the processes that compiled each module."""
     first = array("q", bytes(8 * modules))
     more: dict[int, list[int]] = {}
     for number, process in enumerate(ordered, 1):

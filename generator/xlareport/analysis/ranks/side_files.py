@@ -1,4 +1,4 @@
-"""Files beside the snapshots of two modules of ranks: which differ, and what that means."""
+"""Differences in other files than snapshots of two ranks' modules, and their meaning."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -25,8 +25,8 @@ def compare_side_files(
 ) -> Iterator[RankDifference]:
     """Yield the first file of each kind that differs; raises OSError.
 
-    `renamed` are instructions of the base that have another name in the other module: files in
-    which nothing but these names differs are the same.
+    `renamed` are instructions of the base with other names in the other module: files that differ
+    only in these names count as equal.
     """
     ours, theirs = _files(base), _files(other)
     kinds: set[DifferenceKind] = set()
@@ -84,7 +84,7 @@ def _words(decision: FusionDecision | None) -> str:
 
 
 def _files(module: ModuleFiles) -> Mapping[str, Artifact]:
-    """Return the files beside the snapshots by their paths without folder and number."""
+    """Return the files apart from snapshots, by path without folder and number."""
     start = len(module.folder) + 1 if module.folder else 0
     return {
         _PREFIX.sub("module", artifact.path[start:], count=1): artifact
@@ -131,7 +131,7 @@ def _of_files(
     theirs: Artifact | None,
     kind: DifferenceKind,
 ) -> RankDifference:
-    """Return the difference of one file; None where one of the two modules does not have it."""
+    """Return the difference of one file; None if one of the modules does not have it."""
     contents = [file.entry.read() if file else b"" for file in (ours, theirs)]
     number, line, other_line = _first_lines(*contents)
     if ours is None or theirs is None:

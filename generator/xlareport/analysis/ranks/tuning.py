@@ -1,4 +1,4 @@
-"""What the autotuner chose on two ranks: the first choice that differs, measured times aside."""
+"""Differences of the autotuner's choices on two ranks, ignoring measured times."""
 
 from collections.abc import Sequence
 
@@ -33,13 +33,13 @@ def compare_tuning(base: Artifact, other: Artifact) -> str:
 
 
 def _read(artifact: Artifact) -> Sequence[TuningResult] | None:
-    """Return the results; None where some of them may not be among these."""
+    """Return the results; None if they may be incomplete."""
     results, problems = read_autotune_results(artifact.entry.read(), artifact.path)
     return None if problems or len(results) >= MOST else results
 
 
 def _choices(results: Sequence[TuningResult]) -> _Choices:
-    """Return what was chosen for each instruction of a device."""
+    """Return the choice for each instruction of a device."""
     return {
         (result.device, result.hlo): (
             result.made_by,

@@ -1,7 +1,7 @@
-"""The first difference between modules that are the same but for names, ids and notes, by lines.
+"""The first different line of modules that are equal apart from names, ids and notes.
 
-Such modules are known to be the same program, so that the line in which they first differ says
-enough: nothing is parsed. Of very many ranks that is what can be told in little time.
+Such modules are known to be the same program, so that the first different line is enough and
+nothing is parsed. This is fast enough for very many ranks.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a difference between ranks means: harmless, of one device, numbers and speed, or a hang."""
+"""The meaning of a difference between ranks: harmless, one device, numerics, speed, or a hang."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Literal
 
 
 class RankVerdict(StrEnum):
-    """What a difference does to a run of all ranks, the least first."""
+    """The effect of a difference on a run of all ranks, the least severe first."""
 
     SAME = "same"
     HARMLESS = "harmless"
@@ -127,11 +127,11 @@ class RankDifference:
     """As this module has it; empty where it has none in that place."""
     reference_instruction: str = ""
     attribute: str = ""
-    """What of the instruction differs: `opcode`, `shape`, `operands`, the name of an attribute."""
+    """The differing part of the instruction: `opcode`, `shape`, `operands`, an attribute's name."""
     value: str = ""
     reference_value: str = ""
     reason: str = ""
-    """What the difference means, as a sentence."""
+    """The meaning of the difference, as a sentence."""
     grade: str = "exact"
     """`matched` where the instructions are held for the same by their names."""
     ranks: tuple[str, ...] = ()

@@ -15,28 +15,30 @@ from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.knowledge.opcodes import opcode_work
 
 MOST = 2_000
-"""Changes of one module."""
+"""Limit on changes of one module."""
 _COLLECTIVES = 8
 REPLICATED = "{replicated}"
-"""What the partitioner takes an instruction for that has no sharding (`PreprocessSharding`)."""
+"""The sharding that the partitioner assumes for an instruction without one."""
 _ANYWHERE = frozenset({"constant", "broadcast", "iota"})
 """Each device makes its own part of these."""
 _WORK = opcode_work()
 _SAME_PLACES = _WORK.elementwise | _WORK.transcendental - {"rng"} | {"copy", "tuple"}
-"""Opcodes whose result has each element where the operand has it: any other opcode may compute on
-other places, so that its operands' shardings differ for a reason."""
+"""Opcodes that keep the index of each element.
+
+Other opcodes may move elements, so that operands have other shardings for a reason.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardingChange:
-    """One op whose operand has another sharding than its result."""
+    """An op whose operand has another sharding than its result."""
 
     computation: str
     instruction: str
     """In the snapshot before the partitioner."""
     opcode: str
     operands: tuple[str, ...]
-    """Those of one sharding."""
+    """The operands with the same sharding."""
     shape: str
     bytes: int | None
     """Of the whole array."""
@@ -44,13 +46,13 @@ class ShardingChange:
     """As the snapshot writes it."""
     to_sharding: str
     received_bytes: int | None
-    """What one device must receive at the least, of one operand; None where it cannot be told."""
+    """Minimum bytes that one device must receive of one operand; None if unknown."""
     received_by_all: int | None
     op_name: str
     source: str
-    """`train.py:12`; empty where the dump does not tell."""
+    """`train.py:12`; empty if unknown."""
     collectives: tuple[str, ...]
-    """Those that the partitioner made for the same op_name and line, with their opcodes."""
+    """The collectives that the partitioner inserted for the same op_name and line, with opcodes."""
     from_words: str = ""
     """The sharding before in words, along the axes of the mesh."""
     to_words: str = ""

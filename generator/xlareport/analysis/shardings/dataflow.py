@@ -9,7 +9,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import reachable
 
 _MOVES = frozenset({"reshape", "bitcast", "transpose", "slice", "pad", "all-gather-done"})
-"""What a gather is put together with; `copy` is a value of the program, as a constraint is."""
+"""Opcodes that rearrange gathered data; `copy` is excluded, as constraints become copies."""
 _COPIES = frozenset({"copy", "copy-start", "copy-done"})
 _FARTHEST = 200
 LocatedInstruction = tuple[Computation, Instruction]

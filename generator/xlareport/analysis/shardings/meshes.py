@@ -32,11 +32,10 @@ class ModuleMesh:
 def find_mesh(
     modules: Sequence[HloModule], partitions: int, texts: Sequence[ShardyText] = ()
 ) -> ModuleMesh | None:
-    """Return the mesh over all partitions; None where no snapshot tells.
+    """Return the mesh over all partitions; None if no snapshot shows it.
 
-    The framework's own if a header, a sharding or one of Shardy's texts has it, of several the one
-    with most axes; else
-    the finest way in which a sharding reshapes the count of the devices.
+    If a header, a sharding or a Shardy text has the framework's mesh, that one, of several the one
+    with most axes; else the finest way in which a sharding reshapes the device count.
     """
     headers = (mesh for module in modules for mesh in read_meshes(module).values())
     for meshes, source in (

@@ -14,14 +14,14 @@ class Partitioning:
     before: HloModule
     """Shapes are those of whole arrays. With every pass dumped, instructions have shardings."""
     after: HloModule
-    """Shapes are those of one device's part."""
+    """Its shapes are those of one device's shards."""
     is_propagated: bool = False
     """Whether sharding propagation is over in `before`: what has no sharding then is replicated,
     as the partitioner takes it (`PreprocessSharding`)."""
 
     @property
     def is_fresh(self) -> bool:
-        """Whether `after` is what the partitioner left, not what later passes made of it."""
+        """Whether `after` is the partitioner's direct result, without later passes."""
         scheduled = self.after.attributes.get("is_scheduled") == "true"
         return not scheduled and all(
             instruction.opcode != "fusion" for instruction in self.after.instructions
@@ -38,9 +38,9 @@ def find_partitioning(modules: Sequence[HloModule]) -> Partitioning | None:
 
 
 def partitioning_into(modules: Sequence[HloModule], stage: int) -> Partitioning | None:
-    """Return the step that led to a snapshot if it partitioned the program; else None.
+    """Return the step before a snapshot if it partitioned the program; else None.
 
-    What only a schedule tells to be partitioned says nothing of propagation.
+    A module known to be partitioned only from its schedule says nothing about propagation.
     """
     before, after = modules[stage - 1], modules[stage]
     if not has_local_shapes(after) or has_local_shapes(before):

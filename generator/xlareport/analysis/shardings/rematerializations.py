@@ -1,8 +1,8 @@
-"""Involuntary full rematerialization: a value gathered whole, only to be cut in another way.
+"""Involuntary full rematerialization: a value is gathered in full only to be sliced differently.
 
-The SPMD partitioner does it where it knows no shorter way between two shardings, and warns in its
-log. In the module that it leaves, all-gathers make the whole of a value, and a dynamic-slice at an
-offset by `partition-id` takes a part of it, with nothing of the program in between.
+The SPMD partitioner does this where it knows no direct way between two shardings, and warns in its
+log. In the module, all-gathers make the full value, and a dynamic-slice at an offset derived from
+`partition-id` takes a part of it, without any op of the program in between.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from xlareport.hlo.shardings.sharding import Sharding
 from xlareport.hlo.shardings.written import local_dimensions, parse_sharding
 
 MOST = 1_000
-"""That are looked for in one module."""
+"""Limit on results in one module."""
 _CHAIN = 16
 """All-gathers in a row: one for each dimension at most."""
 Tiles = tuple[int, ...]
@@ -29,7 +29,7 @@ Dimensions = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Rematerialization:
-    """One value that every device makes whole on the way between two shardings."""
+    """A value that every device gathers in full on the way between two shardings."""
 
     computation: str
     gathers: tuple[str, ...]
@@ -37,7 +37,7 @@ class Rematerialization:
     slice: str
     """The dynamic-slice that takes the part."""
     value: str
-    """What is gathered."""
+    """The gathered value."""
     shape: str
     """Of the whole: `f32[16,16,16]`."""
     dimensions: Dimensions
@@ -47,18 +47,21 @@ class Rematerialization:
     part_bytes: int
     """Of what the slice takes."""
     from_tiles: Tiles
-    """Parts of each dimension before the gather."""
+    """Number of parts of each dimension before the gather."""
     to_tiles: Tiles
-    """Parts of each dimension after the slice."""
+    """Number of parts of each dimension after the slice."""
     from_sharding: str
     """As the snapshot before the partitioner writes it; empty where it is not known."""
     to_sharding: str
     op_name: str
     source: str
-    """`train.py:12`; empty where the dump does not tell."""
+    """`train.py:12`; empty if unknown."""
     grade: str
-    """`exact` where the gather is over all devices, so that the whole must be there; `matched`
-    where the shape before partitioning says that it is the whole, and in a later snapshot."""
+    """`exact` if the gather is over all devices, so that the full value must exist.
+
+    `matched` if the shape before partitioning shows that it is the full value, and in later
+    snapshots.
+    """
     is_fresh: bool
     """Whether it was read right after the partitioner, not from the final module."""
     from_words: str = ""
@@ -69,12 +72,12 @@ class Rematerialization:
 def find_rematerializations(
     partitioning: Partitioning | None,
 ) -> tuple[Rematerialization, ...] | None:
-    """Return what the partitioner gathered and cut again, in the order of the module.
+    """Return the values that the partitioner gathered and sliced again, in module order.
 
-    Read right after the partitioner where the dump has that, else from the final module: later
-    passes move gathers and slices, and remove the copies that tell the program's own ones apart,
-    so that what the program asks to be replicated is left out, and nothing is exact. None without
-    a snapshot before partitioning.
+    They are read right after the partitioner if the dump has that snapshot, else from the final
+    module: later passes move gathers and slices, and remove the copies that mark the program's own
+    ones, so replication that the program requests is left out and nothing is exact. None without a
+    snapshot before partitioning.
     """
     if partitioning is None:
         return None
@@ -100,7 +103,7 @@ class _Search:
     """Whether the partitioner's own result is looked at."""
 
     def rematerialization(self, place: LocatedInstruction) -> Rematerialization | None:
-        """Return what a slice is a part of, if that is gathered whole only to be cut again."""
+        """Return the value that a slice is taken from, if it was gathered only for that."""
         value = _rematerialization(self.flow, place, self.before, copies=not self.is_fresh)
         if value is None or self.is_fresh:
             return value
@@ -176,7 +179,7 @@ def _is_asked_for(before: HloModule, whole: Dimensions) -> bool:
 def _gathers(
     flow: DataFlow, place: LocatedInstruction, *, copies: bool
 ) -> Sequence[LocatedInstruction]:
-    """Return the all-gathers that make what is sliced, the first of them first."""
+    """Return the all-gathers that make the sliced value, the first one first."""
     result: list[LocatedInstruction] = []
     before = flow.operand(place, 0)
     while before is not None and len(result) < _CHAIN:
@@ -211,7 +214,7 @@ def _shapes(
 ) -> Sequence[Dimensions]:
     """Return the dimensions of a value from the slice back to the gather, where ranks agree.
 
-    None are known where a reshape in between makes other dimensions of it.
+    Empty if a reshape in between changes the dimensions.
     """
     shapes: list[tuple[int | None, ...]] = []
     before = flow.operand(place, 0)
@@ -262,10 +265,10 @@ def _text(shape: Shape, whole: Dimensions) -> str:
 
 
 def _around(before: HloModule, op_name: str, whole: Dimensions) -> list[Instruction]:
-    """Return what an op was before the partitioner, with what it reads and what reads it.
+    """Return an op before partitioning, with its operands and users.
 
-    Only what has the whole's shape, or a multiple of it: the partitioner may take a value whole
-    within groups of devices only.
+    Only those with the full shape or a multiple of it: the partitioner may gather a value within
+    groups of devices only.
     """
     if not op_name:
         return []

@@ -1,4 +1,4 @@
-"""The shardings of a module, as its page tells them."""
+"""The shardings of a module, for its page."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ class ShardedEntryValue:
     number: int
     name: str
     label: str
-    """What the framework calls it; of a result, what makes it."""
+    """The framework's name; for a result, the op that computes it."""
     shape: str
     """Of the whole array."""
     bytes: int | None
@@ -46,7 +46,7 @@ class ShardedEntryValue:
 
 @dataclass(frozen=True, slots=True)
 class ShardingReport:
-    """What is known of the shardings of a module of several partitions."""
+    """The shardings of a module with several partitions."""
 
     partitions: int
     mesh: ModuleMesh | None
@@ -64,9 +64,9 @@ class ShardingReport:
     is_read_fresh: bool = False
     """Whether these were looked for right after the partitioner, not in the final module."""
     shardy: tuple[ShardyStep, ...] = ()
-    """What Shardy's own texts say; empty where they were not dumped."""
+    """The content of Shardy's texts; empty if they were not dumped."""
     warnings: tuple[PartitionerWarning, ...] = ()
-    """What the partitioner warned of, in a log beside the dump."""
+    """Warnings of the partitioner in a log in the dump."""
 
 
 def report_shardings(

@@ -1,4 +1,4 @@
-"""What Shardy's own texts say: meshes with their axes, and the sharding of each value."""
+"""The content of Shardy's texts: meshes with their axes, and the sharding of each value."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from xlareport.hlo.shardings.shardy import parse_sdy_mesh, parse_sdy_sharding, p
 from xlareport.readers.shardy import ShardyText, ShardyValue
 
 _MOST = 300
-"""Values of one text."""
+"""Limit on values of one text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardyMesh:
-    """One mesh of a text."""
+    """A mesh of a text."""
 
     name: str
     """Without its `@`."""
@@ -25,12 +25,12 @@ class ShardyMesh:
 
 @dataclass(frozen=True, slots=True)
 class ShardyPlacement:
-    """One value of a text with its sharding."""
+    """A value of a text with its sharding."""
 
     value: str
     """`%4`, `%arg0`, or `result 1` of the function, counted from 0."""
     operation: str
-    """What makes it: `stablehlo.dot`, `sdy.sharding_constraint`; `argument` or `result`."""
+    """The op of the value: `stablehlo.dot`, `sdy.sharding_constraint`; `argument` or `result`."""
     type: str
     """`tensor<8x16xf32>`; empty where the line has none."""
     sharding: str
@@ -50,15 +50,15 @@ class ShardyStep:
     meshes: tuple[ShardyMesh, ...]
     """As the text declares them."""
     placements: tuple[ShardyPlacement, ...]
-    """The first 300 of them."""
+    """The first 300 values."""
     count: int
     """Of all values with shardings."""
     manual_axes: tuple[str, ...]
-    """Of each manual computation (`shard_map`)."""
+    """The manual axes of each manual computation (`shard_map`)."""
 
 
 def list_shardy_steps(texts: Sequence[ShardyText]) -> tuple[ShardyStep, ...]:
-    """Return what the texts say, in order; those without a mesh and a sharding are left out."""
+    """Return the texts in order; those without a mesh and a sharding are left out."""
     return tuple(_step(text) for text in texts if text.meshes or text.values)
 
 

@@ -14,7 +14,7 @@ Axes = tuple[tuple[str, ...], ...]
 
 
 def axes_of(sharding: Sharding, mesh: Mesh | None) -> Axes | None:
-    """Return the axes of each dimension; None where no whole axes of the mesh explain the tiles."""
+    """Return the axes of each dimension; None if no axes of the mesh explain the tiles."""
     if sharding.dimensions:
         return tuple(
             tuple(part.text for part in dimension.axes) for dimension in sharding.dimensions

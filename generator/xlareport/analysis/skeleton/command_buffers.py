@@ -65,7 +65,7 @@ def _buffer_of(item: SkeletonItem, buffers: Mapping[str, int]) -> int | None:
 
 
 def _members(code: CodeNotes) -> tuple[Mapping[str, int], str]:
-    """Return the number of the command buffer of each member, from 1, and how they are known."""
+    """Return the command buffer number of each member, from 1, and the source of that."""
     noted: dict[int | None, str] = {
         note.id: note.instruction for note in code.notes if note.id is not None
     }

@@ -1,7 +1,7 @@
 """Folds a skeleton until it fits a screen: items of one scope as one line, repeated layers once.
 
-Nothing is reordered: a line stands for items that follow one another. Small copies, and kernels of
-which no scope is known, count for the line before them.
+Nothing is reordered: a line represents consecutive items. Small copies, and kernels without a known
+scope, count as part of the previous line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,13 @@ from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 
 _DEEPEST = 8
-"""Scopes that are told apart at most."""
+"""Limit on scope levels that are distinguished."""
 _LONGEST_PATTERN = 60
 """Lines of a layer that repeats."""
 _MANY = 12
 """Copies in a row from which on they have a line of their own."""
 _OPEN = "*"
-"""What represents a number that is left open, as `mask_numbers` writes it."""
+"""Placeholder for a number, as in `mask_numbers`."""
 _KEPT = "\0"
 _LEAF = frozenset({"kernel", "copy", "host"})
 _HOLDING = frozenset({"loop", "conditional", "branch", "call", "command buffer", "async"})
@@ -32,7 +32,7 @@ _COPIES: _Key = ("copies",)
 
 @dataclass(frozen=True, slots=True)
 class SkeletonLine:
-    """One line: an item, items that follow one another, or a stretch that repeats."""
+    """A line: an item, consecutive items, or a repeated sequence."""
 
     depth: int
     items: tuple[SkeletonItem, ...]
@@ -42,7 +42,7 @@ class SkeletonLine:
     layers: tuple[str, ...] = ()
     """The numbers by which repetitions or scopes differ: of `layer_0` and `layer_1`, `0`, `1`."""
     scope: str = ""
-    """What all items have in common, numbers that vary left open."""
+    """The common scope of all items, with placeholders for varying numbers."""
     seconds: float = 0.0
     """The roofline time of all that is at and below the line, in all repetitions."""
 
@@ -163,9 +163,10 @@ def _add(
     scopes: int,
     waiting: Sequence[SkeletonItem],
 ) -> None:
-    """Add items to the last group where they fit, else as groups.
+    """Add items to the last group if they fit, else as new groups.
 
-    `waiting` stand before them: they go with the first where that is a kernel, else alone.
+    `waiting` are items before them: they join the first if that is a kernel, else a group of their
+    own.
     """
     if waiting and members[0].kind not in _LEAF:
         groups.append(_Group(_COPIES, "", list(waiting)))
@@ -237,7 +238,7 @@ def _best_repeat(keys: Sequence[_Key], place: int) -> tuple[int, int]:
 
 
 def _layers(stretch: _Stretch) -> tuple[str, ...]:
-    """Return the first number in the scopes of each repetition, where they are all different."""
+    """Return the first number in the scopes of each repetition, if they are all different."""
     for place in stretch.pattern:
         numbers = [find_numbers(group.items[0].scope)[:1] for group in place]
         if all(numbers) and len(set(numbers)) == len(numbers):

@@ -18,12 +18,12 @@ ItemKind = Literal[
     "command buffer",
 ]
 Lane = Literal["compute", "collectives", "copies"]
-"""What carries an item out: the device's cores, its links to others, or what moves data."""
+"""The resource that runs an item: the device's cores, its links, or data movement."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkeletonItem:
-    """One thing that a module runs, with what runs inside of it."""
+    """An item that a module runs, with the items inside it."""
 
     kind: ItemKind
     lane: Lane
@@ -37,12 +37,12 @@ class SkeletonItem:
     shape: str = ""
     """Of the result, without layouts."""
     seconds: float | None = None
-    """Roofline time of one execution, with all iterations of a loop; None where it is not known."""
+    """Roofline seconds of one execution, including all iterations of a loop; None if unknown."""
     children: tuple["SkeletonItem", ...] = ()
     trip_count: int | None = None
     """Of a loop; None where it is not known, and of what is no loop."""
     done: str = ""
-    """What ends it, of an asynchronous one; of a `done` the instruction that began it."""
+    """The `done` of an asynchronous item; for a `done`, its start."""
     beside: int = 0
     """Kernels that are scheduled between the start and the end of an asynchronous one."""
     beside_seconds: float = 0.0
@@ -50,7 +50,7 @@ class SkeletonItem:
     thread: str = ""
     """The execution thread of an asynchronous one that has its own, such as `sparsecore`."""
     note: str = ""
-    """What else there is to know: why a time is not known, how command buffers are known."""
+    """Further information: why a time is unknown, how command buffers are known."""
 
     @property
     def is_async(self) -> bool:
@@ -79,7 +79,7 @@ class Skeleton:
     roofline_seconds: float | None = None
     """The roofline time of all instructions, as the cost report has it; None where not known."""
     unknown: int = 0
-    """Items whose time is not known."""
+    """Number of items with unknown time."""
     problems: tuple[str, ...] = ()
 
     @property
@@ -89,7 +89,7 @@ class Skeleton:
 
     @property
     def links(self) -> str:
-        """What the lane of collectives is called."""
+        """The name of the lane of collectives."""
         return {"gpu": "NCCL", "tpu": "ICI"}.get(self.backend, "collectives")
 
 

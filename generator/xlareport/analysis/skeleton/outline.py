@@ -31,7 +31,7 @@ _FREE = frozenset(
         *("partition-id", "replica-id", "opt-barrier", "add-dependency", "domain"),
     }
 )
-"""What runs nothing by itself."""
+"""Opcodes that run nothing by themselves."""
 _HOST = frozenset({"infeed", "outfeed", "send", "recv"})
 _MOVES = frozenset({"copy", "slice", "dynamic-slice", "dynamic-update-slice"})
 _TO_HOST = "S(5)"
@@ -43,7 +43,7 @@ _LONGEST_SHAPE = 60
 
 @dataclass(frozen=True, slots=True)
 class _Estimates:
-    """What times are estimated from."""
+    """The data from which times are estimated."""
 
     module: HloModule
     cost: ModuleCost
@@ -51,10 +51,10 @@ class _Estimates:
     collectives: Mapping[InstructionKey, float | None]
     """The modeled time of what begins a collective; None where it is not known."""
     synchronous: frozenset[InstructionKey]
-    """What begins a collective that runs to its end before anything else does."""
+    """Starts of collectives that end before any other instruction runs."""
 
     def seconds(self, computation: Computation, instruction: Instruction) -> float | None:
-        """Return the roofline time of one execution, of a collective the modeled one, if known."""
+        """Return the roofline time of one execution; for a collective, the modeled time."""
         key = computation.name, instruction.name
         if key in self.collectives:
             return self.collectives[key]
@@ -191,7 +191,7 @@ class _Outline:
     def _children(
         self, computation: Computation, instruction: Instruction
     ) -> tuple[tuple[SkeletonItem, ...], int | None]:
-        """Return what an instruction runs, and how often where it is a loop."""
+        """Return the items that an instruction runs, and the trip count of a loop."""
         called = dict(reversed(instruction.called))
         match instruction.opcode:
             case "while":
@@ -305,7 +305,7 @@ def _with_ends(items: Sequence[SkeletonItem], computation: Computation) -> Itera
 
 
 def _starts(items: Sequence[SkeletonItem], computation: Computation) -> Mapping[int, int]:
-    """Return, by the place of each end, the place of what began it."""
+    """Return the position of the start for each position of an end."""
     places = {item.name: place for place, item in enumerate(items)}
     starts: dict[int, int] = {}
     began: dict[str, str] = {}

@@ -23,7 +23,7 @@ _KINDS: dict[ItemKind, tuple[str, str]] = {
 
 
 def skeleton_head(skeleton: Skeleton) -> Iterator[str]:
-    """Yield what a reader has to know before the lines: the module, the order, the times."""
+    """Yield the introduction of the text: module, order, times."""
     yield f"{skeleton.module}, {skeleton.snapshot}"
     if skeleton.is_scheduled:
         yield "Order: XLA's schedule (is_scheduled=true)."
@@ -55,15 +55,15 @@ def _roofline(skeleton: Skeleton) -> str:
 
 
 def _buffer_notes(skeleton: Skeleton) -> set[str]:
-    """Return how the members of command buffers are known: the same for all, so said once."""
+    """Return the notes on how command buffer members are known, without repetitions."""
     every = (item for _, item in every_item(skeleton.items))
     return {item.note for item in every if item.kind == "command buffer" and item.note}
 
 
 def time_words(line: SkeletonLine) -> str:
-    """Return the estimate of a line; `?` where the time of what it represents is not known.
+    """Return the estimated time of a line; `?` if unknown.
 
-    What runs beside others counts only where it stands alone.
+    Items that overlap with others count only if they are alone.
     """
     timed = [item for item in line.items if item.kind != "done"]
     if line.items and not timed:
@@ -76,7 +76,7 @@ def time_words(line: SkeletonLine) -> str:
 
 
 def line_parts(line: SkeletonLine) -> tuple[str, str, str]:
-    """Return what a line says, without its time: before the name of an instruction, it, after."""
+    """Return the text of a line without its time: text, instruction name, text."""
     if not line.items:
         layers = f" ({_layers(line.layers)})" if line.layers else ""
         return f"repeated {line.times} times{layers}:", "", ""
@@ -121,7 +121,7 @@ def _one_item(item: SkeletonItem) -> tuple[str, str, str]:
 
 
 def _until(item: SkeletonItem) -> str:
-    """Return what an asynchronous item overlaps with."""
+    """Return the kernels that an asynchronous item overlaps with."""
     if not item.is_async:
         return ""
     kernels = units.plural(item.beside, "kernel")
@@ -158,7 +158,7 @@ def _several(line: SkeletonLine) -> tuple[str, str, str]:
 
 
 def _longest(items: Sequence[SkeletonItem]) -> str:
-    """Return the instruction that takes the longest, of what nothing else runs beside."""
+    """Return the longest instruction, among those that do not overlap with others."""
     alone = [item for item in items if not item.is_async] or items
     longest = max(alone, key=lambda item: item.seconds or 0.0)
     return longest.name if longest.seconds else ""

@@ -1,9 +1,9 @@
-"""A skeleton as a trace for Perfetto and chrome://tracing, to be opened next to a measured one.
+"""A skeleton as a trace for Perfetto and chrome://tracing, to compare with a measured one.
 
 Format: Trace Event Format, JSON Object Format (the document of that name by the Chromium project):
 complete events (`ph: X`) with `ts` and `dur` in microseconds, and metadata events for the names of
-lanes. Times are estimates. What waits for a collective is drawn where the estimates say that it has
-not ended yet; collectives share one lane, one after the other, and so do copies.
+lanes. Times are estimates. An item that waits for a collective is placed after its estimated end;
+collectives share one lane, one after the other, and so do copies.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class _Timeline:
     _now: float = 0.0
     """Seconds since the beginning, on the lane of compute."""
     _free: dict[int, float] = field(default_factory=dict)
-    """When each other lane has ended what it was given."""
+    """The time at which each other lane becomes free."""
     _ends: dict[tuple[str, str], float] = field(default_factory=dict)
     """When what was begun asynchronously ends, by its computation and name."""
     _is_full: bool = False
@@ -186,7 +186,7 @@ def to_microseconds(nanoseconds: int) -> float:
 
 
 def _arguments(item: SkeletonItem) -> dict[str, Any]:
-    """Return what Perfetto shows beside an event."""
+    """Return the arguments of an event, which Perfetto shows."""
     known = item.seconds is not None
     values = {
         "opcode": item.opcode,

@@ -15,12 +15,12 @@ _MOST_LINES = 120
 
 @dataclass(frozen=True, slots=True)
 class SkeletonRow:
-    """One line of the outline."""
+    """A line of the outline."""
 
     depth: int
     time: str
     kind: str
-    """Of its items where all are of one; else empty."""
+    """The kind of its items if all have the same; else empty."""
     before: str
     name: str
     """An instruction; empty where the line names none."""

@@ -1,7 +1,7 @@
-"""Where in the user's program an instruction was made: file, line and function.
+"""The line of the user's program that an instruction comes from: file, line and function.
 
-Two generations say it: `source_file` and `source_line` beside each instruction, and since 2025 a
-`stack_frame_id` into tables of frames. Of a stack, the innermost frame that is the user's counts.
+There are two generations: `source_file` and `source_line` at each instruction, and since 2025 a
+`stack_frame_id` into tables of frames. The innermost frame of user code counts.
 """
 
 import re
@@ -12,13 +12,13 @@ from xlareport.hlo.model import HloModule, Instruction
 
 _FRAMEWORK = re.compile(r"site-packages|dist-packages|/lib/python3|<frozen|<string>")
 PLACEHOLDERS = frozenset({"-", "<unknown>", "dummy_file_name", ""})
-"""What is written where no file is known; the third by TensorFlow for clusters, with line 10."""
+"""Placeholders for an unknown file; the third is TensorFlow's for clusters, with line 10."""
 _Key = tuple[str, int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """One line of a source file."""
+    """A line of a source file."""
 
     file: str
     """The path as the dump writes it."""
@@ -40,9 +40,9 @@ class SourcePlace:
 
 
 def place_of(instruction: Instruction, module: HloModule) -> SourcePlace | None:
-    """Return the innermost place that is the user's, else the innermost; None where none is known.
+    """Return the innermost place in user code, else the innermost; None if unknown.
 
-    A place written beside the instruction comes before the stack.
+    A place at the instruction itself takes precedence over the stack.
     """
     metadata = instruction.metadata
     if metadata.source_file not in PLACEHOLDERS:
@@ -51,9 +51,9 @@ def place_of(instruction: Instruction, module: HloModule) -> SourcePlace | None:
 
 
 def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
-    """Return `place_of` for one module, where equal metadata is looked at once.
+    """Return `place_of` for one module, with a cache for equal metadata.
 
-    A fusion whose place is not said stands where the root of what it fused does.
+    A fusion without a place has that of its root.
     """
     known: dict[_Key, SourcePlace | None] = {}
 
@@ -72,7 +72,7 @@ def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
 
 
 def op_name_of(instruction: Instruction, module: HloModule) -> str:
-    """Return the framework's op; of a fusion of which none is said, that of its root."""
+    """Return the framework op; for a fusion without one, that of its root."""
     root = None if instruction.metadata.op_name else fused_root(instruction, module)
     return root.metadata.op_name if root is not None else instruction.metadata.op_name
 

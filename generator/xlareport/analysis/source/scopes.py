@@ -12,9 +12,9 @@ _LONGEST = 2000
 CONTROL_FLOW = frozenset(
     {"while", "body", "cond", "closed_call", "core_call", "eval_jaxpr", "checkpoint"}
 )
-"""What JAX calls the levels of loops, branches and calls."""
+"""JAX's names for the scope levels of loops, branches and calls."""
 RECOMPUTED = "rematted_computation"
-"""What JAX calls the level of what jax.checkpoint runs again."""
+"""JAX's name for the scope of ops that jax.checkpoint recomputes."""
 LEFT_OUT = CONTROL_FLOW | {RECOMPUTED}
 """Levels that pages do not write."""
 
@@ -63,7 +63,7 @@ def split_merged(op_name: str) -> tuple[str, ...]:
 
 
 def _split_at_colons(text: str) -> list[str]:
-    """Split at colons that stand outside of parentheses."""
+    """Return the parts between colons that are outside of parentheses."""
     parts, depth, start = [], 0, 0
     for place, mark in enumerate(text):
         depth += (mark == "(") - (mark == ")")
@@ -74,7 +74,7 @@ def _split_at_colons(text: str) -> list[str]:
 
 
 def mask_numbers(text: str) -> str:
-    """Return a scope with its numbers left open: `layer_3/mlp` and `layer_4/mlp` are alike."""
+    """Return a scope with `*` for numbers, so that `layer_3/mlp` and `layer_4/mlp` are equal."""
     return _NUMBER.sub("*", text)
 
 
@@ -84,7 +84,7 @@ def find_numbers(text: str) -> tuple[str, ...]:
 
 
 def split_path(op_name: str) -> list[str]:
-    """Split at slashes that stand outside of parentheses: `jvp(a/b)/mul` has two words."""
+    """Return the parts between slashes outside of parentheses: two for `jvp(a/b)/mul`."""
     parts, depth, start = [], 0, 0
     for place, mark in enumerate(op_name):
         if mark == "(":

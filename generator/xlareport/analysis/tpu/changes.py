@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xlareport.analysis.tpu.program_record import TpuProgram
 
 CYCLES = "tpu_cycles"
-"""Dynamic cycles of all programs in one run of the module; where each of them is known."""
+"""Dynamic cycles of all programs in one run of the module; only if all are known."""
 STATIC_CYCLES = "tpu_static_cycles"
 SPILLS = "spills"
 """Stores of spilled vector registers in the code of all programs."""

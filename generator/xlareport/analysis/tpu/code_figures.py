@@ -1,4 +1,4 @@
-"""What a listing of bundles holds, counted by operation."""
+"""Counts of the operations in a listing of bundles."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -57,7 +57,7 @@ def count_code(bundles: Iterable[tuple[int, Sequence[LloOperation]]]) -> CodeFig
 
 
 def count_lines(bundles: Iterable[Bundle]) -> tuple[tuple[str, int], ...]:
-    """Return the lines of a kernel by the cycles that start something of them, the most first."""
+    """Return source lines of a kernel with the number of bundles that execute part of them."""
     counts = Counter(
         f"{file.rpartition('/')[2]}:{line}" for bundle in bundles for file, line in bundle.sources
     )

@@ -1,7 +1,7 @@
-"""The scalar part of a program that decides its branches, ready for the interpreter.
+"""The scalar operations of a program that decide its branches, ready for the interpreter.
 
-Bundles drive the vector units; what runs next depends on few scalar operations. Kept are the
-branches, and whatever writes a register or a spill slot that those read.
+Bundles drive the vector units; control flow depends on few scalar operations. These are the
+branches, and all operations that write a register or a spill slot that those read.
 """
 
 import re
@@ -19,7 +19,7 @@ _SLOT = re.compile(r"\[(?:smem:)?\[?(#allocation\d{1,9}_spill)\]")
 _NUMBER = re.compile(r"-?\d{1,19}")
 _BRANCHES = ("sbr",)
 _ALIASES = ("sphi", "inlined_call_operand", "int_to_ptr", "compiler-scheduling-barrier", "reloc")
-"""What names a value and computes none: it stays in its register."""
+"""Opcodes that only name a value: it stays in its register."""
 
 SELECT = "select"
 """Returns its second operand where the first is true, else the third."""
@@ -31,7 +31,7 @@ Argument = str | Value
 
 @dataclass(slots=True)
 class Action:
-    """One operation that the interpreter runs."""
+    """An operation that the interpreter runs."""
 
     opcode: str
     target: str
@@ -58,7 +58,7 @@ class Action:
 def control_actions(
     addressed: Iterable[tuple[int, Sequence[LloOperation]]],
 ) -> Mapping[int, tuple[Action, ...]]:
-    """Return what decides the branches, by the address of the bundle."""
+    """Return the operations that decide the branches, by the address of the bundle."""
     candidates = {
         address: [action for operation in operations for action in _actions(operation)]
         for address, operations in addressed

@@ -8,7 +8,7 @@ from xlareport.analysis.tpu.interpreter import Execution, Unknown, run_program
 from xlareport.readers.llo.regions import LoopBounds
 
 _BRANCHES = 2
-"""Those of the form: the guard and the back branch."""
+"""Number of branches of the form: the guard and the back branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def dynamic_cycles(
     bounds: Sequence[LoopBounds],
     iterations: int | None,
 ) -> DynamicCycles:
-    """Return the cycles of one run; `iterations` is the product of the loop's bounds in HLO."""
+    """Return the cycles of one run; `iterations` is the product of the loop bounds in HLO."""
     if not any(action.is_branch for members in actions.values() for action in members):
         return DynamicCycles(bundles, _STRAIGHT, (1,) * bundles)
     if delay_slots is None:

@@ -25,7 +25,7 @@ TpuRule = Callable[[TpuProgram, TpuModule], str | None]
 
 
 def find_tpu_findings(tpu: TpuModule) -> tuple[Finding, ...]:
-    """Return what the rules say of the programs of a module, what weighs most first."""
+    """Return the findings about the programs of a module, the largest effect first."""
     total = sum(_time(program) for program in tpu.programs if program.instruction)
     heavy = [
         program

@@ -1,7 +1,7 @@
 """Runs the scalar operations that decide a program's branches, and counts runs of each bundle.
 
-It stops at a branch on a value that the program alone does not decide: then nothing is known.
-Stalls on memory and DMA are not in the count: no file states them.
+The interpreter stops at a branch on a value that the program alone does not determine: then the
+result is unknown. Stalls on memory and DMA are not counted, because no file states them.
 """
 
 from bisect import bisect_left
@@ -13,7 +13,7 @@ from xlareport.analysis.tpu.control import SELECT, SELECT_NOT, Action, Argument
 from xlareport.analysis.tpu.scalar_operations import Value, compute
 
 _MOST_STEPS = 300_000
-"""Scalar operations that are run of one program: half a second."""
+"""Limit on scalar operations run for one program: half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Execution:
 
     @property
     def cycles(self) -> int:
-        """One cycle for each bundle that runs, without stalls."""
+        """Number of executed bundles, one cycle each, without stalls."""
         return sum(self.counts)
 
 
@@ -57,7 +57,7 @@ class _Interpreter:
         self._delay_slots = delay_slots
         self._registers: dict[str, Value] = {}
         self._changes = [0] * (bundles + 1)
-        """How many more runs there are of each bundle than of the one before it."""
+        """Difference between the runs of each bundle and those of the previous one."""
         self._steps = 0
 
     def run(self) -> Execution | Unknown:

@@ -1,4 +1,4 @@
-"""Multiply-adds that the matrix units execute, beside those that HLO asks for: padding waste."""
+"""Multiply-adds executed by the matrix units, compared with those in the HLO: padding waste."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from xlareport.readers.llo.utilization import Utilization
 _MULTIPLIED = frozenset({"bf16", "f32"})
 """Types whose products take the cycles of bf16: narrower ones pack more into a cycle."""
 _SPLIT = 0.99
-"""Share of the work below which one core cannot be doing all of it; convolutions skip a little."""
+"""Share of the work below which several cores must share it; convolutions skip a little."""
 
 
 def measure_matrix_work(

@@ -81,7 +81,7 @@ def read_tpu_programs(
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """What the programs of one module are joined with."""
+    """The data that the programs of one module are joined with."""
 
     notes: Mapping[str, CompilerNotes]
     """On each instruction outside of fusions, by name."""
@@ -117,13 +117,13 @@ class _Joined:
         return sum(known) if len(known) == len(costs) else None
 
     def cost_of(self, name: str) -> InstructionCost | None:
-        """Return what one run of an instruction costs."""
+        """Return the cost of one execution of an instruction."""
         notes = self.notes.get(name)
         key = (notes.computation, name) if notes else None
         return self.cost.instructions.get(key) if self.cost and key else None
 
     def context(self, name: str, stages: tuple[str, ...]) -> ProgramContext:
-        """Return what is known of a program from elsewhere."""
+        """Return the facts about a program from other sources than its own files."""
         is_own = name not in WHOLE_PROGRAMS and name in self.notes
         vmem = {use.instruction: use for use in self.shared.vmem.uses} if self.shared.vmem else {}
         slots = {profile.instruction: profile.used for profile in self.shared.profiles}

@@ -1,4 +1,4 @@
-"""What the compiler notes on an HLO instruction of a TPU in its `backend_config`."""
+"""The compiler's notes on an HLO instruction of a TPU, in its `backend_config`."""
 
 import re
 from dataclasses import dataclass

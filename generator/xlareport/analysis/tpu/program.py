@@ -1,4 +1,4 @@
-"""One TPU program: what its files say, as figures, and what its page shows of the schedule."""
+"""One TPU program: figures from its files, and the schedule for its page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ _TOP = "Not known: its loops call other programs."
 
 @dataclass(frozen=True, slots=True)
 class ProgramContext:
-    """What is known of a program from elsewhere; None is not known."""
+    """Facts about a program from other sources; None if unknown."""
 
     instruction: str | None
     notes: CompilerNotes | None

@@ -1,4 +1,4 @@
-"""What is known of one TPU program: the record that `report.json` and the pages show."""
+"""The record of one TPU program, for report.json and pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ class UnitUse:
     used: int
     """Slots, or cycles that a unit is busy, in one straight pass."""
     capacity: int
-    """Of one cycle."""
+    """Operations per cycle."""
     share: float | None
     """Of all cycles of a straight pass, 0 to 1; None where the table is not whole."""
     used_final: int | None
@@ -52,21 +52,21 @@ class DmaCounts:
 
 @dataclass(frozen=True, slots=True)
 class MatrixWork:
-    """Multiply-adds that the matrix units execute beside those that HLO asks for."""
+    """Multiply-adds executed by the matrix units, and those in the HLO."""
 
     executed: int | None
     """On one core in one run; None where the loops are not known."""
     wanted: int | None
     """Half of the FLOPs of the instruction's dots and convolutions, times precision passes."""
     cores: int | None
-    """Cores that share the work; None where that cannot be told."""
+    """Number of cores that share the work; None if unknown."""
     waste: float | None
     """Executed on all cores / wanted; 1 is no padding."""
 
 
 @dataclass(frozen=True, slots=True)
 class TpuProgram:
-    """One program. None is not known."""
+    """One TPU program. Unknown figures are None."""
 
     program: str
     instruction: str | None
@@ -75,7 +75,7 @@ class TpuProgram:
     code_bundles: int | None
     nonempty_bundles: int | None
     static_cycles: int | None
-    """Of one straight pass through the schedule, every bundle once."""
+    """Cycles of one pass through the schedule, every bundle once."""
     dynamic_cycles: int | None
     """Of a run with its loops and branches, without stalls."""
     dynamic_reason: str
@@ -109,16 +109,18 @@ class TpuProgram:
     compiler_cycles: int | None = None
     """The compiler's estimate before code generation; it includes memory time."""
     seconds: float | None = None
-    """Dynamic cycles at the clock that is assumed, of one run."""
+    """Dynamic cycles of one run at the assumed clock."""
     hbm_seconds: float | None = None
     """HBM bytes of one run of the instruction at the device's bandwidth."""
     stages: tuple[str, ...] = ()
     """Stages of the compiler of which the dump has a listing, in order."""
     source_lines: tuple[tuple[str, int], ...] = ()
-    """Lines of a Pallas kernel as `FILE:LINE` and cycles of one pass that start something of them,
-    the most first; empty where it was compiled without annotations."""
+    """Source lines of a Pallas kernel as `FILE:LINE`, each with its cycles of one pass.
+
+    The most cycles first; empty if it was compiled without annotations.
+    """
     sharing: tuple[str, ...] = ()
-    """Other HLO instructions that are alike and run the same program."""
+    """Other, equal HLO instructions that run the same program."""
     is_partial: bool = False
     """Whether files are missing or cut off: then no shares are stated."""
 
@@ -136,13 +138,13 @@ class TpuProgram:
 
     @property
     def run_seconds(self) -> float | None:
-        """The larger of cycles / clock and HBM bytes / bandwidth, of one run; None if unknown."""
+        """The larger of cycles / clock and HBM bytes / bandwidth, for one run; None if unknown."""
         known = [seconds for seconds in (self.seconds, self.hbm_seconds) if seconds is not None]
         return max(known) if known else None
 
     @property
     def total_seconds(self) -> float | None:
-        """The time of all runs of one execution; of one run if their number is not known."""
+        """The time of all runs in one execution; of one run if their number is unknown."""
         return None if self.run_seconds is None else self.run_seconds * (self.runs or 1)
 
 
@@ -159,12 +161,12 @@ class EmittedCode:
 
 @dataclass(frozen=True, slots=True)
 class TpuSummary:
-    """What holds of all programs of a module."""
+    """The figures of all programs of a module together."""
 
     called_cycles: int | None
     """Static cycles of all programs that the top-level program calls, once for each call."""
     attributed_cycles: int | None
-    """Those of them that belong to a known HLO instruction."""
+    """Cycles that belong to a known HLO instruction."""
     core: str
     """The chip whose clock and matrix units are assumed; empty where it is not known."""
     clock: float | None
@@ -172,7 +174,7 @@ class TpuSummary:
     vmem_capacity: int | None
     emitted: tuple[EmittedCode, ...]
     grade: str = "exact"
-    """That the programs are of this module; `matched` where only an order says so."""
+    """Grade of the programs' assignment to this module; `matched` if only by order."""
     grade_reason: str = ""
     """Why the grade is not exact; empty where it is."""
 

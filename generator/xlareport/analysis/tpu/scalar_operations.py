@@ -1,7 +1,7 @@
-"""What the scalar operations of a TPU core compute: 32-bit registers, predicates.
+"""The semantics of the scalar operations of a TPU core: 32-bit registers, predicates.
 
-Meanings were read off listings of libtpu and checked: cycles that follow from them equal the closed
-form of counted loops. An operation that is not here has an unknown result.
+Derived from listings of libtpu and verified: the cycles that follow from them equal the closed form
+of counted loops. An operation that is not in the table has an unknown result.
 """
 
 import operator

@@ -1,4 +1,4 @@
-"""What a page shows of a schedule: its units over the cycles, and its busiest bundles."""
+"""The schedule on a page: the use of its units over the cycles, and its busiest bundles."""
 
 import heapq
 import operator
@@ -41,14 +41,14 @@ class ScheduleView:
     columns: Mapping[str, bytes]
     """By unit, a byte for each cycle."""
     cycles: int
-    """All of them, also where fewer are shown."""
+    """The number of all cycles, even if fewer are shown."""
     counts: tuple[tuple[int, int], ...]
     """(how often it runs, for how many cycles in a row), in order; empty where not known."""
     ranges: tuple[HotRange, ...]
 
 
 def view_schedule(program: LloProgram, counts: Sequence[int] | None) -> ScheduleView | None:
-    """Return what is shown of a program; None where there is no table."""
+    """Return the schedule view of a program; None without a utilization table."""
     if program.used is None or not program.used.rows:
         return None
     columns = {unit: column[:MOST_CYCLES] for unit, column in program.used.columns.items()}

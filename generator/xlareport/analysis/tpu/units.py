@@ -1,4 +1,4 @@
-"""How busy the units of a core are, and which of them limits a program."""
+"""The utilization of a core's units, and the unit that limits a program."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ PARTS = frozenset({"VLOAD:FILL", "VSTORE:SPILL"})
 def unit_uses(
     used: Utilization | None, final: Utilization | None, counts: Sequence[int] | None
 ) -> Mapping[str, UnitUse]:
-    """Return each unit's use by name; `counts` says how often each row runs, None for unknown."""
+    """Return the use of each unit by name; `counts` are the runs of each row, None if unknown."""
     if used is None:
         return {}
     return {unit: _use(used, final, unit, counts) for unit in used.units}

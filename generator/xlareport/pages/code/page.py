@@ -23,7 +23,7 @@ from xlareport.storage.payloads import Payload, make_payload
 
 @dataclass(frozen=True, slots=True)
 class CodePage(PartPage):
-    """Everything on the page beside its data."""
+    """The content of the page, except the tables' data."""
 
     lead: str
     has_history: bool
@@ -36,7 +36,7 @@ _LISTED = 200
 
 
 def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     source = navigation.module_page(module.slug, "code")
     unlinked = [(link.path, link.reason) for link in summary.links if link.computation is None]
     return CodePage(
@@ -52,7 +52,7 @@ def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
 
 
 def code_words(summary: CodeSummary) -> str:
-    """Return in a few sentences how much code there is and how much of it is linked."""
+    """Return a few sentences on the amount of code, and how much of it is linked."""
     result = []
     if summary.files:
         of = "" if summary.linked == summary.files else f"{units.count(summary.linked)} of "
@@ -67,7 +67,7 @@ def code_words(summary: CodeSummary) -> str:
 
 
 MOST_SHOWN = 300_000
-"""Characters of one text; the file in the dump holds the rest."""
+"""Limit on characters of one text; the file in the dump has the rest."""
 _CHUNK = 400_000
 """Characters after which a chunk is full: what one click on a text loads."""
 _MOST = 24_000_000
@@ -131,7 +131,7 @@ MOST_THUNKS = 20_000
 _MOST_INSIDE = 50_000
 _MOST_WAITS = 50
 _MOST_STEPS = 60
-"""Decisions of one instruction that are listed."""
+"""Limit on listed decisions of one instruction."""
 _HLO = 60_000
 """Characters of an instruction with the computations that it calls."""
 _LONGEST_LINE = 4_000
@@ -153,12 +153,12 @@ LABELS: Mapping[str, str] = {
     "mlir-passes": "MLIR after each emitter pass",
     "triton-passes": "IR after each Triton pass",
 }
-"""What the files are, by the stage in their names, in the order in which they were made."""
+"""Labels of files, by the stage in their names, in order of creation."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """Where the texts of a page stand: those of files of the module in the report already."""
+    """Where the texts of a page are stored; texts of module files are in the report already."""
 
     contents: Mapping[str, bytes]
     """By their paths, the files that were read."""

@@ -14,7 +14,7 @@ from xlareport.records.shardings import MeshRecord
 from xlareport.runtime import units
 
 _MOST_DRAWN = 256
-"""Devices of a mesh that is drawn; a larger one is told in words."""
+"""Limit on devices of a drawn mesh; a larger one is described in words."""
 _MOST_PAIRS = 16
 _MOST_KINDS = 40
 _MOST_AXES = 6
@@ -22,7 +22,7 @@ _MOST_AXES = 6
 
 @dataclass(frozen=True, slots=True)
 class GroupsFigure:
-    """One way in which devices are grouped, with the collectives that use it."""
+    """One grouping of devices, with the collectives that use it."""
 
     title: str
     drawing: Markup
@@ -50,7 +50,7 @@ def draw_groups(
 def label_groups(
     rows: Sequence[CollectiveRow], mesh: MeshRecord | None = None
 ) -> dict[tuple[str, str], str]:
-    """Return the number of the grouping of each collective by its place, as in `G1 (data)`."""
+    """Return the label of each collective's grouping by its place, as in `G1 (data)`."""
     numbers: dict[tuple[tuple[int, ...], ...] | str, int] = {}
     labels = {}
     for row in rows:
@@ -61,9 +61,9 @@ def label_groups(
 
 
 def find_group_axes(groups: Sequence[Sequence[int]], mesh: MeshRecord | None) -> tuple[str, ...]:
-    """Return the axes of a mesh along which groups of partition ids lie; empty where none fit.
+    """Return the mesh axes along which groups of partition ids lie; empty if none fit.
 
-    Only axes that the framework named are told.
+    Only axes that the framework named count.
     """
     if mesh is None or not mesh.named or not groups or not 0 < len(mesh.axes) <= _MOST_AXES:
         return ()

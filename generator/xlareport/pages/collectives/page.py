@@ -18,7 +18,7 @@ class CollectivesPage(PartPage):
 
     lead: str
     model: str
-    """What the times rest on."""
+    """The basis of the times."""
     model_source: str
     figures: tuple[Figure, ...]
     groups: tuple[GroupsFigure, ...]
@@ -26,7 +26,7 @@ class CollectivesPage(PartPage):
 
 
 def collectives_page(record: ModuleRecord, report: CollectivesReport) -> CollectivesPage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     mesh = record.shardings.mesh if record.shardings else None
     return CollectivesPage(
         name=words.short_name(record.name),

@@ -1,4 +1,4 @@
-"""What of two compared modules is laid side by side, with the texts that this reads."""
+"""Selects the snapshots of two compared modules that are shown side by side, with their texts."""
 
 from dataclasses import replace
 from typing import TypeAlias
@@ -15,10 +15,9 @@ Reports: TypeAlias = tuple[SketchedReport | None, SketchedReport | None]
 def diff_task(
     comparison: Comparison, passes: tuple[tuple[str, int], ...], reports: Reports
 ) -> DiffTask | None:
-    """Return what is to be shown of two modules; None where they do not differ, or one is missing.
+    """Return the task to show two modules; None if they are equal, or one is missing.
 
-    `passes` are those of `DiffTask`. Texts that a report holds are restored as far as they are
-    shown.
+    `passes` are those of `DiffTask`. Texts in a report are restored only as far as they are shown.
     """
     parted = comparison.divergence.where is not Where.NOWHERE
     if comparison.base is None or comparison.head is None or not (parted or not comparison.same):

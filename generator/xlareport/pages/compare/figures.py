@@ -45,7 +45,7 @@ class FigureRow:
     head: str
     change: str
     look: str
-    """`xr-worse` where it grew, `xr-better` where it shrank; empty where that says nothing."""
+    """`xr-worse` if it grew, `xr-better` if it shrank; empty if neither applies."""
 
 
 def figure_rows(
@@ -84,7 +84,7 @@ def _look(quantity: Quantity) -> str:
 
 
 def _precision(kind: str, base: int, head: int) -> FigureRow:
-    """Return the FLOPs of products of one precision: neither better nor worse."""
+    """Return the row of FLOPs of one precision: neither better nor worse."""
     change = _change(Quantity(kind, base, head, (head - base) / base if base else None))
     return FigureRow(
         f"FLOPs of {kind} matmuls", written("flops", base), written("flops", head), change, ""
@@ -92,7 +92,7 @@ def _precision(kind: str, base: int, head: int) -> FigureRow:
 
 
 def figure_name(name: str) -> str:
-    """Return what pages call a figure."""
+    """Return the name of a figure on pages."""
     return _NAMES.get(name, name)
 
 

@@ -106,7 +106,7 @@ class CauseRow:
 
     sentence: Markup
     effect: str
-    """What it costs; empty where that cannot be told apart."""
+    """Its effect on cost; empty if it cannot be separated."""
     why: Markup
     grade: str
     links: tuple[tuple[str, str], ...]
@@ -126,7 +126,7 @@ class ComparePage:
     regression: str
     """Whether it is one, in a sentence; empty where no main program was judged."""
     changed: str
-    """What changed: the program, its options, the compiler; empty where nothing did."""
+    """What changed: the program, its options, the compiler; empty if nothing did."""
     base: str
     head: str
     causes: tuple[CauseRow, ...]
@@ -171,7 +171,7 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
 
 
 def changed_words(causes: Sequence[Cause]) -> str:
-    """Return what changed between the dumps, by the kinds of the causes; empty without any."""
+    """Return a sentence on what changed between the dumps, by the kinds of causes; may be empty."""
     kinds = {cause.kind for cause in causes}
     outside = [words for kind, words in _OUTSIDE.items() if kind in kinds]
     if changes_program(causes):
@@ -191,7 +191,7 @@ def changes_program(causes: Sequence[Cause]) -> bool:
 
 
 def program_words(causes: Sequence[Cause]) -> str:
-    """Return that the program differs, with its layers or sizes; empty where it does not."""
+    """Return that the program differs, with its layers or sizes; empty if it does not."""
     known = (
         cause.sentence for kind in ("layers", "size") for cause in causes if cause.kind == kind
     )
@@ -209,9 +209,9 @@ _OUTSIDE = {
 
 
 def _figures(view: ComparisonRecord, main: ComparedRecord) -> tuple[FigureRow, ...]:
-    """Return the figures; nothing is better or worse where they say nothing of each other.
+    """Return the figures; none is better or worse if they cannot be compared.
 
-    So it is where the program does more, and needs as much more time for it.
+    This is also the case if the program does more work and needs proportionally more time.
     """
     rows = figure_rows(main.figures, main.precisions)
     verdict = view.verdict
@@ -302,7 +302,7 @@ def _shown_at(cause: Cause, member: ComparedRecord) -> str:
 
 
 def effect_words(effect: Effect) -> str:
-    """Return what a cause costs in a run of the main program, the largest figure first."""
+    """Return the effect of a cause on a run of the main program, the largest figure first."""
     figures = list(_effects(effect))
     of = f", in kernels of opcode {effect.opcode}" if effect.opcode and figures else ""
     return ", ".join(figures) + of

@@ -30,11 +30,11 @@ _NOTE = "Before is the base, after is the head."
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """One of both modules."""
+    """One side of the comparison."""
 
     files: ModuleFiles
     stages: tuple[SnapshotFiles, ...]
-    """Of each snapshot."""
+    """The files of each snapshot."""
     final: int | None
     """The number of the optimised one."""
 
@@ -89,7 +89,7 @@ def _known(numbers: Iterable[int | None]) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class ModuleDiff:
-    """The places of both that lie side by side, and the payloads that show them."""
+    """The snapshots that are shown side by side, and their payloads."""
 
     rows: tuple[ContrastRecord, ...] = ()
     payloads: Held = NOTHING
@@ -125,7 +125,7 @@ def _diff(task: DiffTask) -> ModuleDiff:
 
 
 def failed_diff(task: DiffTask, reason: str) -> ModuleDiff:
-    """Return what represents a pair that could not be laid side by side."""
+    """Return the result for a pair that could not be compared."""
     return ModuleDiff(problem=f"{task.head.files.key} could not be compared: {reason}.")
 
 

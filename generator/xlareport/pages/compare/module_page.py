@@ -1,4 +1,4 @@
-"""The page of one module of a comparison: figures, options, side by side, measured times."""
+"""The page of one module of a comparison: figures, options, differences, measured times."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _CERTAIN = {True: "yes", False: "no", None: "not known"}
 
 @dataclass(frozen=True, slots=True)
 class TimesPart:
-    """What the page of a module says of both profiles."""
+    """The part of a module's page on both profiles."""
 
     lead: str
     doubt: str
@@ -29,7 +29,7 @@ class TimesPart:
 
 
 def times_part(compared: ComparedRecord) -> TimesPart | None:
-    """Return what the page says; None where profilers did not see both."""
+    """Return the part on profiles; None unless both sides have one."""
     if compared.times is None:
         return None
     doubt = "Several modules have this name; the one that ran is not known." * (
@@ -57,7 +57,7 @@ def _nothing(times: ComparedTimes) -> str:
 
 
 def slowest_words(compared: ComparedRecord) -> Iterator[str]:
-    """Yield what slower outside noise, or is new, in a line each; the worst first."""
+    """Yield a line for each significantly slower or new instruction; the worst first."""
     slower = (
         [instruction for instruction in compared.times.instructions if _is_slower(instruction)]
         if compared.times
@@ -137,7 +137,7 @@ _NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class ComparedPage(PartPage):
-    """Everything on the page of one module."""
+    """The content of the page of one module."""
 
     lead: Markup
     paired: str
@@ -156,7 +156,7 @@ class ComparedPage(PartPage):
 
 
 def compared_page(compared: ComparedRecord) -> ComparedPage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     return ComparedPage(
         name=words.short_name(compared.name),
         slug=compared.slug,

@@ -1,4 +1,4 @@
-"""The table of operations of both sides: what costs more, appeared, or is fused differently."""
+"""The table of operations of both sides: more expensive, new, or fused differently."""
 
 from collections.abc import Iterator, Sequence
 
@@ -40,7 +40,7 @@ def _row(change: OperationChange) -> list[Cell]:
 
 
 def what_changed(change: OperationChange) -> Iterator[str]:
-    """Yield what changed of an operation, in a few words each."""
+    """Yield the changes of an operation, in a few words each."""
     base, head = change.base, change.head
     if base is None or head is None:
         recomputed = change.key.phase is Phase.RECOMPUTED

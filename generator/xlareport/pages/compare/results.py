@@ -90,7 +90,7 @@ def judgement_lines(page: ComparePage) -> Iterator[str]:
 
 
 def _sentence(sentence: str) -> str:
-    """Escape a sentence in which names stand between backticks."""
+    """Return a sentence escaped, with names in backticks as code."""
     pieces = sentence.split("`")
     if len(pieces) % 2 == 0:
         return _escaped(sentence)

@@ -22,7 +22,7 @@ _MOST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """One dump."""
+    """A dump of the sweep."""
 
     number: int
     path: str
@@ -31,7 +31,7 @@ class SweepRow:
     verdict: str
     """Against the first dump; empty for itself."""
     cause: Markup
-    """The first cause of it."""
+    """The first cause of its difference."""
     odd: bool
 
 
@@ -46,7 +46,7 @@ class SweepPage:
     """The main program, where it has one name in all dumps."""
     has_causes: bool
     folder: str
-    """What the paths begin with, which the rows leave out; empty for nothing."""
+    """The common beginning of the paths, which the rows leave out; may be empty."""
     plot: Markup
     """How the figures grow; empty where none changes."""
     legend: tuple[str, ...]

@@ -17,7 +17,7 @@ class Series:
 
     name: str
     values: tuple[int, ...]
-    """None of them is 0 in the first dump."""
+    """The values; none is 0 in the first dump."""
     words: tuple[str, ...]
     """The values with their units."""
 

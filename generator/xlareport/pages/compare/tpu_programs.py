@@ -9,7 +9,7 @@ _NOTHING = ProgramSide(None, None, None, None, "", None)
 
 
 def tpu_programs_table(changes: Sequence[TpuProgramChange]) -> Table:
-    """Return the table; base and head of each figure stand side by side."""
+    """Return the table, with base and head of each figure side by side."""
     units = [*dict.fromkeys(unit for change in changes for unit in _units(change))]
     columns = (
         Column("Instruction", "code", of="instruction"),

@@ -10,13 +10,13 @@ from xlareport.runtime import english, units
 _TIME = {Direction.MORE: "slower", Direction.LESS: "faster", Direction.SAME: "as fast"}
 _MEMORY = {Direction.MORE: "more memory", Direction.LESS: "less memory"}
 _UNCHANGED = 0.01
-"""A share; less time per FLOP, or more, is within what an estimate can tell."""
+"""Share; smaller changes of time per FLOP are within the precision of an estimate."""
 _LOOKS = {Direction.MORE: "xr-worse", Direction.LESS: "xr-better"}
 
 
 @dataclass(frozen=True, slots=True)
 class JudgementRow:
-    """One judgement as the page shows it."""
+    """A judgement in words."""
 
     headline: str
     """`14.3% slower`."""
@@ -43,10 +43,9 @@ def verdict_sentence(verdict: Verdict) -> str:
 
 
 def regression_sentence(verdict: Verdict, changed: str) -> str:
-    """Return in a sentence whether the head is a regression, as far as the figures can tell.
+    """Return a sentence on whether the head is a regression, as far as the figures show it.
 
-    `changed` says that the program itself differs, empty where it does not: the work then need not
-    be the same.
+    `changed` says that the program itself differs, or is empty: the work may then differ.
     """
     time, memory, work = verdict.time, verdict.memory, verdict.work
     answer, clauses = _answer(time, memory), [_time_clause(time), _memory_clause(memory)]
@@ -101,7 +100,7 @@ def _more_time(time: Judgement) -> str:
 
 
 def _time_clause(time: Judgement) -> str:
-    """Return the time with what it rests on, and whether the estimate can tell it."""
+    """Return the clause on time with its basis, and whether the estimate can resolve it."""
     row = time_row(time)
     if time.direction is Direction.UNKNOWN:
         return "the time cannot be compared"

@@ -19,10 +19,10 @@ _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 
 
 def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
-    """Draw the most that a device can do at each intensity, and where the heavy instructions are.
+    """Return the roofline chart of a device, with the heavy instructions as dots.
 
-    Each stands at the rate that its roofline time allows, so what can be read off is which of them
-    memory holds back, and how far from the ridge. Empty where nothing computes.
+    Each dot is at the rate that its roofline time allows, which shows which instructions are
+    memory-bound, and how far they are from the ridge. Empty if nothing computes.
     """
     placed = [(row.heavy.cost.intensity or None, row) for row in rows[:_DOTS]]
     known = [
@@ -53,7 +53,7 @@ def roof(rows: Sequence[HeavyRow], device: Device) -> tuple[str, float]:
 
 
 def roofline_words(rows: Sequence[HeavyRow], device: Device) -> str:
-    """Return what the roofline shows, in a sentence."""
+    """Return the roofline's summary in a sentence."""
     held = sum(row.heavy.share for row in rows if row.least.bound == "memory")
     kind, peak = roof(rows, device)
     return (
@@ -80,7 +80,7 @@ class _Scale:
         return f'<path class="xr-line" d="M{path}"/>'
 
     def dot(self, value: float, row: HeavyRow) -> str:
-        """Return the mark of one instruction, larger where it takes more of the time."""
+        """Return the dot of one instruction; its size grows with its share of the time."""
         words = (
             f"%{row.heavy.instruction}: {value:.3g} FLOP/byte, {units.share(row.heavy.share)} "
             f"of roofline time, bound by {row.least.bound}"
@@ -101,7 +101,7 @@ class _Scale:
         return named + title + "".join((*self._powers(), *self._rates())) + across
 
     def _rates(self) -> Iterator[str]:
-        """Yield the labels of the axis of rates, four or five of them."""
+        """Yield the labels of the rate axis, four or five of them."""
         first, last = ceil(self._bottom), floor(self._top)
         for power in range(max(0, first), min(last, 20) + 1, max(1, (last - first) // 4)):
             y = self._y(10.0**power)

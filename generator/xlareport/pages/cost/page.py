@@ -1,4 +1,4 @@
-"""The page on what a module costs: time by estimate, what stands out, loops, parts."""
+"""The page on the cost of a module: estimated time, findings, loops, parts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from xlareport.runtime import units
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One figure in both counts, and over all devices."""
+    """A figure in both counts, and over all devices."""
 
     label: str
     counted: str
@@ -73,7 +73,7 @@ def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> M
 
 
 def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> CostPage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     source = navigation.module_page(record.slug, "cost")
     return CostPage(
         name=words.short_name(record.name),

@@ -1,4 +1,4 @@
-"""What each scope of the framework costs as areas, in two levels; the same figures in words."""
+"""The cost of each framework scope as areas, in two levels; the same figures in words."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class _Tile:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A scope with the scopes or operations right inside of it."""
+    """A scope with its direct scopes or operations."""
 
     name: str
     tiles: tuple[_Tile, ...]
@@ -76,7 +76,7 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
 
 
 def _common(paths: Sequence[Sequence[str]]) -> int:
-    """Return how many first levels all paths share; the last of each counts as its own."""
+    """Return the number of leading levels that all paths share, without the last of each."""
     depth = 0
     while paths and all(len(path) > depth + 1 and path[depth] == paths[0][depth] for path in paths):
         depth += 1

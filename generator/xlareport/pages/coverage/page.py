@@ -1,4 +1,4 @@
-"""The coverage page: every file, what was read of it, what could not be, what would tell more."""
+"""The coverage page: every file, its use, reading problems, and flags for more information."""
 
 from array import array
 from collections import Counter, defaultdict
@@ -41,12 +41,12 @@ class FileKindRow:
     used: str
     holds: Markup
     more: tuple[Markup, ...]
-    """What to look for, how to open it and what makes it, in whole sentences."""
+    """What to look for, how to open the file, and what writes it, in whole sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What is missing, and the flag that would give it; without one where none would."""
+    """Missing information, and the flag that provides it; empty if none does."""
 
     words: Markup
     flag: str = ""
@@ -82,7 +82,7 @@ def coverage_page(
     uses: Sequence[str],
     passes: str,
 ) -> CoveragePage:
-    """Make the page; `uses` says what was done with each file, `passes` how passes were dumped."""
+    """Return the page; `uses` is the use of each file, `passes` says how passes were dumped."""
     by_kind = _by_kind(artifacts, uses)
     unknown = by_kind["unknown"].files if "unknown" in by_kind else 0
     known = "every name is known"
@@ -132,7 +132,7 @@ _MODES = {
 
 
 def passes_words(summaries: Sequence[ModuleSummary]) -> str:
-    """Return how the passes were dumped, as far as the dump tells."""
+    """Return a sentence on how passes were dumped, as far as it is known."""
     snapshots = (stage.stage for summary in summaries for stage in summary.stages)
     if any(snapshot.name == "pass" for snapshot in snapshots) and ".*" in _stated(summaries):
         return f"{_MODES[DumpMode.CHANGED]} (From the flags in the dump.)"
@@ -143,7 +143,7 @@ def passes_words(summaries: Sequence[ModuleSummary]) -> str:
 
 
 def _mode(summaries: Sequence[ModuleSummary]) -> ModeFinding:
-    """Return what most modules tell; where each alone has too few files, what all do together."""
+    """Return the dump mode of most modules; if each has too few files, that of all together."""
     first: dict[DumpMode, ModeFinding] = {}
     counts: Counter[DumpMode] = Counter()
     of_passes: list[SnapshotFiles] = []
@@ -219,7 +219,7 @@ def _problem(problem: Problem) -> list[str | int | None]:
 
 @dataclass(slots=True)
 class _OfKind:
-    """The files of one kind together."""
+    """The total of all files of one kind."""
 
     files: int = 0
     bytes: int = 0
@@ -300,11 +300,11 @@ def _flag_rows(report: ReportRecord, present: set[str]) -> Iterable[FlagRow]:
 
 _XLA_FLAGS = "XLA_FLAGS"
 _OWN_FLAGS = {"cpu": "xla_cpu_", "gpu": "xla_gpu_", "tpu": "xla_tpu_"}
-"""How the flags of one backend begin."""
+"""Prefixes of the flags of one backend."""
 
 
 def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
-    """Yield what keeps the snapshots from telling all."""
+    """Yield the advice on snapshots that are missing or unreadable."""
     has_snapshots = any(module.stages for module in report.outlines)
     snapshots = (stage for module in report.outlines for stage in module.stages)
     if has_snapshots and not any(stage.pipeline for stage in snapshots):
@@ -319,7 +319,7 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
 
 
 def _about_source_lines(main: ModuleRecord | None) -> Iterable[Advice]:
-    """Yield what gives the source lines that PyTorch/XLA leaves out unless it is asked for them."""
+    """Yield the variables for source lines, which PyTorch/XLA omits by default."""
     cost = main.expense if main is not None and main.frontend == "pytorch_xla" else None
     if cost is not None and not cost.lines:
         words = (
@@ -359,7 +359,7 @@ def _lacks(module: ModuleRecord, name: str) -> bool:
 
 
 def _repeated_ids(modules: Iterable[ModuleRecord]) -> int:
-    """Count the ids that modules of one folder and one moment share under different names."""
+    """Return the number of ids that modules of one folder and time share under different names."""
     numbers = array("q")
     for module in modules:
         if module.id is not None and module.stages:

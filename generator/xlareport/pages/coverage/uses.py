@@ -1,4 +1,4 @@
-"""What was done with each file of a dump: read, and for what, or listed."""
+"""The use of each file of a dump: its purpose if it was read, or listed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -23,10 +23,10 @@ def file_uses(
     more: Sequence[str],
     others: Mapping[str, str],
 ) -> Sequence[str]:
-    """Return for each file what was done with it.
+    """Return the use of each file.
 
-    `reads` are the paths that were read of each module, `more` those that belong to none, `others`
-    what was done with such files, by their paths.
+    `reads` are the paths that were read for each module, `more` those for no module, `others` the
+    uses of such files, by path.
     """
     loose = _loose_uses(named, chain(reads, [more])) | dict(others)
     return list(_uses(named, reads, loose))
@@ -47,7 +47,7 @@ def _uses(
 
 
 def _of_module(module: ModuleFiles, read: Iterable[str]) -> dict[str, str]:
-    """Return what was done with the files of a module; its copies have other paths."""
+    """Return the use of a module's files by path, without those of its copies."""
     opened = set(read)
     uses = {}
     for artifact in module.artifacts:
@@ -58,7 +58,7 @@ def _of_module(module: ModuleFiles, read: Iterable[str]) -> dict[str, str]:
 
 
 def _loose_uses(named: NamedDump, reads: Iterable[Iterable[str]]) -> dict[str, str]:
-    """Return what was done with files of no module: logs whose frames were read, and code."""
+    """Return the use of files without a module: logs whose frames were read, and code."""
     nameless = {
         artifact.path for artifact in named.grouped.others if artifact.name.kind in NAMELESS_CODE
     }

@@ -37,12 +37,12 @@ class FindingView:
 
     finding: Finding
     gain: str
-    """What a remedy saves at most; empty where that is not known."""
+    """The maximum gain of a remedy; empty if unknown."""
     gain_words: str
     """The same in a sentence, for a tooltip."""
     places: tuple[PlaceView, ...]
     rule: str
-    """The address of what the rule says, and when it is wrong."""
+    """The address of the rule's section in the guide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def module_findings(
 
 
 def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | None:
-    """Return what stands out in the main program and in the dump; None without a main program."""
+    """Return the findings of the main program and of the dump; None without a main program."""
     place = report.main_place
     if place is None:
         return None
@@ -88,7 +88,7 @@ def _is_again(finding: Finding) -> bool:
 
 
 def _compiled_again(report: ReportRecord, most: int) -> list[FindingView]:
-    """Return one finding for each of the first functions that were compiled several times."""
+    """Return a finding for each of the first functions that were compiled several times."""
     findings: dict[tuple[tuple[str, str], ...], Finding] = {}
     every = (finding for module in report.outlines for finding in module.findings)
     for finding in filter(_is_again, every):
@@ -145,7 +145,7 @@ _MEMORY_GAIN = "Upper bound of the device memory saved, and its share of the mod
 
 
 def _gain(finding: Finding, cost: CostRecord | None) -> str:
-    """Return what a remedy saves at most; only a share of the time where the device is a guess."""
+    """Return the maximum gain of a remedy; only as a share of time if the device is a guess."""
     known = []
     if finding.seconds and cost is not None and cost.seconds:
         share = units.share(min(1.0, finding.seconds / cost.seconds))

@@ -21,7 +21,7 @@ from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
 
 @dataclass(frozen=True, slots=True)
 class GlossaryEntry:
-    """One word with its meaning."""
+    """A term with its meaning."""
 
     name: str
     anchor: str
@@ -42,7 +42,7 @@ class GlossaryPage:
     words: tuple[GlossaryEntry, ...]
     passes: tuple[GlossaryEntry, ...]
     opcodes: tuple[GlossaryEntry, ...]
-    """Those of this dump first, then the others."""
+    """The opcodes of this dump first, then the others."""
     types: tuple[GlossaryEntry, ...]
     kinds: tuple[GlossaryEntry, ...]
     stages: tuple[GlossaryEntry, ...]
@@ -108,7 +108,7 @@ def _flag_entry(flag: Flag) -> GlossaryEntry:
 
 
 def _about_flag(flag: Flag) -> str:
-    """Return where a flag is set, what it is without, and since when there is one."""
+    """Return where a flag is set, its default, and its first release."""
     facts = (("Set in", flag.set_in), ("Default", flag.default), ("Since", flag.since))
     result = [f"{word} {fact}." for word, fact in facts if fact]
     return " ".join([*result, *([f"Removed in {flag.until}."] if flag.until else [])])
@@ -127,7 +127,7 @@ WORDS = "words"
 
 
 def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
-    """Return what names mean, by kind; of passes only those that the dump names."""
+    """Return the meanings of names, by kind; only passes that the dump names."""
     return {
         "words": {
             "opcode": _plain(opcodes.all_entries()),

@@ -1,4 +1,4 @@
-"""Histories as columns: what is alike is together, strings folded, numbers as distances."""
+"""Histories as columns: similar values together, strings folded, numbers as differences."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise

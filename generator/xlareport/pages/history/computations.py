@@ -1,4 +1,4 @@
-"""Timelines of a module's computations for the page script: versions and the snapshots they last.
+"""Timelines of a module's computations for the page script: versions and their snapshots.
 
 `KEY` lists the timelines that are shown; `KEY-N` are files of versions: first those that are shown,
 one each, then the others, several in each. `KEY-all` names every computation that any snapshot
@@ -34,10 +34,10 @@ from xlareport.storage.payloads import Payload, make_payload
 
 _MOST_TIMELINES = 24
 _MOST_FORMS = 120_000
-"""Over all timelines of a module; those with fewer changes are left out, and the page says so."""
+"""Limit on versions over all timelines of a module; timelines with fewer changes are left out."""
 _FEWEST_INSTRUCTIONS = 3
 _MOST_IN_ALL = 200_000
-"""Forms of a module; computations beyond that are left out, and the page says so."""
+"""Limit on versions of a module; further computations are left out, as the page says."""
 _PIECE = 8_000
 """Forms from which on a file of timelines that are not shown is full."""
 _AT_THE_END, _AT_THE_START, _NOWHERE = -1, -2, -3
@@ -93,7 +93,7 @@ def _places(
     shown: Sequence[ComputationTimeline],
     snapshots: int,
 ) -> list[int]:
-    """Return the file of each timeline, or where else it can be found."""
+    """Return the file number of each timeline, or a negative number for another place."""
     own = {computation_timeline.number: place for place, computation_timeline in enumerate(shown)}
     room = _MOST_IN_ALL - sum(len(computation_timeline.versions) for computation_timeline in shown)
     file, filled = len(shown), 0
@@ -111,7 +111,7 @@ def _places(
 
 
 def _elsewhere(timeline: ComputationTimeline, snapshots: int) -> int | None:
-    """Return which graph tells of a computation that never changed; None where none does."""
+    """Return which graph has a computation that never changed; None if none does."""
     if len(timeline.frames) > 1 or len(timeline.names) > 1:
         return None
     if timeline.end == snapshots:

@@ -1,4 +1,4 @@
-"""What a panel shows of an instruction beside its history: why it is there, memory, fusion."""
+"""The details of an instruction besides its history: cause, memory, fusion decisions."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ from xlareport.storage.payloads import Payload, make_payload
 
 _LONGEST = 400
 _MOST_PAIRS = 4
-"""Reasons of one instruction, and instructions of one reason, that are listed."""
+"""Limit on reasons of one instruction, and on instructions of one reason."""
 _MOST_BUFFERS = 4
-"""Of one instruction that are listed."""
+"""Limit on listed buffers of one instruction."""
 
 EventFact = tuple[str, ...]
 """Title, sentence, address of the part with more, grade, and a longer text to fold, where any."""
@@ -52,7 +52,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
 
 
 def fusion_words(backend: str | None, *, has_decisions: bool) -> str:
-    """Return what the dump says of an instruction without a rejected fusion in its log."""
+    """Return a sentence on an instruction without a rejected fusion in the log."""
     if has_decisions:
         return "The log of `priority-fusion` has no rejected fusion of this instruction."
     reason = words.without_decisions(backend)
@@ -60,7 +60,7 @@ def fusion_words(backend: str | None, *, has_decisions: bool) -> str:
 
 
 def _reasons(report: CollectivesReport | None) -> Iterator[tuple[str, EventFact]]:
-    """Yield why each collective is there and what it takes, at every part of it."""
+    """Yield the reason and the cost of each collective, for each of its instructions."""
     for row in report.rows if report else ():
         collective = row.collective
         names = dict.fromkeys([collective.instruction, *collective.parts, collective.body[1]])

@@ -33,17 +33,17 @@ from xlareport.pages.history.columns import chunk_columns, index_columns
 from xlareport.storage.payloads import Payload, make_payload
 
 _MOST = 20_000
-"""Subjects of one module; those after them are left to the command line."""
+"""Limit on subjects of one module; the others are left to the command line."""
 _MOST_BETWEEN = 2_000
 """Further subjects, of what stood neither in the first snapshot nor in the last."""
 _CHUNK = 1_000
 _FOLLOWED = 6
-"""Instructions of one op whose events are listed; what does their work now is listed for all."""
+"""Limit on instructions of one op with events; their final instructions are all listed."""
 _LISTED = 40
 _LONGEST = 160
 
 _MOST_CONTRACTIONS = 2
-"""Of one fusion whose earlier events are listed."""
+"""Limit on contractions of one fusion whose earlier events are listed."""
 _ENDS = frozenset({Event.FIRST, Event.LAST})
 """Events that say no more than the lists of origins and heirs do."""
 _GOES_ON = frozenset(
@@ -112,7 +112,7 @@ def _chunks(
 def _between(
     snapshots: SnapshotSequence, mentioned: Iterable[tuple[int, Iterable[str]]], names: "_Names"
 ) -> Iterator[Subject]:
-    """Yield what stories name and no subject had: what came and went on the way."""
+    """Yield instructions that stories mention and no subject had: temporary ones."""
     seen: set[Place] = set()
     homes_in = lru_cache(maxsize=2)(_homes)  # what is after a step is before the next
     for stage, words in mentioned:
@@ -129,7 +129,7 @@ def _between(
 
 
 def _homes(module: HloModule) -> Mapping[str, str]:
-    """Return, by name, the first computation with an instruction of that name."""
+    """Return the first computation with an instruction of each name."""
     homes: dict[str, str] = {}
     for computation in reversed(module.computations):
         homes.update(dict.fromkeys(computation.by_name, computation.name))
@@ -243,15 +243,15 @@ class _Standings:
 
 
 class _Events:
-    """Events, each once; what befell an instruction is told of its op as well."""
+    """Distinct events; an event of an instruction also belongs to its op."""
 
     def __init__(self) -> None:
         self.rows: list[list[Any]] = []
         self._numbers: dict[int, int] = {}
-        """By the identity of an event: equal ones of one sequence are identical."""
+        """Numbers by the identity of an event: equal events of one sequence are identical."""
 
     def numbers(self, events: Iterable[HistoryEvent]) -> list[int]:
-        """Return the numbers of events; -n says that the next n ones are new."""
+        """Return the numbers of events; -n means that the next n are new."""
         numbers: list[int] = []
         for event in events:
             number = self._numbers.get(id(event))

@@ -47,7 +47,7 @@ def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
 
 
 def _about(pair: UnfusedPair) -> str:
-    """Return of which consumers a reason is: the log has it of the producer with all of them."""
+    """Return the consumers that a reason refers to: the log may refer to all of a producer."""
     if pair.consumers < 2:
         return ""
     if pair.reason.startswith(_ESTIMATED):

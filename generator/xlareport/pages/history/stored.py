@@ -9,7 +9,7 @@ from xlareport.knowledge.grades import Grade
 from xlareport.storage.folding import Folded, unfold_strings
 
 _MOST = 1 << 28
-"""Characters of the strings of one column."""
+"""Limit on characters of the strings of one column."""
 _GRADES = {grade[0]: grade for grade in Grade}
 
 
@@ -56,14 +56,14 @@ class StoredIndex:
     stages: tuple[tuple[str, str], ...]
     """Keys and labels of the snapshots."""
     chunk: int
-    """Subjects of one chunk."""
+    """Number of subjects in a chunk."""
     titles: Mapping[int, str]
     forward: int
     """The number of the first subject that is in the first snapshot."""
     between: int
     """The number of the first subject that is in neither the first nor the last."""
     names: Mapping[str, Sequence[int]]
-    """The subjects that had a name, or took something of it in."""
+    """The subjects that had each name, or absorbed an instruction with it."""
 
     def stage_of(self, number: int) -> int | None:
         """Return the index of the snapshot in which a subject has its title."""

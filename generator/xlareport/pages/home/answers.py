@@ -1,4 +1,4 @@
-"""What the home page answers at once: a few sentences for each question that a stranger has."""
+"""The first sentences of the home page: an answer to each common question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,21 +36,21 @@ _MOST_NAMES = 4
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One question with its answer, and where the whole of it is."""
+    """A question with its answer, and a link to the details."""
 
     label: str
     words: Markup
     link: str
-    """What the link says; empty where there is nothing to lead to."""
+    """The text of the link; empty if there is none."""
     address: str
 
 
 @dataclass(frozen=True, slots=True)
 class HomeSummary:
-    """What the home page says before anything else."""
+    """The first part of the home page."""
 
     lead: str
-    """What was dumped, in a sentence."""
+    """The content of the dump, in a sentence."""
     answers: tuple[Answer, ...] = ()
     """On the main program, as far as the dump has them."""
     time: TimeView | None = None
@@ -58,7 +58,7 @@ class HomeSummary:
 
 
 def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
-    """Return what was dumped, and what is known of the main program."""
+    """Return the summary of the dump and of the main program."""
     place = report.main_place
     if place is None:
         return HomeSummary(words.lead(report))
@@ -80,7 +80,7 @@ def _lead(report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis) ->
 
 
 def _target(module: ModuleRecord) -> str:
-    """Return what a module was compiled for, as closely as the dump tells it."""
+    """Return the target of a module, as specifically as the dump states it."""
     backend = words.BACKENDS.get(module.backend or "", module.backend or "an unknown backend")
     if module.backend_reason:
         return f"{backend}, judged by its passes"
@@ -210,7 +210,7 @@ def _work(cost: CostReport, rows: Sequence[HeavyRow]) -> str:
 
 
 def _uncounted(cost: CostReport) -> str:
-    """Return how many instructions could not be counted, and how many of them are custom calls."""
+    """Return a sentence on uncounted instructions, and how many of them are custom calls."""
     number = cost.totals.unknown_ops
     if not number:
         return ""
@@ -240,7 +240,7 @@ def _memory(module: ModuleRecord, cost: CostReport | None) -> str:
 
 
 def _held(memory: MemoryRecord | None) -> str:
-    """Return what one run holds, in words of XLA; `memory_analysis()` is a function of JAX."""
+    """Return the memory of one run in XLA's terms; `memory_analysis()` is a function of JAX."""
     held = memory.held if memory is not None else None
     if held is None:
         return ""
@@ -254,7 +254,7 @@ def _held(memory: MemoryRecord | None) -> str:
 
 
 _LEAST_SPACE = 0.01
-"""Of the peak of the device memory: a space with less in use is not told."""
+"""Share of the peak of the device memory below which a space is not mentioned."""
 
 
 def _largest(memory: MemoryRecord) -> str:
@@ -278,7 +278,7 @@ def _in_use(space: MemorySpaceRecord) -> str:
 
 
 def _modules(report: ReportRecord) -> Answer:
-    """Return what else was compiled, and what was compiled more than once."""
+    """Return the answer on other modules and on modules compiled more than once."""
     if len(report.outlines) == 1:
         return Answer("Other modules", prose("None."), "", "")
     ranks = [rank_words(report)] if len(report.ranks) > 1 else []
@@ -316,7 +316,7 @@ def _programs(report: ReportRecord) -> Iterator[str]:
 
 
 def _histories(module: ModuleRecord, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the address of each instruction's history, where the module has any."""
+    """Return the address of each instruction's history, if the module has histories."""
     if not module.changed_steps:
         return {}
     page = navigation.address(navigation.module_page(module.slug))

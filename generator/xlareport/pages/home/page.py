@@ -28,7 +28,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """The program of one run, where several runs wrote into the dump."""
+    """The main program of one run, if several runs wrote the dump."""
 
     processes: str
     name: str
@@ -38,7 +38,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class MainCard:
-    """The main-program guess as the page says it."""
+    """The guess of the main program in words."""
 
     name: str
     full_name: str
@@ -52,10 +52,10 @@ class MainCard:
     because: str
     """The strongest reasons in a sentence."""
     reasons: tuple[str, ...]
-    """All of them, with their points."""
+    """All reasons, with their points."""
     runners_up: tuple[Link, ...]
     runs: tuple[RunRow, ...]
-    """The program of each run; empty where there is one program."""
+    """The main program of each run; empty if there is only one program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class ModuleRow:
-    """One module in a short table."""
+    """A module in a short table."""
 
     name: str
     key: str
@@ -78,7 +78,7 @@ class ModuleRow:
     first: int | None
     last: int | None
     changed: int | None
-    """None where the dump has no steps of it."""
+    """None if the dump has no steps of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class SettingRow:
     grade: str
     reason: str
     words: Markup
-    """What the option does; empty where that is not known."""
+    """The option's effect; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class HomePage:
     main: MainCard | None
     answers: tuple[Answer, ...]
     findings: FindingsView | None
-    """Those of the main program and of the dump; None without a main program."""
+    """The findings of the main program and of the dump; None without a main program."""
     time: TimeView | None
     """Of the main program; None where nothing could be counted."""
     ways: tuple[Way, ...]
@@ -139,7 +139,7 @@ def home_page(
     nightly: bool = False,
     tpu_flags: TpuFlags | None = None,
 ) -> HomePage:
-    """Make the home page from the report's records; `summary` is what it says first."""
+    """Return the home page from the report's records; `summary` is its first part."""
     ranked = nsmallest(_SHOWN, report.outlines, key=lambda module: module.rank)
     main = report.main_module
     return HomePage(
@@ -214,7 +214,7 @@ def _main_card(
 
 
 def _because(strongest: Sequence[str]) -> str:
-    """Return the strongest evidence as a sentence; empty where there is too little of it."""
+    """Return the strongest evidence as a sentence; empty if there is too little."""
     words = strongest[:_REASONS]
     return f"It {', '.join(words[:-1])} and {words[-1]}." if len(words) > 1 else ""
 
@@ -252,7 +252,7 @@ def _ways(report: ReportRecord, main: ModuleRecord | None, *, nightly: bool) -> 
 
 
 def _fusion_answer(main: ModuleRecord) -> str:
-    """Return what the trace box tells of fusions that were not made: reasons, on GPU alone."""
+    """Return what a trace shows about missing fusions: reasons only on GPU."""
     if main.backend in ("cpu", "tpu"):
         compiler = words.BACKENDS[main.backend]
         return f"The {compiler} compiler writes no reasons. Trace one: what it was fused with."
@@ -260,7 +260,7 @@ def _fusion_answer(main: ModuleRecord) -> str:
 
 
 def _ways_into(main: ModuleRecord) -> Iterator[Way]:
-    """Yield the questions on the main program, as far as the dump has steps and figures of it."""
+    """Yield the questions on the main program that the dump can answer."""
     page = navigation.address(navigation.module_page(main.slug))
     if main.changed_steps:
         answer = "The pass that created an instruction, and the final instructions of an op_name."

@@ -1,7 +1,7 @@
 """The figures of every instruction of a final snapshot, in columns and pieces.
 
-What an instruction is (name, opcode, shape, computation) is in the index of the graph; these
-columns have the same order, and the page script makes one table of both.
+Name, opcode, shape and computation are in the index of the graph; these columns have the same
+order, and the page script combines both into one table.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _Placed = tuple[InstructionKey, Instruction]
 def instructions_payloads(
     slug: str, module: HloModule, cost: ModuleCost | None, shares: InstructionShares
 ) -> Iterator[Payload]:
-    """Yield the pieces as files; each says how many there are, and an empty module has one."""
+    """Yield the pieces as files; each has their number, and an empty module has one."""
     computations = list(fitting(module))
     placed = [
         ((computation.name, line.name), line)

@@ -1,4 +1,4 @@
-"""XLA's own estimates beside the roofline time, in the table of the heaviest instructions."""
+"""XLA's own estimates and the roofline time, in the table of the heaviest instructions."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -76,7 +76,7 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 
 def tuning_table(tuning: ModuleTuning) -> Table:
-    """Return what was measured, in the order of the file; its instructions have no names there."""
+    """Return the autotuner's measurements in file order, which have no instruction names."""
     columns = (
         Column("Made by", "code", "Triton, or the library that was chosen"),
         Column("µs", "float", "as the autotuner measured it"),

@@ -25,7 +25,7 @@ _CARDS = 200
 
 @dataclass(frozen=True, slots=True)
 class KernelView:
-    """One kernel in words."""
+    """A kernel in words."""
 
     name: str
     summary: str
@@ -46,11 +46,11 @@ class KernelsPage(PartPage):
     unit: str
     """`multiprocessor` or `compute unit`."""
     gemms: str
-    """What holds of all matrix products; empty where there are none."""
+    """The summary of all matmuls; empty if there are none."""
 
 
 def kernels_page(record: ModuleRecord, kernels: ModuleKernels) -> KernelsPage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     ranked = sorted(kernels.kernels, key=lambda kernel: -(kernel.share or 0.0))
     tables = {"kernels": _table(record, ranked)}
     if any(kernel.elsewhere for kernel in ranked):

@@ -8,7 +8,7 @@ from xlareport.pages.kernels.sentences import occupancy_words
 from xlareport.runtime import units
 
 _MOST = 10
-"""Kernels of one instruction of which the panel has figures; the table has all."""
+"""Limit on kernels of one instruction in the panel; the table has all."""
 PanelRows = list[list[str]]
 """Rows of (what, figure)."""
 

@@ -1,4 +1,4 @@
-"""A kernel in sentences: what it needs, why its occupancy is what it is, what would change it."""
+"""A kernel in sentences: its resources, the limits of its occupancy, possible changes."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def occupancy_words(kernel: KernelRecord) -> str:
 
 
 def describe_kernel(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str]:
-    """Yield sentences on a kernel; names stand between backticks."""
+    """Yield sentences on a kernel; names are in backticks."""
     yield _launch(kernel)
     yield _needs(kernel)
     yield from _occupancy(kernel, module)

@@ -1,4 +1,4 @@
-"""What would reduce a module's memory, in sentences, the most bytes first."""
+"""Suggestions to reduce a module's memory, in sentences, the most bytes first."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -36,11 +36,11 @@ _CHECKPOINTED_LAYERS = (
     "A checkpoint around more layers, or a policy that saves less, recomputes more of them."
 )
 _CARRIED = frozenset({"while", "broadcast", "copy", "tuple", "get-tuple-element", "constant"})
-"""What is the state of a loop, or zeros that a loop fills: nothing to rematerialize."""
+"""Opcodes of loop state, or of zeros that a loop fills: nothing to rematerialize."""
 
 
 def list_actions(memory: MemoryReport) -> list[str]:
-    """Return the sentences; names stand between backticks."""
+    """Return the sentences; names are in backticks."""
     return [words for _, words in sorted(_actions(memory), key=lambda action: -action[0])]
 
 
@@ -72,7 +72,7 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
 
 
 def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
-    """Yield what to do about the buffers, each by its part at the peak."""
+    """Yield suggestions for the buffers to shrink, by their role at the peak."""
     rows = [row for row in memory.saving_values if (row.instruction, row.index) not in saving.later]
     groups: dict[str, list[ValueRow]] = {}
     for row in rows:
@@ -90,7 +90,7 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
 
 
 def _treatment(row: ValueRow) -> str:
-    """Return what can be done about a value: its role, else what its opcode and phase allow."""
+    """Return the treatment of a value: its role, or a class from its opcode and phase."""
     if row.role is not PeakRole.OTHER:
         return str(row.role)
     if row.opcode.removesuffix("-start").removesuffix("-done") in KINDS:
@@ -137,7 +137,7 @@ _TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
     "sent": lambda _, rows: f"shrink {_names(rows)} (rematerialized, they are sent again)",
     "carried": lambda _, rows: f"shrink {_names(rows)} (loops carry or fill them)",
 }
-"""What to do about values, in this order."""
+"""Sentences on the treatment of values, in this order."""
 
 
 def _names(rows: Sequence[ValueRow]) -> str:
@@ -147,7 +147,7 @@ def _names(rows: Sequence[ValueRow]) -> str:
 
 
 def _named(row: ValueRow) -> str:
-    """Return a value with its size and what it is: `%dot.1` (2.0 MiB, forward logits/dot)."""
+    """Return a value with its size and origin: `%dot.1` (2.0 MiB, forward logits/dot)."""
     index = f"{{{','.join(map(str, row.index))}}}" if row.index else ""
     op = op_words(row.origin)
     is_told = op and op.isprintable() and "`" not in op
@@ -161,7 +161,7 @@ def _are_worth_a_point(memory: MemoryReport) -> bool:
 
 
 def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
-    """Yield what the forward pass keeps for the backward pass, layer by layer."""
+    """Yield the bytes that the forward pass keeps for the backward pass, by layer."""
     if not _are_worth_a_point(memory):
         return
     size = sum(activation.size for activation in memory.activations)
@@ -189,7 +189,7 @@ def _is_checkpointed(memory: MemoryReport) -> bool:
 
 
 def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:
-    """Yield what loops stack, gradients apart: these are what the program asks for."""
+    """Yield the buffers that loops stack, with gradients apart; the program asks for them."""
     is_checkpointed = _is_checkpointed(memory)
     for phase, words in _STACKED.items():
         alike = [buffer for buffer in memory.stacked_at_peak if buffer.phase == phase]

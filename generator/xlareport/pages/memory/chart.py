@@ -17,7 +17,7 @@ _TEMP = "temp"
 
 @dataclass(frozen=True, slots=True)
 class MemoryLayer:
-    """One kind of what is in use."""
+    """One layer of the memory chart: arguments, outputs, constants or temp."""
 
     name: str
     figure: str
@@ -27,12 +27,12 @@ class MemoryLayer:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChart:
-    """The bytes of one memory space in use."""
+    """The chart of the bytes of one memory space in use."""
 
     title: str
     chart: Markup
     layers: tuple[MemoryLayer, ...]
-    """From the bottom; empty where nothing is told apart."""
+    """From the bottom; empty if kinds are not separated."""
     positions: int
     peak: int
     """The position at which the most is in use."""
@@ -70,7 +70,7 @@ def memory_chart(
 
 
 def _areas(curve: Sequence[int], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """Yield the area of each kind, the topmost first, so that those below lie over it."""
+    """Yield the area of each kind, the topmost first, so that lower ones cover it."""
     most = max(curve)
     xs = [_across(place, len(curve)) for place in range(len(curve))]
     tops = [_up(value / most) for value in curve]

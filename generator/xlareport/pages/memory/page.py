@@ -44,7 +44,7 @@ class MemoryPage(PartPage):
     is_estimate: bool
     spaces: Table
     actions: tuple[Markup, ...]
-    """What would reduce it, the most bytes first."""
+    """Suggestions to reduce it, the most bytes first."""
     charts: tuple[MemoryChart, ...]
     """The device memory first, then other spaces."""
     small_charts: tuple[MemoryChart, ...]
@@ -65,7 +65,7 @@ class MemoryPage(PartPage):
 
 
 def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     memory = cost.memory
     charts = tuple(_charts(module.backend, memory))
     return MemoryPage(
@@ -166,7 +166,7 @@ def _host(memory: MemoryReport) -> str:
 
 
 def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
-    """Return the peak, and what it is made of; bytes of the device's memory but for `host`."""
+    """Return the peak and its components; bytes of the device memory, except for `host`."""
     figures, held = memory.figures, memory.figures.held
     rows: list[tuple[str, int | None, str]] = [
         ("Peak memory", memory.occupied_peak_bytes, f"{_main_memory(memory, backend)}, at most")
@@ -194,7 +194,7 @@ def _main_memory(memory: MemoryReport, backend: str | None) -> str:
 
 
 def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
-    """Yield what the peak is made of, then figures of other tools, each with what it counts."""
+    """Yield the components of the peak, then figures of other tools, with their definitions."""
     parts = _peak_parts(memory, module.backend)
     if parts:
         yield parts

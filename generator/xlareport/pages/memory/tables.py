@@ -37,7 +37,7 @@ def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Tab
 
 
 def _living(memory: MemoryReport) -> Table:
-    """Return what is in use when; the page script lists what lives at a position."""
+    """Return the table of values in use; the page script lists those at a position."""
     columns = (
         Column("HLO value", "code", of="instruction"),
         Column("Size", "bytes"),
@@ -207,7 +207,7 @@ _SHARES = 12
 
 
 def spaces_table(backend: str | None, memory: MemoryReport) -> Table:
-    """Return the memory spaces, each with what the memory usage report says of it."""
+    """Return the table of memory spaces, with the figures of the memory usage report."""
     columns = (
         Column("Memory space"),
         Column("Number", "int"),
@@ -231,7 +231,7 @@ def spaces_table(backend: str | None, memory: MemoryReport) -> Table:
 
 
 def _reported(memory: MemoryReport, color: int, allocated: int) -> str:
-    """Return what the report says of a space, and its label, which is the same for all chips."""
+    """Return the report's figure for a space, and its label, which is the same for all chips."""
     label, number = memory.reported.get(color, ("", None))
     if number is None:
         return "not listed"
@@ -257,7 +257,7 @@ def kinds_table(backend: str | None, memory: MemoryReport) -> Table:
 
 
 def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
-    """Return what the layouts place into which memory space."""
+    """Return the table of values that layouts place in each memory space."""
     columns = (
         Column("Layout", "code"),
         Column("Memory space"),
@@ -277,7 +277,7 @@ def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
 
 
 def _levers(memory: MemoryReport) -> Iterator[ValueRow]:
-    """Yield what would have to shrink; without tiny values where all of them are not enough."""
+    """Yield the values to shrink; tiny ones only if all values together suffice."""
     saving = memory.saving
     least = 0 if saving is None or saving.is_enough else saving.peak * _LEAST_LEVER
     return (row for row in memory.saving_values if row.size >= least)

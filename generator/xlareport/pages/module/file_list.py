@@ -20,7 +20,7 @@ class FilesPage(PartPage):
 
 
 def files_page(record: ModuleRecord, summary: ModuleSummary) -> FilesPage:
-    """Make the tab of one module."""
+    """Return the tab of one module."""
     page = navigation.module_page(record.slug)
     texts = navigation.address(navigation.module_page(record.slug, "texts"), page)
     return FilesPage(

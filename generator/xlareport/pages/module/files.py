@@ -28,7 +28,7 @@ from xlareport.storage.payloads import SHARED, Payload, TextFile, held, module_p
 
 @dataclass(frozen=True, slots=True)
 class ModuleToShow:
-    """A module, and the slugs of those before and after it."""
+    """A module, and the slugs of the previous and the next one."""
 
     analysis: ModuleAnalysis
     output: ModuleOutput
@@ -44,7 +44,7 @@ class ModulesShown:
     files: list[TextFile]
     problems: list[Problem]
     columns: dict[str, Payload]
-    """Those of their tables, by their keys."""
+    """Payloads of the modules' tables, by their keys."""
 
 
 def module_files(

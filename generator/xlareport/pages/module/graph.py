@@ -29,7 +29,7 @@ class GraphPage(PartPage):
 
 
 def graph_page(record: ModuleRecord, pictures: Sequence[PictureView]) -> GraphPage:
-    """Make the tab of one module."""
+    """Return the tab of one module."""
     page = navigation.module_page(record.slug)
     first_graph = navigation.module_key(record.slug, "graph-first")
     return GraphPage(

@@ -68,11 +68,11 @@ class ModuleOutput:
     small: bytes = b""
     """The packed payloads that share a file with the module's tables."""
     pictures: tuple[PictureView, ...] = ()
-    """Those of the module's page."""
+    """The pictures of the module's page."""
     requests: tuple[PictureRequest, ...] = ()
-    """What has to be drawn for the module's page and for its steps."""
+    """The drawings for the module's page and for its steps."""
     plain: tuple[PictureRequest, ...] = ()
-    """Those of the module's page that are .svg files as well, if it is the main program."""
+    """The drawings of the module's page that are also .svg files, if it is the main program."""
     drawn: tuple[TextFile, ...] | None = None
     """Files of its pictures that a former build drew; None where they are yet to be drawn."""
     scopes: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class ModuleOutput:
 
 @dataclass(frozen=True, slots=True)
 class StepPage:
-    """What the page of a step needs of a change."""
+    """The data of a step that its page needs."""
 
     payload: dict[str, Any]
     drawn: DrawnStep | None
@@ -89,7 +89,7 @@ class StepPage:
     further: tuple[Payload, ...]
     """The lines of a long difference that are not in its payload."""
     request: PictureRequest | None = None
-    """What has to be drawn, once its place is known."""
+    """The drawing request, set once the place of the picture is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class StepMaker:
     texts: KeptTexts
 
     def make(self, change: StepChange, boundary: Boundary) -> StepPage:
-        """Make the page of one step but for the places of its pictures."""
+        """Return the page of one step, without the places of its pictures."""
         diff = text_diff(change.matching, header=bool(change.header)) if change.matching else None
         lines = StoredLines(navigation.module_key(self.slug, "texts"), self.texts.lines)
         key = navigation.further_lines_key(self.slug, str(boundary.number))
@@ -129,7 +129,7 @@ def place_pictures(
 
 @dataclass(slots=True)
 class ModulePages:
-    """Makes the payloads of one module, each part by itself."""
+    """Makes the payloads of one module, part by part."""
 
     analyzed: AnalyzedModule[StepPage]
     steps: Mapping[int, StepPage]
@@ -175,7 +175,7 @@ class ModulePages:
         )
 
     def _run_parts(self, processes: int, *parts: Callable[[Faults], Any]) -> Iterator[Any]:
-        """Yield what parts make, and take over the problems of each in their order."""
+        """Yield the results of parts, and collect their problems in order."""
         for result, problems in run_parts(
             [partial(self._alone, part) for part in parts], processes
         ):
@@ -183,7 +183,7 @@ class ModulePages:
             yield result
 
     def _alone(self, part: Callable[[Faults], T]) -> tuple[T, Sequence[Problem]]:
-        """Return what a part makes, with its own problems."""
+        """Return the result of a part with its own problems."""
         faults = Faults(self.faults.path)
         return part(faults), faults.problems
 
@@ -191,7 +191,7 @@ class ModulePages:
         return module_pictures(self.analyzed.module, choice, self._known())
 
     def _known(self) -> Known:
-        """Return what pictures of the final snapshot can be colored by."""
+        """Return the values that color pictures of the final snapshot."""
         figures = self.analyzed.figures
         shares = {name: share for (_, name), share in figures.shares.items()}
         return Known(shares, figures.times.shares if figures.times else {})
@@ -243,7 +243,7 @@ class ModulePages:
         return tuple(code_payloads(*own, code, self.texts.paths, kernels))
 
     def _sketch(self) -> tuple[TextFile, ...]:
-        """Return what a comparison asks of the module, where its texts are all carried."""
+        """Return the sketch of the module for comparisons, if the report has all its texts."""
         analyzed, cost = self.analyzed, self.analyzed.figures.cost
         module = analyzed.module
         if any(snapshot.read_from.path not in self.texts.paths for snapshot in module.snapshots):
@@ -297,7 +297,7 @@ class ModulePages:
             yield from instructions_payloads(self.slug, final.hlo, figures.cost, figures.shares)
 
     def _facts(self) -> Iterator[Payload]:
-        """Yield what panels show of instructions beside histories, where there are histories."""
+        """Yield the details of instructions for panels, if there are histories."""
         if self.analyzed.snapshots is not None:
             yield from facts_payload(self.slug, self.analyzed)
 
@@ -328,7 +328,7 @@ class ModulePages:
 
 @dataclass(frozen=True, slots=True)
 class _ModuleParts:
-    """Payloads of each part of a module's pages."""
+    """The payloads of each part of a module's pages."""
 
     pictures: Pictures
     search: Searched

@@ -48,7 +48,7 @@ class AgainRow:
 
 @dataclass(frozen=True, slots=True)
 class OverviewPart:
-    """What the template shows of all steps taken together."""
+    """The template's data on all steps together."""
 
     curves: tuple[tuple[str, Markup], ...]
     """In words what each shows, and the drawing."""
@@ -73,7 +73,7 @@ class PassesPage(PartPage):
 
 
 def passes_page(record: ModuleRecord, module: ModuleAnalysis, overview: Overview) -> PassesPage:
-    """Make the tab of one module."""
+    """Return the tab of one module."""
     summary, tables = module.summary, dict(overview_tables(overview))
     replay = None
     if module.replay is not None:
@@ -187,7 +187,7 @@ class _Figure:
 
     @property
     def constant(self) -> int | None:
-        """What all snapshots have; None where they differ, or where less than two are known."""
+        """The value that all snapshots have; None if they differ, or fewer than two are known."""
         known = [value for value in self.values if value is not None]
         return known[0] if len(known) > 1 and len({*known}) == 1 else None
 
@@ -219,14 +219,14 @@ def _curves_note(overview: Overview) -> str:
 
 
 def _constant_note(overview: Overview) -> str:
-    """Return what no curve shows, because it stays the same; what there is none of goes unsaid."""
+    """Return a sentence on figures that are the same in every snapshot and not 0."""
     same = [(figure, figure.constant) for figure in _figures(overview)]
     result = [f"{figure.what} {figure.write(value)}" for figure, value in same if value]
     return f"Unchanged in every snapshot: {', '.join(result)}." if result else ""
 
 
 def _partitioned_note(overview: Overview) -> str:
-    """Return from where on work and bytes are those of one device: a fall there is no saving."""
+    """Return from which snapshot work and bytes are per device: a decrease is no saving there."""
     split = [place for place, growth in enumerate(overview.growth) if growth.partitions > 1]
     if not split:
         return ""

@@ -31,7 +31,7 @@ _TOP_STEPS = 3
 _HEAVIEST_SHOWN = 5
 _PROBLEMS = 3
 _DECISIONS = "priority_fusion_dump"
-"""The stage of the file in which the GPU compiler says what it fused and what not."""
+"""The stage of the file in which the GPU compiler lists its fusion decisions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ModulePage(PartPage):
     head: ModuleHead
     journey: str
     problems: tuple[str, ...]
-    """What could not be read of its files: the first few."""
+    """The first few files of it that could not be read."""
     more_problems: int
     chips: tuple[str, ...]
     figures: tuple[Figure, ...]
@@ -103,7 +103,7 @@ def module_page(
     module: ModuleAnalysis,
     head: ModuleHead,
 ) -> ModulePage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     page = navigation.module_page(record.slug)
     steps, passes, code, texts = (
         navigation.address(navigation.module_page(record.slug, part), page)
@@ -152,7 +152,7 @@ _HEAVIEST = (
 
 
 def _fusion_words(record: ModuleRecord, summary: ModuleSummary) -> str:
-    """Return where it is said why two instructions were not fused; empty without any to ask of."""
+    """Return where to find out why two instructions were not fused; empty without histories."""
     if not record.changed_steps:
         return ""
     if any(artifact.name.stage == _DECISIONS for artifact in summary.files.artifacts):

@@ -31,7 +31,7 @@ _LABELS: Mapping[str, str] = {"texts": "HLO", "tpu": "TPU programs"}
 
 @dataclass(frozen=True, slots=True)
 class ModulePart:
-    """One part that is not made yet, so that a fault in one costs no other."""
+    """A part of the page that is made later, so that a fault in one part does not affect others."""
 
     name: str
     """In its address, `m/x.md?cost`, and of its template."""
@@ -105,7 +105,7 @@ class ModuleHead:
     snapshot: str
     """Which snapshot the figures are of; empty where none could be read."""
     key: str
-    """What the payload keys of its parts begin with."""
+    """Prefix of the payload keys of its parts."""
     tabs: tuple[Tab, ...]
     """The overview first; alone for a module that repeats another one."""
     has_history: bool
@@ -118,7 +118,7 @@ class ModuleHead:
 def module_head(
     record: ModuleRecord, parts: Iterable[ModulePart], neighbours: tuple[str | None, str | None]
 ) -> ModuleHead:
-    """Make the head of one page; `neighbours` are the slugs of the modules before and after."""
+    """Return the head of a page; `neighbours` are the slugs of the previous and next module."""
     page = navigation.module_page(record.slug)
     tabs = [Tab("Overview", navigation.address(page, page), "")]
     for part in parts:

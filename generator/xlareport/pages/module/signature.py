@@ -1,4 +1,4 @@
-"""What goes into a module and comes out, and whether its weights are in it."""
+"""The arguments and results of a module, and whether it contains weights."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from xlareport.runtime import units
 
 _STATIC_ROWS = 50
 _WEIGHTY = 4096
-"""Bytes of constants from which on some weights are said to be embedded."""
+"""Bytes of constants from which the page says that weights are embedded."""
 _NOT_A_SCALAR = 64
 """Bytes of a constant that is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignaturePart:
-    """What goes into a module and comes out."""
+    """The arguments and results of a module."""
 
     words: str
     weights_words: str
@@ -27,7 +27,7 @@ class SignaturePart:
 
 
 def signature_part(summary: ModuleSummary) -> SignaturePart:
-    """Return what a module takes and returns."""
+    """Return the part on a module's arguments and results."""
     return SignaturePart(
         words=_signature_words(summary.signature),
         weights_words=_weights_words(summary),

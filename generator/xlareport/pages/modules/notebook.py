@@ -1,4 +1,4 @@
-"""What a notebook shows of a dump: a small static table, for which nothing is read."""
+"""The static table that a notebook shows of a dump; no module is read for it."""
 
 import os
 import sys

@@ -27,7 +27,7 @@ def modules_page(report: ReportRecord, table: Table) -> ModulesPage:
 
 
 def modules_table(report: ReportRecord, files: FileTotals) -> Table:
-    """Return the table; `files` are figures of the files of each module."""
+    """Return the table of modules; `files` are the totals of the files of each module."""
     columns = (
         Column("Id", "int", "XLA's module id; ids have gaps"),
         Column("Module", "link"),

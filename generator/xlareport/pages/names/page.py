@@ -37,7 +37,7 @@ class FileFormat:
 
 @dataclass(frozen=True, slots=True)
 class NameForm:
-    """Files whose names are formed alike, shown by one of them."""
+    """Files with the same form of name, represented by one of them."""
 
     title: str
     files: str
@@ -66,7 +66,7 @@ class InstructionName:
     tokens: tuple[TokenView, ...]
     meanings: tuple[TokenView, ...]
     also: Markup
-    """What the first part means as an opcode; empty where it is none."""
+    """The meaning of the first part as an opcode; empty if it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class NamesPage:
     more_module_names: int
     instruction_names: tuple[InstructionName, ...]
     suffixes: tuple[TokenView, ...]
-    """What passes put behind the names of instructions and computations."""
+    """The suffixes that passes add to names of instructions and computations."""
 
 
 def names_page(
@@ -87,9 +87,9 @@ def names_page(
     instructions: Iterable[str],
     main: ModuleFiles | None = None,
 ) -> NamesPage:
-    """Take apart one name of each form, and the names of modules and of instructions.
+    """Return a name of each form with its parts, and the names of modules and instructions.
 
-    A file of the main program is the example of a form where it has one, and its name comes first.
+    A file of the main program is the example of a form if it has one, and its name comes first.
     """
     forms: dict[tuple[str, ...], _Form] = defaultdict(dict)
     of_main = {artifact.path for artifact in main.artifacts} if main else set()
@@ -128,7 +128,7 @@ def instruction_names(summaries: Iterable[ModuleSummary]) -> Iterator[str]:
 
 
 def _instruction_names(names: Iterable[str]) -> Iterable[InstructionName]:
-    """Take apart one name of each form, in the order given."""
+    """Yield the parts of one name of each form, in the given order."""
     forms: set[tuple[str, ...]] = set()
     for name in names:
         if len(forms) == _INSTRUCTION_NAMES_SHOWN:
@@ -168,7 +168,7 @@ def describe(name: DumpName) -> str:
 
 
 _NOT_OF_THE_FILE = frozenset({"after_optimizations", "pass"})
-"""Moments at which reports of several kinds are written: they do not tell what is in the file."""
+"""Stages at which files of several kinds are written, so that they do not say the content."""
 
 
 def _continued(words: str) -> str:
@@ -192,7 +192,7 @@ def _describe_pass(name: DumpName) -> str:
 
 
 _Form = dict[tuple[str, str], "array[int]"]
-"""The places of the files of one form, by their kind and ending."""
+"""The indices of the files of one form, by kind and ending."""
 
 
 def _place(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, str]:
@@ -203,7 +203,7 @@ def _place(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, str]:
 
 
 def _form(name: DumpName) -> tuple[str, ...]:
-    """Return what files of one form share: all but the names in them and the format."""
+    """Return the key of a form: all parts but names and format."""
     parts = ("hlo" if name.kind.startswith("hlo-") else name.kind, name.stage or "")
     flags = tuple("1" if part else "" for part in (name.timestamp, name.kernel, name.before))
     return (*parts, *flags)
@@ -235,7 +235,7 @@ def _form_view(
 
 
 def _by_format(form: _Form) -> list["array[int]"]:
-    """Order the files of a form by kind and ending, the form that tells most first."""
+    """Return the files of a form by kind and ending, the most informative kind first."""
     order = [*HLO_KINDS, "hlo-html"]
     rank = {kind: place for place, kind in enumerate(order)}
     result = sorted(form.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
@@ -252,7 +252,7 @@ def _format(name: DumpName, number: int) -> FileFormat:
 
 
 def _sentence(name: DumpName) -> str:
-    """Return what the moment of a name is; empty where the kind of file says all."""
+    """Return the meaning of the stage in a name; empty if the kind of file is sufficient."""
     if not name.kind.startswith("hlo-"):
         return ""
     if name.stage == "pass":
@@ -266,7 +266,7 @@ _PLAIN = frozenset({"after_optimizations", "obj-file", "debug_options", "thunk_s
 
 
 def _title(name: DumpName) -> str:
-    """Return what tells a form from the others: `HLO between two passes`."""
+    """Return the title of a form: `HLO between two passes`."""
     if name.stage == "pass" and name.kind.startswith("hlo-"):
         inside = name.before is None or name.after is None
         return f"HLO {'inside a pass' if inside else 'between two passes'}"

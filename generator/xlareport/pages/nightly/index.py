@@ -20,7 +20,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NightOutcome:
-    """What became of a night."""
+    """The outcome of a night."""
 
     night: str
     outcome: Outcome

@@ -1,4 +1,4 @@
-"""The first page of many jobs: what exceeded its budgets, what stepped, the trend of each."""
+"""The first page of several jobs: exceeded budgets, steps in figures, the trend of each."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _GRAVEST = (
 
 @dataclass(frozen=True, slots=True)
 class NightlyJob:
-    """One job with its nights, as its folder has them."""
+    """A job with its nights, from its folder."""
 
     name: str
     """Its folder, below that of all jobs."""

@@ -33,7 +33,7 @@ _CHARTS = {
 }
 _LATEST = 20
 _OTHERS = 40
-"""Modules that have charts of their own beside the main one."""
+"""Limit on modules with charts of their own, besides the main one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class TrendsPage:
 
 
 def tonight(report: ReportRecord, when: str, address: str) -> Night:
-    """Return the figures of a report; modules of one name are told apart by their order."""
+    """Return the figures of a report; modules with equal names are numbered by order."""
     named = dict(
         zip(labels(module.name for module in report.outlines), report.outlines, strict=True)
     )
@@ -133,7 +133,7 @@ def trends_page(nightly: Nightly) -> TrendsPage:
 
 
 def _others(nights: Sequence[Night], main: str | None) -> Iterator[ModuleCharts]:
-    """Yield the charts of the modules of the last night beside the main one."""
+    """Yield the charts of the modules of the last night, except the main one."""
     for name in nights[-1].figures if nights else ():
         if name != main:
             yield ModuleCharts(words.short_name(name), tuple(_charts(nights, name)))

@@ -1,1 +1,1 @@
-"""What pictures a report asks for, and their payloads."""
+"""Requests for the pictures of a report, and their payloads."""

@@ -1,7 +1,7 @@
 """The graph of a snapshot for the page script, which lays out parts of it itself.
 
-One index holds what a picture needs of every instruction: name, opcode, shape, operands, calls.
-Lines as written, sources and costs lie in pieces that are loaded when somebody asks for them.
+One index has all that a picture needs of every instruction: name, opcode, shape, operands, calls.
+Lines as written, sources and costs are in pieces that are loaded on demand.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,9 +53,9 @@ class Seen:
 
 
 def columns(rows: Iterable[Seen], known: Known) -> Mapping[str, Any]:
-    """Return names, looks, shapes and what else a box says or is colored by.
+    """Return columns of names, opcodes, shapes and other content or colors of boxes.
 
-    A shape comes with its elements and bytes, where these are known.
+    A shape has its elements and bytes, if these are known.
     """
     names: list[str] = []
     looks, shapes, shades = Interned(), Interned(), Interned()
@@ -125,7 +125,7 @@ def argument_words(instruction: Instruction) -> str:
 
 
 def interned(values: Iterable[Any]) -> list[Any]:
-    """Return the values, each once, and for each place which of them."""
+    """Return the distinct values, and for each place the index of its value."""
     known = Interned()
     numbers = list(map(known.number, values))
     return [list(known.values), numbers]
@@ -138,7 +138,7 @@ def flat(rows: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 _MOST = 200_000
-"""Instructions of one module; computations after them are left out, and the page says so."""
+"""Limit on instructions of one module; further computations are left out, as the page says."""
 _PIECE = 10_000
 _LONGEST_LINE = 4000
 
@@ -268,7 +268,7 @@ def distances(
 
 
 def _controls(computations: Iterable[Computation]) -> Iterator[tuple[int, list[int]]]:
-    """Yield what has to run before an instruction, by the numbers of both."""
+    """Yield the control predecessors of instructions, by number."""
     first = 0
     for computation in computations:
         places = {line.name: place for place, line in enumerate(computation.instructions, first)}
@@ -282,7 +282,7 @@ def _controls(computations: Iterable[Computation]) -> Iterator[tuple[int, list[i
 def _calls(
     lines: Iterable[Instruction], numbers: Mapping[str, int]
 ) -> Iterator[tuple[int, list[tuple[str, int]]]]:
-    """Yield what an instruction calls: attributes and the numbers of computations."""
+    """Yield the calls of instructions: attributes and computation numbers, by number."""
     for place, line in enumerate(lines):
         called = [(attribute, numbers[name]) for attribute, name in line.called if name in numbers]
         if called:
@@ -294,7 +294,7 @@ def _details(
     module: HloModule,
     costs: Mapping[tuple[str, str], InstructionCost],
 ) -> dict[str, Any]:
-    """Return lines in parts, shapes, op_names, sources and the costs of one run, in columns."""
+    """Return columns of line parts, shapes, op_names, sources and costs of one execution."""
     lines = [box.instruction for box in placed]
     lengths, parts = flat(map(_parts, lines))
     result = (costs.get((box.computation.name, box.instruction.name)) for box in placed)
@@ -310,7 +310,7 @@ def _details(
 def _times(
     placed: Sequence[_Placed], module: str, known: Known, times: Mapping[str, OpTime]
 ) -> dict[str, Any]:
-    """Return what was measured of them, and in which module; nothing where none ran."""
+    """Return the measured times of instructions, and the module's name; empty if none ran."""
     result = interned(_time(box.instruction.name, known, times) for box in placed)
     return {} if result[0] in ([], [None]) else {"times": result, "module": module}
 

@@ -1,4 +1,4 @@
-"""The pictures behind those of a module's page: an index for the page script, and their bundles.
+"""The pictures linked from those of a module's page: an index for the page script, and bundles.
 
 The page loads the index `KEY` when something in a picture is clicked on or asked for:
 
@@ -45,7 +45,7 @@ Record: TypeAlias = dict[str, Any]
 
 
 def picture_record(drawing: Drawing, layout: Layout) -> Record:
-    """Return one picture; what is as usual at the end of a row is left out."""
+    """Return the record of one picture; default values at the end of a row are left out."""
     record = _shown(drawing, map(_node_row, drawing.nodes))
     record["size"] = [round(layout.width), round(layout.height)]
     record["boxes"] = [_corners(node) for node in layout.nodes]
@@ -57,20 +57,21 @@ def picture_record(drawing: Drawing, layout: Layout) -> Record:
 
 
 def _no_row(_: Box) -> None:
-    """Stand in where the page has no graph of what is drawn."""
+    """Return None: the page has no graph of the drawing."""
 
 
 def level_record(drawing: Drawing, row: Callable[[Box], list[Any] | None] = _no_row) -> Record:
-    """Return a picture without frames that the page lays out.
+    """Return a picture without frames that the page lays out itself.
 
-    `row` tells boxes that the page knows from a graph: its place there, lines, badge and form.
+    `row` returns the row of a box that the page knows from a graph: its index there, lines, badge
+    and form.
     """
     known = (_graph_row(row(node)) or _node_row(node) for node in drawing.nodes)
     return _shown(drawing, known)
 
 
 def _shown(drawing: Drawing, nodes: Iterable[list[Any]]) -> Record:
-    """Return what a picture shows."""
+    """Return the content of a picture."""
     places = {node.id: place for place, node in enumerate(drawing.nodes)}
     record: Record = {
         "title": drawing.title,
@@ -110,7 +111,7 @@ def _node_row(node: Box) -> list[Any]:
 
 
 def _edge_row(edge: Arrow, places: dict[str, int]) -> list[Any]:
-    """Return the places of both ends, the label, style and state."""
+    """Return the indices of both ends, the label, style and state."""
     style = 0 if edge.style == "normal" else edge.style
     state = 0 if edge.state == "same" else edge.state
     return _short(places[edge.source], places[edge.target], edge.label or 0, style, state)
@@ -165,7 +166,7 @@ _OWN = filled("""\
 .xg .n.focus>.box{stroke:$ink;stroke-width:4}
 .xg .e-call{stroke:$edge;stroke-dasharray:6 3}
 """)
-"""What only these pictures have: the box that was asked for, and arrows through calls."""
+"""Styles of these pictures only: the requested box, and arrows through calls."""
 
 
 def picture_look() -> dict[str, Any]:
@@ -235,7 +236,7 @@ def snapshot_levels(
 def _bundles(levels: Sequence[LevelPicture]) -> Iterator[int]:
     """Yield the number of each picture's bundle, -1 for the first picture.
 
-    What is laid out beforehand and what is not stand apart.
+    Pictures with and without a layout are in separate bundles.
     """
     ends = {True: _Bundle(0), False: _Bundle(1)}
     yield -1
@@ -293,7 +294,7 @@ class _Placed:
         }
 
     def row(self, node: Box) -> list[Any] | None:
-        """Return the place, lines on operands, badge and form of a box that the graph tells."""
+        """Return the index, lines on operands, badge and form of a box that is in the graph."""
         name = (node.target or "").removeprefix("i=")
         if name not in self._places or node.id != name or node.family == "dashed":
             return None

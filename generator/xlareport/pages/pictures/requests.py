@@ -24,8 +24,10 @@ _BOXES_TOGETHER = 600
 """Boxes of steps after which their payload is full: one is of about 100 bytes."""
 
 PictureChoice = Literal["all", "changed", "main", "none"]
-"""`all` pictures of every module; of each module those that are cheap, and of each step what it
-`changed`; the same for the `main` program only; or `none`.
+"""Which pictures to draw.
+
+`all` pictures of every module; of each module the cheap ones, and of each step the `changed` ones;
+the same for the `main` program only; or `none`.
 """
 
 
@@ -50,11 +52,11 @@ class PictureView:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """The pictures of one module's page, and what has to be drawn and written for them."""
+    """The pictures of one module's page, and the requests and payloads for them."""
 
     views: tuple[PictureView, ...] = ()
     requests: tuple[PictureRequest, ...] = ()
-    """Those of one payload one after the other."""
+    """Requests of the same payload are adjacent."""
     payloads: tuple[Payload, ...] = ()
 
 
@@ -65,9 +67,9 @@ class StepPictures:
     before: dict[str, Any]
     after: dict[str, Any]
     left_out: tuple[str, ...]
-    """What changed besides, in words."""
+    """The other changes, in words."""
     places: tuple[dict[str, Any], ...]
-    """Pictures of some of that: a name, the line of `left_out` with it, before and after."""
+    """Pictures of some of these: a name, the line of `left_out` with it, before and after."""
     request: PictureRequest
 
 
@@ -85,7 +87,7 @@ class PictureStore:
 
     slug: str
     _known: dict[str, str] = field(default_factory=dict)
-    """The payload of each picture that has a place, by its name."""
+    """The payload of each picture that has a place, by name."""
     _number: int = 0
     _boxes: int = 0
 
@@ -195,7 +197,7 @@ def _sides(at: tuple[str, str], number: int, pair: Pair) -> list[dict[str, Any]]
 
 
 def describe_pictures(pictures: StepPictures | None, note: str) -> dict[str, Any]:
-    """Return what the payload of a step says of its pictures; `note` why there are none."""
+    """Return the pictures' part of a step's payload; `note` says why there are none."""
     if pictures is None:
         return {"before": None, "after": None, "note": note}
     left_out = list(pictures.left_out)
@@ -238,7 +240,7 @@ def _plain_file(request: PictureRequest) -> str:
 
 
 def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Iterator[PictureResult]:
-    """Yield a note in place of each picture that the choice leaves out."""
+    """Yield a note in place of each picture that the choice excludes."""
     words = (
         f"Left out, because the report was built with --pictures {choice}.",
         "xlareport build DUMP --pictures changed draws it.",

@@ -55,7 +55,7 @@ class ProfilePage(PartPage):
 def profile_page(
     module: ModuleRecord, measured: Measured, command_buffers: Sequence[CommandBuffer] = ()
 ) -> ProfilePage:
-    """Make the page of one module; the members of its command buffers may have no events."""
+    """Return the page of one module; members of its command buffers may have no events."""
     return ProfilePage(
         name=words.short_name(module.name),
         slug=module.slug,

@@ -1,4 +1,4 @@
-"""A framework's graph as the page of the program tells it: its clusters, and what is outside."""
+"""The view of a framework's graph: its clusters, and the operations outside."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ class Outside:
     name: str
     op: str
     reason: str
-    """Why, as the framework's log says, else as far as the graph lets one guess."""
+    """The reason in the framework's log, else a guess from the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class ClusteredGraph:
-    """A framework's graph with what XLA compiles of it and what stays outside."""
+    """A framework's graph, divided into clusters that XLA compiles and operations outside."""
 
     path: str
     clusters: tuple[Cluster, ...]
@@ -47,9 +47,9 @@ class ClusteredGraph:
 def clustered(
     graphs: Sequence[FrameworkGraph], report: ReportRecord, reasons: Mapping[str, str]
 ) -> tuple[ClusteredGraph, ...]:
-    """Return the graphs that have clusters, each set of clusters once.
+    """Return the graphs with clusters; equal sets of clusters only once.
 
-    `reasons` are what the framework's log says of operations, by their names.
+    `reasons` are those of the framework's log, by operation name.
     """
     clustered_graphs: dict[frozenset[str], ClusteredGraph] = {}
     modules = [(module.key, module.name) for module in report.outlines] if graphs else []

@@ -32,7 +32,7 @@ _COLUMNS = 8
 
 @dataclass(frozen=True, slots=True)
 class DifferenceTable:
-    """One function, compiled several times or by several processes, and what differs."""
+    """A function compiled several times or by several processes, with its differences."""
 
     name: str
     note: str
@@ -42,7 +42,7 @@ class DifferenceTable:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPage:
-    """Everything on the page beside the table of ranks."""
+    """The content of the page, except the table of ranks."""
 
     lead: Markup
     wrapping: tuple[Markup, ...]
@@ -56,10 +56,10 @@ class ProgramPage:
     link_table: Table
     retraced: tuple[DifferenceTable, ...]
     not_retraced: str
-    """What replaces an empty `retraced`: that nothing was, or that nobody looked."""
+    """Replaces an empty list: there are no recompilations, or they are not known."""
     repeated: str
     processes: str
-    """What is known of the processes; empty where there is one."""
+    """A sentence on the processes; empty if there is only one."""
     sides: RanksSection | None
     """How modules agree between the ranks; None where one process wrote the dump."""
     ranks: tuple[DifferenceTable, ...]
@@ -72,7 +72,7 @@ def program_page(
     reasons: Mapping[str, str],
     picture: PictureRequest | None,
 ) -> ProgramPage:
-    """Make the page from the report's records, the framework's graphs and what its log says."""
+    """Return the page from the report's records, the framework's graphs and log."""
     drawing = picture.drawings[0] if picture else None
     return ProgramPage(
         lead=prose(words.many(report) or words.lead(report)),
@@ -157,7 +157,7 @@ _LONGEST_CHAIN = 12
 
 
 def _chain_words(report: ReportRecord) -> str:
-    """Return in which groups modules hang together, and which of them are in a row."""
+    """Return a sentence on groups of linked modules, and the longest chain."""
     between = [(link.source, link.target) for link in report.links if link.source != link.target]
     if not between:
         return ""
@@ -241,7 +241,7 @@ def _processes(report: ReportRecord) -> str:
 
 
 def _overwritten(report: ReportRecord) -> str:
-    """Return in how many modules files of several runs or ranks stand mixed."""
+    """Return in how many modules files of several runs or ranks are mixed."""
     mixed = sum(any(stage.left_out for stage in module.stages) for module in report.outlines)
     if not mixed:
         return ""
@@ -268,7 +268,7 @@ def _known_processes(report: ReportRecord) -> str:
 
 
 def _unknown_processes(report: ReportRecord) -> str:
-    """Return what is known of processes that wrote into one folder at the same time."""
+    """Return a sentence on processes that wrote into one folder at the same time."""
     message = (
         "At least 2 processes wrote into one folder: a module id occurs twice. "
         "File times do not show which modules belong to one process."

@@ -84,7 +84,7 @@ def _edge(link: ModuleLink) -> Arrow:
 
 
 def _groups(drawn: Sequence[ModuleRecord], report: ReportRecord) -> tuple[Group, ...]:
-    """Frame what each of several processes compiled, else the compilations of one function."""
+    """Return frames for the modules of each process, or for recompilations of one function."""
     if (report.processes or 0) > 1:
         return tuple(_of_processes(drawn, report.ranks))
     members: dict[int, list[str]] = {}

@@ -36,19 +36,19 @@ _SIGNS = {RankVerdict.DANGEROUS: "xr-removed", RankVerdict.NUMBERS: "xr-changed"
 
 @dataclass(frozen=True, slots=True)
 class RankDetail:
-    """One module that differs from that of most ranks."""
+    """A module that differs from that of most ranks."""
 
     module: Link
     verdict: str
     sign: str
     lead: Markup
     rows: tuple[tuple[str, str], ...]
-    """What is told of the first difference, and its words."""
+    """Labels and values of the first difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class RanksSection:
-    """What the page says of ranks."""
+    """The page's section on ranks."""
 
     lead: Markup
     details: tuple[RankDetail, ...]
@@ -187,9 +187,9 @@ def _link(module: ModuleRecord) -> Link:
 
 
 def ranks_table(report: ReportRecord) -> Table:
-    """Return the matrix: a row for each module, a column for ranks that have the same ones.
+    """Return the matrix: a row for each module, a column for ranks with equal modules.
 
-    Letters tell the modules of one row apart: `A` is that of most ranks.
+    Letters identify the modules of one row: `A` is that of most ranks.
     """
     modules = report.by_key
     rows = list(_matrix_rows(report))
@@ -207,7 +207,7 @@ def ranks_table(report: ReportRecord) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _MatrixRow:
-    """One program, the module of each rank, and how grave their difference is."""
+    """A program, the module of each rank, and the severity of their difference."""
 
     keys: tuple[str, ...]
     ranks: tuple[frozenset[int], ...]

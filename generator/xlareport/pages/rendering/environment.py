@@ -1,8 +1,8 @@
 """The template environment: whatever a template prints is safe in Markdown, HTML and attributes.
 
-Pages are Markdown with HTML blocks, so a printed string passes two readers. Everything that either
-could take for markup becomes a character reference, which both print as the character it stands
-for. That happens to each printed value unless it is `Markup`; no template has to ask for it.
+Pages are Markdown with HTML blocks, so a printed string is parsed twice. Every character that is
+markup in either becomes a character reference. This is done to each printed value unless it is
+`Markup`; templates do not need to request it.
 """
 
 import json
@@ -45,7 +45,7 @@ def environment(templates: Path) -> Environment:
 
 
 def checked(value: object) -> object:
-    """Return `value` as a template may print it; None is refused, since a page never says None."""
+    """Return `value` as a template may print it; None is refused, as pages never print None."""
     if value is None:
         raise ValueError("A template printed None: use a filter that says that it is not known.")
     return text(value) if isinstance(value, str) else value
@@ -131,12 +131,12 @@ def href(value: str) -> Markup:
 
 
 def front_matter(*, title: str, search: bool = True, wide: bool = False) -> Markup:
-    """Return a page's front matter; `wide` gives the page the room of the sidebars.
+    """Return a page's front matter; with `wide` the page takes the space of the sidebars.
 
-    The pages of modules, which come in thousands, are not in the search of the prose. No page holds
-    anything between its headings but HTML, and says so: Markdown need not read that.
+    Pages of modules, of which there can be thousands, are excluded from the text search.
+    `between_headings` says that there is only HTML between headings, so that Markdown skips it.
 
-    The theme prints titles raw, so the title is escaped here; JSON strings are YAML strings.
+    The theme prints titles unescaped, so the title is escaped here; JSON strings are YAML strings.
     """
     lines = ["---", f"title: {json.dumps(str(text(title)))}", "between_headings: html"]
     if not search:

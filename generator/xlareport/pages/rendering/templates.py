@@ -38,7 +38,7 @@ class Compiled(BytecodeCache):
         self._between_builds = _between_builds()
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Give a template what is kept of it, unless that is of another text."""
+        """Load the bytecode that is stored for a template, unless its text has changed."""
         if kept := self.kept.get(bucket.key):
             bucket.bytecode_from_string(kept)
         if bucket.code is None and self._between_builds:
@@ -158,7 +158,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class FaultyPage:
-    """What is in the place of a page that could not be made."""
+    """The replacement of a page that could not be made."""
 
     name: str
     fault: str
@@ -176,7 +176,7 @@ def page_files(
     make: Callable[[], Iterable[Made]],
     head: "ModuleHead | None" = None,
 ) -> list[Made] | list[tuple[str, str]]:
-    """Return the files of one page, its tables among them; where that fails, a plain page."""
+    """Return the files of one page, including tables; after an error, a plain page."""
     result = _attempt(faults, title, make)
     if result is not None:
         return result

@@ -1,1 +1,1 @@
-"""The runs of the snapshots of a module on the CPU, beside its steps."""
+"""The runs of a module's snapshots on the CPU, on the tab of its passes."""

@@ -1,4 +1,4 @@
-"""What the tab of the passes shows of `replay --bisect`: a strip and a table of the snapshots."""
+"""The part on `replay --bisect` of the passes tab: a strip and a table of the snapshots."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from xlareport.runtime import units
 
 @dataclass(frozen=True, slots=True)
 class ReplayPart:
-    """What the template shows of the runs."""
+    """The template's data on the runs."""
 
     strip: Markup
     verdict: Markup

@@ -1,4 +1,4 @@
-"""A strip over the snapshots: how far the outputs of each are from those of the first."""
+"""A strip over the snapshots: the distance of the outputs of each from those of the first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from xlareport.pages.charts import svg_chart
 _WIDTH, _HEIGHT = 760, 130
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 8, 24, 34
 _LOW, _HIGH = -9, 1
-"""Powers of ten at the bottom and at the top of the strip; smaller and larger ones stand there."""
+"""Exponents of ten at the bottom and the top of the strip; values are clamped to these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class ReplayBar:
 
 
 def replay_strip(bars: Sequence[ReplayBar], tolerance: float, words: str) -> str:
-    """Draw the snapshots from left to right, the relative error of each as a bar, in powers of 10.
+    """Return the strip: the relative error of each snapshot as a bar, in powers of 10.
 
-    What did not run is pale over the whole height, what is not finite a full bar.
+    A snapshot that did not run is pale over the full height; a non-finite result is a full bar.
     """
     width = (_WIDTH - _LEFT - _RIGHT) / max(1, len(bars))
     drawn = "".join(_bar(bar, _LEFT + place * width, width) for place, bar in enumerate(bars))

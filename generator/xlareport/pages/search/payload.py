@@ -1,7 +1,7 @@
-"""The search over everything, for the page script: a small index of all, one for each module.
+"""The search index for the page script: a small one of everything, and one for each module.
 
-Names are written as stems with their numbers, because `fusion` has thousands; where a value stands
-is a number into `spans`, pairs of the first and the last snapshot.
+Names are stored as stems with their numbers, because `fusion` has thousands; the snapshots of a
+value are a number into `spans`, pairs of the first and the last snapshot.
 """
 
 from array import array
@@ -34,10 +34,10 @@ SnapshotSpan = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a step did, by opcode and by name."""
+    """The changes of a step, by opcode and by name."""
 
     opcodes: Mapping[str, tuple[int, int, int]]
-    """Instructions of each opcode that it added, removed and changed."""
+    """Number of instructions of each opcode that were added, removed and changed."""
     added: tuple[str, ...]
     removed: tuple[str, ...]
     changed: tuple[str, ...]
@@ -71,7 +71,7 @@ class SearchIndex:
 
 
 def touched(change: StepChange) -> Touched:
-    """Count what a step did by opcode; another opcode for the same work is one gone, one new."""
+    """Return the changes by opcode; a changed opcode counts as one removed and one added."""
     counts: dict[str, list[int]] = {}
     for place, changes in enumerate((change.added, change.removed, change.modified)):
         for this_change in changes:
@@ -182,7 +182,7 @@ def _widen(spans: dict[str, SnapshotSpan], value: str, span: SnapshotSpan) -> No
 
 
 _MOST = 400_000
-"""Values of one kind in one module; the rest is left out, and the search says so."""
+"""Limit on values of one kind in one module; the rest is left out, as the search says."""
 _DIGITS = 9
 
 
@@ -199,7 +199,7 @@ class SearchedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What the search knows of one module."""
+    """The search data of one module."""
 
     payloads: tuple[tuple[str, str], ...] = ()
     scopes: tuple[str, ...] = ()
@@ -329,7 +329,7 @@ def search_files(
 
 
 _HOLDERS = 100
-"""Modules that are named of those that have an opcode or a scope; all are counted."""
+"""Limit on named modules of those with an opcode or scope; all are counted."""
 
 
 def _searched_modules(report: ReportRecord, order: Sequence[int], start: int) -> dict[str, Any]:
@@ -365,7 +365,7 @@ def _opcodes_of(
 
 
 def _held(name: str, numbers: Sequence[int], values: Iterable[Sequence[str]]) -> dict[str, Any]:
-    """Return which modules have a value, the first of them by number; all are counted.
+    """Return the modules with a value: the first ones by number, and the count of all.
 
     `values` are those of each module of the dump, `numbers` its number in the search.
     """

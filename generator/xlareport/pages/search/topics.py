@@ -1,4 +1,4 @@
-"""What a report says of the main program, by the words that people search for."""
+"""Search words for the sections on the main program."""
 
 import tomllib
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from xlareport.records.shardings import MeshRecord, ShardingRecord
 _MOST_NAMED = 16
 """Devices that one cell names."""
 _MOST_CELLS = 64
-"""Rows, and columns, of one drawing."""
+"""Limit on rows, and on columns, of one drawing."""
 MeshPosition = tuple[int, ...]
 
 

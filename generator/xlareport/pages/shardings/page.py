@@ -18,7 +18,7 @@ _MOST_DRAWN = 24
 
 @dataclass(frozen=True, slots=True)
 class ShardingFigure:
-    """One sharding with its drawing."""
+    """A sharding with its drawing."""
 
     words: str
     written: str
@@ -40,11 +40,11 @@ class ShardingsPage(PartPage):
     changes: str
     rematerializations: str
     shardy: tuple[str, ...]
-    """What each of Shardy's texts says, in a sentence; empty without such texts."""
+    """A sentence on each of Shardy's texts; empty without such texts."""
 
 
 def shardings_page(module: ModuleRecord, record: ShardingsRecord) -> ShardingsPage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     more = len(record.shardings) - _MOST_DRAWN
     return ShardingsPage(
         name=words.short_name(module.name),

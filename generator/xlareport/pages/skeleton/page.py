@@ -17,11 +17,11 @@ class SkeletonPage(PartPage):
     notes: tuple[str, ...]
     rows: tuple[SkeletonRow, ...]
     command: str
-    """How the terminal shows all of it, and writes a trace."""
+    """The command that prints all of it, and writes a trace."""
 
 
 def skeleton_page(record: ModuleRecord, view: SkeletonView) -> SkeletonPage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     folded = len(view.rows) < view.items
     lines = f" in {units.plural(len(view.rows), 'line')}" if folded else ""
     return SkeletonPage(

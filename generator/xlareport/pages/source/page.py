@@ -26,7 +26,7 @@ class CodeLine:
 
 @dataclass(frozen=True, slots=True)
 class LineView:
-    """One line of the user's program, opened up."""
+    """A line of the user's program with details."""
 
     place: str
     path: str
@@ -38,7 +38,7 @@ class LineView:
     before: tuple[str, ...]
     more_before: int
     became: tuple[tuple[str, str], ...]
-    """(instruction, what of it belongs to the line)."""
+    """(instruction, the part of it that belongs to the line)."""
     more_became: int
 
 
@@ -55,7 +55,7 @@ class SourcePage(PartPage):
 
 
 def source_page(module: ModuleRecord, source: SourceReport, seconds: float | None) -> SourcePage:
-    """Make the page of one module; `seconds` is the roofline time of the whole module."""
+    """Return the page of one module; `seconds` is the roofline time of the whole module."""
     return SourcePage(
         name=words.short_name(module.name),
         slug=module.slug,

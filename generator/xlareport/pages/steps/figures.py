@@ -8,7 +8,7 @@ from xlareport.analysis.steps.effect import StepEffect
 from xlareport.runtime import units
 
 StepFigure = tuple[str, str, str, str]
-"""What it counts, before, after, and the difference with its sign; '' where nothing changed."""
+"""Name, before, after, and the signed difference; '' if nothing changed."""
 
 _Write = Callable[[int], str]
 
@@ -33,7 +33,7 @@ def time_words(time: StepTime | None) -> str:
 
 
 def effect_chips(effect: StepEffect, before: Growth, after: Growth) -> Iterator[tuple[str, str]]:
-    """Yield what a step did to what matters, each with its kind; nothing where it did nothing."""
+    """Yield the important effects of a step, each with its kind."""
     if effect.collectives:
         yield "collectives", units.plural(effect.collectives, "collective")
     if effect.fusions:
@@ -51,9 +51,10 @@ def effect_chips(effect: StepEffect, before: Growth, after: Growth) -> Iterator[
 
 
 def bytes_share(before: Growth, after: Growth) -> float:
-    """Return by what share of them the bytes accessed grew or shrank; 0 where that is not known.
+    """Return the relative change of the bytes accessed; 0 if unknown.
 
-    Less than a tenth of a percent is nothing, and so is what partitioning leaves to other devices.
+    0 also below a tenth of a percent, and for the partitioning step, which only moves work to other
+    devices.
     """
     old, new = before.bytes_accessed, after.bytes_accessed
     if not old or new is None or before.partitions != after.partitions:
@@ -87,9 +88,9 @@ def _figures(before: Growth, after: Growth) -> Iterator[StepFigure]:
 def _work(
     what: str, before: tuple[Growth, int | None], after: tuple[Growth, int | None], write: _Write
 ) -> Iterator[StepFigure]:
-    """Yield a figure that is of one device once the module is partitioned.
+    """Yield a figure that is per device once the module is partitioned.
 
-    The step that partitions saves nothing: what falls is done by the other devices.
+    The partitioning step has no difference: the other devices do the rest of the work.
     """
     (was, old), (now, new) = before, after
     if old is None or new is None:

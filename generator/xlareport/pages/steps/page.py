@@ -16,7 +16,7 @@ from xlareport.records.report import ModuleRecord
 
 @dataclass(frozen=True, slots=True)
 class StepsPage(PartPage):
-    """Everything on the page beside the payloads."""
+    """The content of the page, except the payloads."""
 
     lead: str
     note: str
@@ -43,7 +43,7 @@ def steps_page(module: ModuleRecord) -> StepsPage:
 
 
 def steps_payload(summary: ModuleSummary, growth: Sequence[Growth] = ()) -> dict[str, Any]:
-    """Return the list of steps as the page script takes it; `growth` has the figures of each."""
+    """Return the list of steps for the page script; `growth` has the figures of each."""
     read = [stage for stage in summary.stages if stage.instructions is not None]
     known = growth if len(growth) == len(read) else [_UNKNOWN] * len(read)
     pairs = pairwise([_UNKNOWN, *known])
@@ -63,11 +63,11 @@ def steps_payload(summary: ModuleSummary, growth: Sequence[Growth] = ()) -> dict
 
 _UNKNOWN = Growth(0, 0, 0, None, None)
 _ALL_BYTES = 100_000.0
-"""What it weighs to double the bytes accessed: as much as a hundred fusions."""
+"""Weight of doubling the bytes accessed: equal to a hundred fusions."""
 
 
 def _effect(step: StepSummary | None, before: Growth, after: Growth) -> dict[str, Any]:
-    """Return what a step did to the program, and how much that weighs; no unit."""
+    """Return the effect of a step on the program, and its weight; no unit."""
     if step is None or not step.changed:
         return {}
     weight = step.weight + _ALL_BYTES * abs(bytes_share(before, after))

@@ -27,10 +27,10 @@ def step_payload(
     *,
     further: str = "",
 ) -> dict[str, Any]:
-    """Return the value of a step's payload; `pictures` is what `pages.pictures` tells of them.
+    """Return the value of a step's payload; `pictures` is the part on its pictures.
 
-    `lines` are those that the site holds anyway; without them the difference holds its own.
-    `further` begins the keys of the payloads with the lines of a long difference.
+    `lines` are those that the site has already; without them the difference has its own. `further`
+    is the key prefix of the payloads with the lines of a long difference.
     """
     return {
         "headline": change.headline,

@@ -13,7 +13,7 @@ from xlareport.storage.payloads import Payload, make_payload
 _FIRST_LINES = 600
 """Lines of a difference that are loaded with its step."""
 _CHUNK_LINES = 8_000
-"""Lines of each of the payloads that are loaded after it."""
+"""Number of lines of each of the payloads after the first."""
 _MOST_LINES = 400_000
 _LINE_LENGTH = 4_000
 
@@ -38,7 +38,7 @@ class StoredLines:
 
 
 class _Lines:
-    """Tells lines by number: those that are stored from 0 up, its own ones from -1 down."""
+    """Numbers lines: stored ones from 0 up, the payload's own from -1 down."""
 
     def __init__(self, stored: StoredLines) -> None:
         self._stored = stored
@@ -112,7 +112,7 @@ def _hunks(computations: Sequence[ComputationDiff]) -> Iterator[_Titled]:
 
 @dataclass(slots=True)
 class _Chunk:
-    """Lines of one payload."""
+    """The lines of one payload."""
 
     room: int
     hunks: list[_Titled] = field(default_factory=list)
@@ -121,7 +121,7 @@ class _Chunk:
 
 
 def _chunks(diff: TextDiff | None) -> list[_Chunk]:
-    """Return the lines of a difference in chunks, the first of them small."""
+    """Return the lines of a difference in chunks; the first one is small."""
     chunks = [_Chunk(_FIRST_LINES)]
     left = _MOST_LINES
     for title, lines in _hunks(diff.computations) if diff else ():

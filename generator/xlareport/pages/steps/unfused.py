@@ -10,7 +10,7 @@ from xlareport.knowledge.grades import weakest
 FUSION_STEP = "priority-fusion"
 _LONGEST = 200
 _MOST = 300
-"""Pairs of one reason that are listed."""
+"""Limit on listed pairs of one reason."""
 
 
 def unfused_groups(pairs: Sequence[UnfusedPair]) -> list[dict[str, Any]]:

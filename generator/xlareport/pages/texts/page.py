@@ -35,7 +35,7 @@ class KeptTexts:
 
     payloads: tuple[tuple[str, str], ...] = ()
     lines: Mapping[bytes, int] = field(default_factory=dict)
-    """The number of each distinct line, by which other payloads name it."""
+    """The number of each distinct line, by which other payloads refer to it."""
     paths: frozenset[str] = frozenset()
     """Of the files whose texts these are."""
 
@@ -60,7 +60,7 @@ def kept_texts(files: ModuleFiles) -> KeptTexts:
 def _payloads(
     key: str, store: TextStore, named: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the index of the texts, and the chunks; the index tells the first line of each."""
+    """Yield the index of the texts, with the first line of each, and the chunks."""
     records = [
         [text.path, text.size, text.modified, text.chunk, text.runs, *name]
         for text, name in zip(store.texts, named, strict=True)
@@ -73,7 +73,7 @@ def _payloads(
 
 
 def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:
-    """Yield (file, name in addresses, label): snapshots in order, as alike ones store best.
+    """Yield (file, name in addresses, label): snapshots in order, because similar ones pack best.
 
     A snapshot is named by its stage, another text by its path.
     """

@@ -1,4 +1,4 @@
-"""Cycles of TPU programs beside the roofline time, in the table of the heaviest instructions."""
+"""Cycles of TPU programs and the roofline time, in the table of the heaviest instructions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,9 +13,9 @@ _BEHIND = 3
 
 
 def with_cycles(table: Table, slug: str, programs: Sequence[TpuProgram]) -> Table:
-    """Return the table with the cycles of each instruction and the way to its program.
+    """Return the table with the cycles of each instruction and a link to its program.
 
-    The cycles are not part of the roofline time: they do not count memory, and it no latencies.
+    The cycles are independent of the roofline time: they exclude memory, and it excludes latencies.
     """
     known = {name: program for program in programs for name in program.instructions}
     page = navigation.address(navigation.module_page(slug, "tpu"))

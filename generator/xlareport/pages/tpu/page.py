@@ -27,7 +27,7 @@ class TpuPage(PartPage):
 
 
 def tpu_page(record: ModuleRecord, tpu: TpuModule) -> TpuPage:
-    """Make the page of one module."""
+    """Return the page of one module."""
     own = [program for program in tpu.programs if program.instruction]
     return TpuPage(
         name=words.short_name(record.name),

@@ -1,4 +1,4 @@
-"""What the page script draws of TPU programs (frontend/src/tpu/strip.js).
+"""The payloads of TPU programs for the page script (frontend/src/tpu/strip.js).
 
 `tpu` lists the programs with the addresses of their instructions; `tpu-0`, `tpu-1`, ... hold one
 each:
