@@ -155,7 +155,7 @@ class FlowDivider:
         return self._maker.make("alike", title, f"{path}/{last.name}*", members)
 
     def _others(self, pieces: list[list[Instruction]], path: str) -> list[Thing]:
-        """Make a part of each of the largest pieces, and one of all others if they are many."""
+        """Return a part for each of the largest pieces, and one for all others if many."""
         pieces.sort(key=len, reverse=True)
         large = [self._piece(piece, path) for piece in pieces[:_LARGE_PIECES]]
         small = [self._piece(piece, path) for piece in pieces[_LARGE_PIECES:]]

@@ -110,7 +110,7 @@ def look(row: Seen) -> tuple[str, str, str, str]:
 
 
 def _arguments(words: list[str]) -> list[Any]:
-    """Return the words, and for each instruction which of them, from 1; 0 for none."""
+    """Return the distinct texts, and each instruction's text by number, from 1; 0 for none."""
     known = Interned()
     known.number("")
     numbers = list(map(known.number, words))
