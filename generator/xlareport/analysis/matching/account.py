@@ -27,7 +27,8 @@ def pairings(search: Search) -> list[Pairing]:
     account = _Account(search)
     account.groups()
     account.links()
-    account.copies_of_computations()
+    if search.parted is None:
+        account.copies_of_computations()
     account.leftovers()
     account.fusions()
     result = account.pairings()

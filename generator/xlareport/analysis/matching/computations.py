@@ -65,8 +65,13 @@ def correspond(
     after: HloModule,
     sites: tuple[CallSites, CallSites],
     contents: tuple[Contents, Contents],
+    *,
+    same_program: bool = True,
 ) -> Correspondence:
-    """Find the computations that differ; pair them by name, entry computations, and moved ones."""
+    """Find the computations that differ; pair them by name, entry computations, and moved ones.
+
+    Names tell nothing of two programs: each numbers its computations by itself.
+    """
     old = {
         computation.name: computation
         for computation in before.computations
@@ -77,7 +82,8 @@ def correspond(
         for computation in after.computations
         if before.by_name.get(computation.name) is not computation
     }
-    pairs = {name: name for name in old if name in new and _alike(old[name], new[name])}
+    named = old if same_program else ()
+    pairs = {name: name for name in named if name in new and _alike(old[name], new[name])}
     first, second = before.entry, after.entry
     if first is not None and second is not None and first.name in old and second.name in new:
         pairs.pop(first.name, None)
@@ -88,6 +94,11 @@ def correspond(
         for side, other, calls in ((old, after, sites[0]), (new, before, sites[1]))
     ]
     pairs |= _same_contents(shared[0], shared[1], contents)
+    if not same_program:
+        opened = frozenset(
+            name for calls in sites for name in calls.by_callee if calls.transparent(name)
+        )
+        return Correspondence(old, new, pairs, opened, opened)
     once, unsteady = _opened(old, new, pairs, sites)
     return Correspondence(old, new, pairs, once | unsteady, unsteady)
 

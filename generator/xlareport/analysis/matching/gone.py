@@ -103,7 +103,12 @@ class Gone:
         return self._twin(node) if self._lives.get(node) else None
 
     def _twin(self, node: Node) -> Node | None:
-        """Return the new node with the value of `node`, or that of the node that it duplicated."""
+        """Return the new node with the value of `node`, or that of the node that it duplicated.
+
+        Nothing was merged into what another program has.
+        """
+        if self._search.parted is not None:
+            return None
         twin = _twin_after(self._search, node)
         if twin is not None or node.partner is not None or node.constant or not node.inputs:
             return twin

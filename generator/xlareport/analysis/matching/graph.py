@@ -58,6 +58,8 @@ class Frame:
     """Of the pair that the computation belongs to, equal on both sides; else unique."""
     kept: Collection[Instruction]
     """Instructions that the paired computation has too; empty if there are several frames."""
+    program: int = 0
+    """Of the program whose names and numbers it has: equal on both sides of one compilation."""
     caller: "Node | None" = None
     depth: int = 0
     """Calls around it."""
@@ -116,8 +118,11 @@ class Graph:
         opened: Collection[str],
         sites: CallSites,
         budget: int,
+        *,
+        program: int = 0,
     ) -> None:
         self.module = module
+        self._program = program
         self.differing = differing
         self._opened = opened
         self._sites = sites
@@ -170,7 +175,7 @@ class Graph:
         frame = self._homes.get(name)
         if frame is None:
             kept = self._kept.get(name, ()) if name in self.differing else _Everything()
-            frame = self._homes[name] = Frame(computation, self._numbers[name], kept)
+            frame = self._homes[name] = Frame(computation, self._numbers[name], kept, self._program)
         return frame
 
     def _open_calls(self, frame: Frame) -> Iterator[Frame]:
@@ -189,7 +194,8 @@ class Graph:
 
     def _open(self, frame: Frame, line: Instruction, callee: Computation) -> Frame:
         kept = self._kept.get(callee.name, ())
-        opened = Frame(callee, self._numbers[callee.name], kept, frame.node(line), frame.depth + 1)
+        number, depth = self._numbers[callee.name], frame.depth + 1
+        opened = Frame(callee, number, kept, self._program, frame.node(line), depth)
         frame.callees[line.name] = opened
         return opened
 

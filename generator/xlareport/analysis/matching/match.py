@@ -17,6 +17,7 @@ from xlareport.analysis.matching import (
     merged_dots,
     moved_copies,
     products,
+    programs,
     rules,
     sinking,
     spreading,
@@ -102,11 +103,25 @@ _PARTS = (
 """Rules that extend existing pairs; they need no unpaired old instructions."""
 
 
-def match(before: HloModule, after: HloModule) -> Matching:
-    """Pair the instructions of two modules."""
+_BY_NAME = (rules.same_name, rules.moved_name, rules.name_taken_over)
+"""Rules that say nothing of two programs."""
+_OF_TWO_PROGRAMS = (
+    programs.labelled_arguments,
+    rules.same_value,
+    programs.same_op,
+    spreading.neighbours,
+    programs.same_op_in_order,
+    *(rule for rule in _RULES if rule not in _BY_NAME),
+    programs.same_value_elsewhere,
+    spreading.neighbours,
+)
+
+
+def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> Matching:
+    """Pair the instructions of two modules; `same_program` says that one is the other compiled."""
     with no_collections():
-        search = start(before, after)
-        for rule in _RULES:
+        search = start(before, after, same_program=same_program)
+        for rule in _RULES if same_program else _OF_TWO_PROGRAMS:
             if not search.done():
                 rule(search)
         for rule in _PARTS:
@@ -115,4 +130,4 @@ def match(before: HloModule, after: HloModule) -> Matching:
         swaps.moved_past(search)
         pairings = tuple(account.pairings(search))
         search.release()
-    return Matching(before, after, search.computations.pairs, pairings)
+    return Matching(before, after, search.computations.pairs, pairings, same_program)

@@ -64,12 +64,14 @@ class New:
         known = self._search.copies.get(node)
         if known is not None:
             return PairVerdict(known[0], Grade.MATCHED, known[1])
-        source = self._copied_by_name(node)
+        source = None if self._search.parted else self._copied_by_name(node)
         reason = "a further copy, by name, form and framework op"
         return None if source is None else PairVerdict(source, Grade.MATCHED, reason)
 
     def source(self, node: Node) -> Node | None:
-        """Return the instruction before that a node is a copy of."""
+        """Return the instruction before that a node is a copy of; None of another program's."""
+        if self._search.parted is not None:
+            return None
         if node not in self._sources:
             if self._depth > _DEEPEST:
                 return None

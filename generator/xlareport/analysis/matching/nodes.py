@@ -32,8 +32,11 @@ def are_tuples(node: Node, other: Node) -> bool:
 
 
 def name_in_computation(node: Node) -> Hashable:
-    """Return the name and the number of the computation, equal where both continue."""
-    return (node.frame.number, node.instruction.name)
+    """Return the name and the number of the computation, equal where both continue.
+
+    Of two programs none are equal: each numbers its instructions by itself.
+    """
+    return (node.frame.program, node.frame.number, node.instruction.name)
 
 
 def place_of(node: Node) -> Place:

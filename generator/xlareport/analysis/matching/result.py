@@ -22,6 +22,8 @@ class Matching:
     """Computations that differ and continue each other, by name before."""
     pairings: tuple[Pairing, ...]
     """In the order of the old module; additions come last."""
+    same_program: bool = True
+    """Both are of one compilation, or of two of one program."""
     _by_before: dict[Place, Pairing] = field(default_factory=dict)
     _by_after: dict[Place, Pairing] = field(default_factory=dict)
 

@@ -1,6 +1,6 @@
 """The state of a search: two sides, the links so far, and the unpaired nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.computations import Correspondence
@@ -63,6 +63,11 @@ class Search:
     contents: tuple[Contents, Contents]
     divided: bool
     """Whether the arguments have other shapes, so that equal constants may be coincidence."""
+    parted: Callable[[Node, Node], bool] | None = None
+    """Of two programs, whether places speak against a pair; None of one that is compiled.
+
+    Names of instructions of two programs say nothing.
+    """
     links: list[NodePair] = field(default_factory=list)
     unsettled: list[tuple[Node, Node]] = field(default_factory=list)
     """Linked pairs whose neighbours may still be paired."""
@@ -81,16 +86,21 @@ class Search:
     settled: int = -1
     """The number of links at which a new evaluation last changed nothing."""
 
-    def link(self, before: Node, after: Node, grade: Grade, reason: str) -> bool:
+    def link(
+        self, before: Node, after: Node, grade: Grade, reason: str, *, anywhere: bool = False
+    ) -> bool:
         """Make two nodes partners with one value number; return whether that is possible.
 
-        Incompatible parameters are never linked, whichever rule asks for it.
+        Incompatible parameters are never linked, whichever rule asks for it; nor what two programs
+        have at other places, unless it may be anywhere.
         """
         if before in self.inlined or swaps_parameters(before, after):
             return False
         if not can_continue(before.instruction, after.instruction):
             return False
         if grade is not Grade.EXACT and is_dead_copy(before, after):
+            return False
+        if not anywhere and self.parted is not None and self.parted(before, after):
             return False
         equal = before.token == after.token
         if not equal:
@@ -188,13 +198,13 @@ class Search:
         """Distinguish an instruction that remains from another that took its name and work."""
         if link.relation is not Relation.SAME:
             return link.relation
-        if link.before in self.further:
-            begun = link.after.instruction.opcode.endswith("-start")
-            return Relation.ASYNC if begun else Relation.SPLIT
-        if link.equal:
-            return Relation.SAME
         before, after = link.before, link.after
         old, new = before.instruction, after.instruction
+        if before in self.further:
+            return Relation.ASYNC if new.opcode.endswith("-start") else Relation.SPLIT
+        # Of two programs, no pass made one of the other.
+        if link.equal or (self.parted is not None and old.opcode == new.opcode):
+            return Relation.SAME
         in_place = old.opcode == new.opcode and old.opcode in _CHANGED_IN_PLACE
         if in_place and (old.name == new.name or (_is_result(before) and _is_result(after))):
             return Relation.SAME

@@ -6,23 +6,27 @@ from xlareport.analysis.matching.computations import Correspondence, correspond,
 from xlareport.analysis.matching.contents import Contents
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import CallSites, Graph, Node, most_nodes
+from xlareport.analysis.matching.provenance import Provenance
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import Tokens, Values
 from xlareport.hlo.model import HloModule
 
 
-def start(before: HloModule, after: HloModule) -> Search:
-    """Return a search with paired computations and both sides' graphs of the differences."""
+def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> Search:
+    """Return a search with paired computations and both sides' graphs of the differences.
+
+    Of two programs no line is kept: equal lines have their names by chance.
+    """
     forms, tokens = Forms(), Tokens()
     sites = CallSites(before), CallSites(after)
     contents = Contents(before, forms, tokens), Contents(after, forms, tokens)
-    correspondence = correspond(before, after, sites, contents)
+    correspondence = correspond(before, after, sites, contents, same_program=same_program)
     pair_contents(correspondence, sites, contents)
     lines = {
         old: correspondence.kept(old, new)
         for old, new in correspondence.pairs.items()
-        if correspondence.steady(old)
+        if same_program and correspondence.steady(old)
     }
     numbers = _numbers(before, after, correspondence)
     budget = most_nodes(correspondence.most_lines)
@@ -37,7 +41,9 @@ def start(before: HloModule, after: HloModule) -> Search:
             {correspondence.pairs[old]: same for old, same in lines.items()},
         ),
     ):
-        graph = Graph(module, differing, correspondence.opened, sites[here], budget)
+        program = 0 if same_program else here
+        opened = correspondence.opened
+        graph = Graph(module, differing, opened, sites[here], budget, program=program)
         graph.build(numbers[here], kept)
         callees = _callees(correspondence, contents, here)
         sides.append(Side(graph, Values(graph, forms, tokens, callees)))
@@ -45,7 +51,8 @@ def start(before: HloModule, after: HloModule) -> Search:
     for side in sides:
         side.values.note_kept(literals)
     divided = _are_divided(before, after, forms)
-    search = Search(sides[0], sides[1], forms, tokens, correspondence, contents, divided)
+    parted = None if same_program else Provenance(*sides).parts
+    search = Search(*sides, forms, tokens, correspondence, contents, divided, parted=parted)
     search.unsettled += _kept_pairs(search)
     return search
 

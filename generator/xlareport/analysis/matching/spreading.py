@@ -160,6 +160,8 @@ class _Spread:
         if family_of(node.instruction) != "product":
             return True
         search = self._search
+        if search.parted is not None:
+            return True
         return search.before.depths.get(node) == search.after.depths.get(other)
 
     def _lone_users(

@@ -153,7 +153,8 @@ class Values:
         line = node.instruction
         if line.opcode == "parameter":
             kinds = kinds_of(line.shape)  # in another order, elements have other numbers
-            node.base = self._tokens.of(("parameter", node.frame.number, line.argument, kinds))
+            home = node.frame.program, node.frame.number
+            node.base = self._tokens.of(("parameter", home, line.argument, kinds))
             return ()
         operands = self.graph.operands(node)
         if line.opcode == _ELEMENT and operands:

@@ -217,6 +217,8 @@ class _Reader:
             yield self.change((kind,), before, after, pairing, (message,), balance=balance)
             return
         result = compare(old, new, self._matching.computations)
+        if old.opcode == "parameter" and not self._matching.same_program:
+            result.pop(Kind.ATTRIBUTES, None)  # its number only says how many are before it
         home = self._matching.computations.get(before.computation, before.computation)
         if home != after.computation:
             result |= destination(self._matching, before, after, new.opcode)

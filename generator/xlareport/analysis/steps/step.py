@@ -12,6 +12,7 @@ from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
+from xlareport.analysis.steps.one_sided import one_sided_scopes
 from xlareport.analysis.steps.telling import Telling, describe_step, weight
 from xlareport.hlo.model import Computation, HloModule
 
@@ -71,11 +72,13 @@ def step(
     *,
     headers: bool = True,
     matched: LooseMatching | None = None,
+    same_program: bool = True,
 ) -> StepChange:
     """Return the changes from one snapshot to the next; `actor` is the subject of the headline.
 
     `headers` says whether both were read from the same file format: other formats lack attributes.
-    `matched` is their matching, if it exists already.
+    `matched` is their matching, if it exists already. `same_program` says that both are of one
+    compilation, or of two of one program.
     """
     header = header_changes(before, after) if headers else ()
     same = before is after or before.computations == after.computations
@@ -84,7 +87,7 @@ def step(
     if same or matched is not None:
         matching = Matching(before, after, *(matched if matched and not same else ({}, ())))
     else:
-        matching = match(before, after)
+        matching = match(before, after, same_program=same_program)
     result = list(changes(matching))
     groups = grouped(result)
     sentences = describe_step(_telling(actor, matching, header, result, groups))
@@ -123,6 +126,7 @@ def _telling(
         instructions=matching.before.instruction_count,
         touched=len(touched),
         reordered=_reordered(matching),
+        scopes=one_sided_scopes(matching),
     )
 
 

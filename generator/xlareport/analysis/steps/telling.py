@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
@@ -16,6 +17,8 @@ _KINDS = 9
 _REWRITES = 0.5
 """Share of changed instructions beyond which a step rewrites the module."""
 _FEW = 20
+_SCOPES = 3
+"""Scopes of one side alone that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Telling:
     """Number of them that changed."""
     reordered: str = ""
     """What only changed its order, without effect: `computations`; '' if nothing did."""
+    scopes: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """Of two programs, the named scopes that only the one before has, and only the one after."""
 
 
 def describe_step(step: Telling) -> tuple[str, ...]:
@@ -47,8 +52,23 @@ def describe_step(step: Telling) -> tuple[str, ...]:
     every = dict(kinds)
     phrases = [phrase(kind, every) for kind, _ in kinds if _is_news(kind, every)]
     message = english.listing([*phrases[:_PHRASES_IN_HEADLINE], *step.header])
-    headline = f"{step.actor} {message}; {example_of(kinds[0][1][0])}."
+    headline = f"{step.actor} {_other_scopes(step)}{message}; {example_of(kinds[0][1][0])}."
     return (headline, *_sentences(kinds), *_in_all(step))
+
+
+def _other_scopes(step: Telling) -> str:
+    """Return which named scopes one of two programs has alone, before what else it did."""
+    lost, gained = (
+        english.listing([wording.code(scope) for scope in scopes[:_SCOPES]])
+        + (f" and {len(scopes) - _SCOPES} more" if len(scopes) > _SCOPES else "")
+        for scopes in step.scopes
+    )
+    parts = [
+        f"has scope {gained}, which the base lacks" if gained else "",
+        f"lacks scope {lost} of the base" if lost else "",
+    ]
+    words = english.listing([part for part in parts if part])
+    return f"{words}: it " if words else ""
 
 
 def _quiet(step: Telling) -> str:

@@ -110,7 +110,8 @@ def _diff(task: DiffTask) -> ModuleDiff:
     store = PictureStore(task.slug)
     for id_, label, module, other in _sides(task):
         actor = _COMPILER if id_ in _OF_COMPILER or id_.startswith("pass-") else _HEAD
-        change = step(module, other, actor, headers=False)
+        same_program = actor is _COMPILER or not task.inputs_differ
+        change = step(module, other, actor, headers=False, same_program=same_program)
         rows.append(_row(id_, label, change))
         steps.append(_step(rows[-1], other))
         diff = text_diff(change.matching) if change.matching else None
