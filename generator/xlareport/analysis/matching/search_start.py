@@ -51,8 +51,8 @@ def start(before: HloModule, after: HloModule, *, same_program: bool = True) -> 
     for side in sides:
         side.values.note_kept(literals)
     divided = _are_divided(before, after, forms)
-    parted = None if same_program else Provenance(*sides).parts
-    search = Search(*sides, forms, tokens, correspondence, contents, divided, parted=parted)
+    search = Search(sides[0], sides[1], forms, tokens, correspondence, contents, divided)
+    search.parted = None if same_program else Provenance(sides[0], sides[1]).parts
     search.unsettled += _kept_pairs(search)
     return search
 
