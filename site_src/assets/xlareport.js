@@ -4469,7 +4469,7 @@ var xlareport = (() => {
   var LEAST2 = 18;
   var LEAST_KEY = 34;
   var SAMPLE = 1e3;
-  var BESIDE2 = 3;
+  var BESIDE2 = 4;
   function firstColumns({ columns: columns2, rows: rows2, sort }, narrow) {
     const told = columns2.some((column) => column.kind === "sentence");
     const most = narrow ? told ? NARROW_SENTENCES : NARROW : FIRST2;

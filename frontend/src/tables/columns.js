@@ -21,7 +21,7 @@ const LEAST_KEY = 34;
 /** Rows of which numbers are written to see how long they are; all are about as long. */
 const SAMPLE = 1000;
 /** Characters beside the text: the sign of the order, the padding. */
-const BESIDE = 3;
+const BESIDE = 4;
 
 /**
  * Returns the columns that stand there at first: the leading ones that have a value in any row, and the one that

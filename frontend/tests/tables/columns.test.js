@@ -34,7 +34,7 @@ test("a column is as wide as its longest text, within reason; layouts do not cou
     ["x".repeat(500), "f32[2]{0:T(1024)}"],
     ["y", "f32[2]"],
   ];
-  assert.deepEqual(textWidths({ columns, rows }), [67, 9]);
+  assert.deepEqual(textWidths({ columns, rows }), [68, 10]);
 });
 
 test("names shrink, numbers do not", () => {
