@@ -102,6 +102,9 @@ def test_scalars_are_no_independent_work(read_text: ReadText, measured: Measure)
     for device in ("nvidia-h100", "tpu-v5e"):
         (only,) = measured(read_text(text), device).values()
         assert only.overlap.independent == ()
+    counted = DEPENDENCE.replace(f"c = {BIG} dot", f"{counter}\n  c = {BIG} dot")
+    (only,) = measured(read_text(counted), "tpu-v5e").values()
+    assert only.overlap.reason_detail.startswith("All compute of its computation feeds it")
 
 
 def test_work_in_between_hides_it(read_text: ReadText, measured: Measure) -> None:

@@ -229,16 +229,8 @@ class Schedule:
 
     def _is_all_bound(self, home: Computation, collective: Collective, work: "_Work") -> bool:
         """Return whether all that computes feeds a collective, needs it or runs meanwhile."""
-        bound = _bound(home, collective)
-        meanwhile = {line.name for line in self._between(home, collective) or ()}
-        known = bound | (meanwhile if work.hidden else set())
-        return not any(
-            self._seconds(home, instruction.name) >= _LEAST_SECONDS
-            for instruction in home.instructions
-            if instruction.name not in known
-            and _works(instruction)
-            and instruction.opcode not in KINDS
-        )
+        between = self._between(home, collective) if work.hidden else None
+        return {line.name for line in between or ()}.issuperset(work.independent)
 
     def _computes(self, home: Computation, instruction: Instruction) -> bool:
         """Return whether an instruction computes; a copy, or a slice and its offset, moves data."""
