@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from xlareport.analysis.module import ModuleAnalysis, outline_of
+from xlareport.analysis.module import AnalysisOutline, ModuleAnalysis, outline_of, small_outline
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
 from xlareport.analysis.modules.links import ModuleLink, link_modules
@@ -53,13 +53,13 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         super().__init__(folder, resident)
         self.reads = SpooledValues[tuple[str, ...]](folder, resident)
         """The paths of each module's files that were read."""
-        self._outlines = SpooledValues[ModuleAnalysis](folder, resident)
+        self._outlines = SpooledValues[AnalysisOutline](folder, resident)
         self._shared = SharedValues()
         self._together: OutlineSummaries | None = None
         """The outlines in their order, some together; None until they are asked for."""
 
     @property
-    def outlines(self) -> Sequence[ModuleAnalysis]:
+    def outlines(self) -> Sequence[AnalysisOutline]:
         """The outline of each module, for relations and lists."""
         return self.summaries.outlines
 
@@ -67,9 +67,9 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
     def summaries(self) -> "OutlineSummaries":
         """The summaries of the outlines."""
         if self._together is None:
-            outlines: Sequence[ModuleAnalysis] = self._outlines
+            outlines: Sequence[AnalysisOutline] = self._outlines
             if len(self) > RESIDENT:
-                shared = (outline_of(outline, self._shared) for outline in outlines)
+                shared = (small_outline(outline, self._shared) for outline in outlines)
                 outlines = ValueBlocks(SpooledValues(self.folder, 0), shared)
             self._together = OutlineSummaries(outlines)
         return self._together
@@ -96,14 +96,15 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         self._outlines.reorder(order)
         self._together = None
 
-    def _outline(self, value: ModuleAnalysis, place: int) -> ModuleAnalysis:
-        return value if self.is_resident(place) else outline_of(value, self._shared)
+    def _outline(self, value: ModuleAnalysis, place: int) -> AnalysisOutline:
+        is_resident = self.is_resident(place)
+        return outline_of(value) if is_resident else small_outline(value, self._shared)
 
 
 class OutlineSummaries(LazySequence[ModuleSummary]):
     """The summaries of outlines, and the places of their keys."""
 
-    def __init__(self, outlines: Sequence[ModuleAnalysis]) -> None:
+    def __init__(self, outlines: Sequence[AnalysisOutline]) -> None:
         self.outlines = outlines
 
     @cached_property
@@ -169,16 +170,16 @@ class AnalyzedDump:
         return [module.read for module in self.modules]
 
     @property
-    def outlines(self) -> Sequence[ModuleAnalysis]:
-        """The modules; in a large dump only with the data for relations and lists."""
-        return self.modules.outlines if isinstance(self.modules, StoredAnalyses) else self.modules
+    def outlines(self) -> Sequence[AnalysisOutline]:
+        """The parts of the analyses that relations and lists need."""
+        return self.summaries.outlines
 
     @property
     def summaries(self) -> OutlineSummaries:
         """The modules in figures."""
         if isinstance(self.modules, StoredAnalyses):
             return self.modules.summaries
-        return OutlineSummaries(self.modules)
+        return OutlineSummaries([outline_of(module) for module in self.modules])
 
     @property
     def folder(self) -> Path | None:

@@ -106,14 +106,28 @@ class ModuleAnalysis(FastPickle):
     """Whether it repeats that one byte for byte, not but for names, ids and notes."""
 
 
-def outline_of(analysis: ModuleAnalysis, shared: SharedValues) -> ModuleAnalysis:
-    """Return the part of an analysis that relations between modules and lists need."""
-    return ModuleAnalysis(
-        outline_summary(analysis.summary, shared),
-        analysis.marker,
-        same_as=analysis.same_as,
-        is_identical=analysis.is_identical,
+@dataclass(frozen=True, slots=True)
+class AnalysisOutline(FastPickle):
+    """The part of a module's analysis that relations between modules and lists need."""
+
+    summary: ModuleSummary
+    marker: MarkerHit | None
+    same_as: ModuleFiles | None
+    is_identical: bool
+
+
+def outline_of(analysis: ModuleAnalysis | AnalysisOutline) -> AnalysisOutline:
+    """Return the outline of an analysis."""
+    return AnalysisOutline(
+        analysis.summary, analysis.marker, analysis.same_as, analysis.is_identical
     )
+
+
+def small_outline(
+    analysis: ModuleAnalysis | AnalysisOutline, shared: SharedValues
+) -> AnalysisOutline:
+    """Return an outline with a smaller summary, whose values it shares with other modules."""
+    return replace(outline_of(analysis), summary=outline_summary(analysis.summary, shared))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from xlareport.analysis.modules.module_role import ModuleRole
 from xlareport.analysis.source.scopes import plain_path
 from xlareport.dump.module_names import explain_module
 from xlareport.records.outcome import BuildOutcome
+from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.graphs import forest
@@ -86,7 +87,7 @@ def short_name(name: str) -> str:
     return shown if len(shown) <= _LONG else f"{shown[: _LONG - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def label(module: ModuleRecord) -> str:
+def label(module: ModuleOutline) -> str:
     """Return the prefix of a module's file names; for a long one, a short unique label."""
     if len(module.key) <= _LONG:
         return module.key

@@ -27,6 +27,7 @@ from xlareport.records.collectives import collective_records
 from xlareport.records.cost import cost_record
 from xlareport.records.file_list import list_files
 from xlareport.records.findings import finding_records
+from xlareport.records.outline import ModuleOutline, SnapshotRecord
 from xlareport.records.profile import profile_record
 from xlareport.records.report import (
     CandidateRecord,
@@ -36,7 +37,6 @@ from xlareport.records.report import (
     ModuleRecord,
     ReportRecord,
     RunRecord,
-    SnapshotRecord,
 )
 from xlareport.records.shardings import shardings_record
 from xlareport.runtime import units
@@ -194,7 +194,7 @@ def _dump(dump: AnalyzedDump) -> DumpRecord:
 
 
 def _main(
-    relations: DumpRelations, marker: str | None, modules: Sequence[ModuleRecord]
+    relations: DumpRelations, marker: str | None, modules: Sequence[ModuleOutline]
 ) -> MainProgramRecord | None:
     guess = relations.guess
     if guess is None:

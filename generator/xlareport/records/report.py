@@ -5,7 +5,7 @@ Pages show the same records, so that they cannot disagree. A figure that is not 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.collectives import CollectiveRecord
 from xlareport.records.cost import CostRecord
 from xlareport.records.file_list import FileRecord
+from xlareport.records.outline import ModuleOutline, SnapshotRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
@@ -100,33 +101,6 @@ class MainProgramRecord:
     """
     strongest: tuple[str, ...] = ()
     """Reasons in which no other module exceeds it, without points, the largest weight first."""
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotRecord(FastPickle):
-    """A snapshot of a module and the changes of the step before it."""
-
-    sequence: int | None
-    pipeline: str | None
-    after: str | None
-    before: str | None
-    label: str
-    changed: bool | None
-    """None for the first snapshot, which no step leads to, and where it could not be read."""
-    instructions: int | None
-    computations: int | None
-    added: int | None
-    removed: int | None
-    modified: int | None
-    files: tuple[str, ...]
-    fusions: int | None = None
-    flops: int | None = None
-    """None where they were not counted, too: in large modules only some snapshots are."""
-    bytes_accessed: int | None = None
-    partitions: int = 1
-    """Number of partitions; FLOPs and bytes are for one of them."""
-    left_out: str = ""
-    """Why it is not of the final snapshot's compilation; empty if nothing indicates that."""
 
 
 RECOMPILATIONS = "recompilations"
@@ -233,12 +207,12 @@ class ReportRecord:
     """Names of the processes, such as their folders; number 1 first."""
 
     @property
-    def outlines(self) -> Sequence[ModuleRecord]:
-        """The modules; in a large dump without their large parts, for lists."""
+    def outlines(self) -> Sequence[ModuleOutline]:
+        """The outlines of the modules, for lists; in memory also in a large dump."""
         return self.modules.outlines if isinstance(self.modules, StoredRecords) else self.modules
 
     @property
-    def by_key(self) -> Mapping[str, ModuleRecord]:
+    def by_key(self) -> Mapping[str, ModuleOutline]:
         """The outlines by the keys of the modules."""
         if isinstance(self.modules, StoredRecords):
             return self.modules.by_key
@@ -266,7 +240,7 @@ class StoredRecords(SpooledValues[ModuleRecord]):
 
     def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
         super().__init__(folder, resident)
-        self.outlines = SpooledValues[ModuleRecord](folder, resident)
+        self.outlines = SpooledValues[ModuleOutline](folder, resident)
         """The outline of each module, for lists."""
         self._shared = SharedValues()
         self._places: Mapping[str, int] | None = None
@@ -285,11 +259,11 @@ class StoredRecords(SpooledValues[ModuleRecord]):
         return self._places
 
     @property
-    def by_key(self) -> Mapping[str, ModuleRecord]:
+    def by_key(self) -> Mapping[str, ModuleOutline]:
         """The outlines by the keys of the modules."""
         return KeyedValues(self.places, self.outlines)
 
-    def _outline(self, value: ModuleRecord) -> ModuleRecord:
+    def _outline(self, value: ModuleRecord) -> ModuleOutline:
         """Return the parts of a record that lists of modules show, with equal values shared.
 
         Of its files, only the top folder is kept; of those of a snapshot, the folder of the first.
@@ -322,19 +296,9 @@ def _outline_finding(finding: Finding) -> Finding:
     return replace(finding, evidence="", suggestion="", places=(), seconds=None, bytes=None)
 
 
-_LARGE: dict[str, Any] = {
-    "passes": (),
-    "shardings": None,
-    "expense": None,
-    "measured": None,
-    "collectives": (),
-    "code": (),
-    "kernels": (),
-    "gemms": None,
-    "xla_estimates": (),
-    "command_buffers": (),
-    "tuning": None,
-    "tpu_programs": (),
-    "tpu": None,
+_LARGE: Mapping[str, Any] = {
+    field.name: field.default
+    for field in fields(ModuleRecord)
+    if field.name not in vars(ModuleOutline)
 }
-"""Fields that no list of modules shows, with their empty values."""
+"""Fields that no outline has, with their defaults."""

@@ -7,7 +7,8 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
 
 from xlareport.records.file_list import FileList, FileRecord
-from xlareport.records.report import ModuleRecord, ReportRecord, SnapshotRecord
+from xlareport.records.outline import SnapshotRecord
+from xlareport.records.report import ModuleRecord, ReportRecord
 
 
 def report_json(report: ReportRecord) -> str:

@@ -20,6 +20,7 @@ from xlareport.pages.names.page import describe
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tokens import NameCells
+from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
@@ -196,7 +197,7 @@ def files_table(artifacts: Sequence[Artifact], report: ReportRecord, uses: Seque
     return Table(columns, rows, meanings=cells.meanings)
 
 
-def _link(module: ModuleRecord) -> list[str]:
+def _link(module: ModuleOutline) -> list[str]:
     return [module.name, navigation.address(navigation.module_page(module.slug))]
 
 
@@ -353,12 +354,12 @@ def _about_modules(report: ReportRecord) -> Iterable[Advice]:
             yield Advice(prose(f"{has} no `{name}`. {known.absent}"))
 
 
-def _lacks(module: ModuleRecord, name: str) -> bool:
+def _lacks(module: ModuleOutline, name: str) -> bool:
     """Return whether a usual snapshot is missing; pieces compiled for autotuning never have it."""
     return bool(module.stages) and not _has(module, name) and module.role not in PIECES
 
 
-def _repeated_ids(modules: Iterable[ModuleRecord]) -> int:
+def _repeated_ids(modules: Iterable[ModuleOutline]) -> int:
     """Return the number of ids that modules of one folder and time share under different names."""
     numbers = array("q")
     for module in modules:
@@ -368,6 +369,6 @@ def _repeated_ids(modules: Iterable[ModuleRecord]) -> int:
     return len(group_alike(numbers))
 
 
-def _has(module: ModuleRecord, name: str) -> bool:
+def _has(module: ModuleOutline, name: str) -> bool:
     label = name.replace("_", " ")
     return any(stage.label == label for stage in module.stages)

@@ -9,6 +9,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.records.cost import CostRecord
 from xlareport.records.findings import SEVERITIES
+from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import RECOMPILATIONS, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
@@ -114,7 +115,7 @@ def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: 
     return PlaceView(f"%{name}", unit, None)
 
 
-def _of_modules(finding: Finding, modules: Mapping[str, ModuleRecord]) -> FindingView:
+def _of_modules(finding: Finding, modules: Mapping[str, ModuleOutline]) -> FindingView:
     result = (modules[key] for key, _ in finding.places)
     places = (
         PlaceView(

@@ -20,6 +20,7 @@ from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records import sentences
+from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
@@ -163,7 +164,7 @@ def home_page(
     )
 
 
-def row(module: ModuleRecord) -> ModuleRow:
+def row(module: ModuleOutline) -> ModuleRow:
     """Return a module as a row of a table."""
     known = [stage.instructions for stage in module.stages if stage.instructions is not None]
     return ModuleRow(
@@ -178,7 +179,7 @@ def row(module: ModuleRecord) -> ModuleRow:
 
 
 def _main_card(
-    main: MainProgramRecord, module: ModuleRecord, others: Mapping[str, ModuleRecord]
+    main: MainProgramRecord, module: ModuleRecord, others: Mapping[str, ModuleOutline]
 ) -> MainCard:
     is_open = main.sureness not in ("clear", "marker")
     programs = set() if is_open else {program.module for program in main.programs}

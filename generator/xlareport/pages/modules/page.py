@@ -10,7 +10,8 @@ from xlareport.pages.home.page import row
 from xlareport.pages.long_tables import PAGE, MadeRows, TableRow
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
-from xlareport.records.report import ModuleRecord, ReportRecord
+from xlareport.records.outline import ModuleOutline
+from xlareport.records.report import ReportRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,9 @@ def modules_table(report: ReportRecord, files: FileTotals) -> Table:
     return Table(columns, rows, sort=(len(columns) - 1, "asc"), empty="No modules in this dump.")
 
 
-def _row(module: ModuleRecord, files: int, size: int) -> list[str | int | float | list[str] | None]:
+def _row(
+    module: ModuleOutline, files: int, size: int
+) -> list[str | int | float | list[str] | None]:
     short = row(module)
     address = navigation.address(navigation.module_page(module.slug))
     return [

@@ -20,7 +20,8 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
-from xlareport.records.report import ModuleRecord, ReportRecord
+from xlareport.records.outline import ModuleOutline
+from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 
 LINKS_TABLE = "program-links"
@@ -131,7 +132,7 @@ def _tensors(shapes: Sequence[str]) -> str:
     return shown if len(shapes) <= 4 else f"{shown} and {units.count(len(shapes) - 4)} more"
 
 
-def _link(module: ModuleRecord) -> Link:
+def _link(module: ModuleOutline) -> Link:
     return Link(words.label(module), navigation.address(navigation.module_page(module.slug)))
 
 
@@ -323,14 +324,14 @@ def _rank_note(group: RankGroup) -> str:
     return f"{message} All have the same {many} in the same order."
 
 
-def _link_in_folder(module: ModuleRecord, shared: str) -> Link:
+def _link_in_folder(module: ModuleOutline, shared: str) -> Link:
     """Return the link to a module with its folder, less what all folders have in common."""
     folder = _folder(module)[len(shared) :].strip("/")
     link = _link(module)
     return replace(link, name=f"{folder}/{link.name}" if folder else link.name)
 
 
-def _folder(module: ModuleRecord) -> str:
+def _folder(module: ModuleOutline) -> str:
     return min(module.files, key=lambda path: path.count("/"), default="").rpartition("/")[0]
 
 

@@ -10,7 +10,8 @@ from xlareport.analysis.modules.module_role import HELPERS, ModuleRole
 from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
-from xlareport.records.report import ModuleRecord, ReportRecord
+from xlareport.records.outline import ModuleOutline
+from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 
 _DRAWN = 60
@@ -57,7 +58,7 @@ def _left_out(roles: Counter[str]) -> str:
     return f"{units.plural(roles.total(), 'module')} not shown: {counted}."
 
 
-def _first(modules: Iterable[ModuleRecord]) -> list[ModuleRecord]:
+def _first(modules: Iterable[ModuleOutline]) -> list[ModuleOutline]:
     """Keep what fits, in its order: helpers go first, then what is ranked last."""
     kept = nsmallest(
         _DRAWN, enumerate(modules), key=lambda row: (row[1].role in HELPERS, row[1].rank)
@@ -65,7 +66,7 @@ def _first(modules: Iterable[ModuleRecord]) -> list[ModuleRecord]:
     return [module for _, module in sorted(kept, key=lambda row: row[0])]
 
 
-def _node(module: ModuleRecord) -> Box:
+def _node(module: ModuleOutline) -> Box:
     number = "" if module.id is None else f"module {module.id}: "
     name = words.short_name(module.name)
     if len(name) > _LABEL:
@@ -83,7 +84,7 @@ def _edge(link: ModuleLink) -> Arrow:
     return Arrow(link.source, link.target, many, "normal" if link.grade == "exact" else "thin")
 
 
-def _groups(drawn: Sequence[ModuleRecord], report: ReportRecord) -> tuple[Group, ...]:
+def _groups(drawn: Sequence[ModuleOutline], report: ReportRecord) -> tuple[Group, ...]:
     """Return frames for the modules of each process, or for recompilations of one function."""
     if (report.processes or 0) > 1:
         return tuple(_of_processes(drawn, report.ranks))
@@ -103,7 +104,7 @@ def _groups(drawn: Sequence[ModuleRecord], report: ReportRecord) -> tuple[Group,
     )
 
 
-def _of_processes(drawn: Sequence[ModuleRecord], names: Sequence[str]) -> Iterator[Group]:
+def _of_processes(drawn: Sequence[ModuleOutline], names: Sequence[str]) -> Iterator[Group]:
     members: dict[int, list[str]] = defaultdict(list)
     for module in drawn:
         if module.process is not None:

@@ -12,7 +12,8 @@ from xlareport.pages import navigation, words
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.report import ModuleRecord, ReportRecord
+from xlareport.records.outline import ModuleOutline
+from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 
 RANKS_TABLE = "program-ranks"
@@ -145,7 +146,7 @@ def _numbers(ranges: str) -> Sequence[int]:
 def _detail(
     group: RankGroup,
     difference: RankDifference,
-    modules: Mapping[str, ModuleRecord],
+    modules: Mapping[str, ModuleOutline],
     names: Sequence[str],
 ) -> RankDetail:
     module = modules[difference.module]
@@ -181,7 +182,7 @@ def _rows(difference: RankDifference) -> Iterator[tuple[str, str]]:
     yield from ((label, value) for label, value in rows if value)
 
 
-def _link(module: ModuleRecord) -> Link:
+def _link(module: ModuleOutline) -> Link:
     address = navigation.address(navigation.module_page(module.slug))
     return Link(words.short_name(module.name), address)
 
@@ -254,7 +255,7 @@ def _heading(numbers: Sequence[int], names: Sequence[str]) -> str:
 
 
 def _cells(
-    row: _MatrixRow, shown: Sequence[Sequence[int]], modules: Mapping[str, ModuleRecord]
+    row: _MatrixRow, shown: Sequence[Sequence[int]], modules: Mapping[str, ModuleOutline]
 ) -> list[Cell]:
     first = _link(modules[row.keys[0]])
     cells: list[Cell] = [

@@ -1,0 +1,139 @@
+"""The part of a module's record that lists show: it is in memory also for thousands of modules."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.modules.summary import ModuleFigures
+from xlareport.runtime.fast_pickle import FastPickle
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRecord(FastPickle):
+    """A snapshot of a module and the changes of the step before it."""
+
+    sequence: int | None
+    pipeline: str | None
+    after: str | None
+    before: str | None
+    label: str
+    changed: bool | None
+    """None for the first snapshot, which no step leads to, and where it could not be read."""
+    instructions: int | None
+    computations: int | None
+    added: int | None
+    removed: int | None
+    modified: int | None
+    files: tuple[str, ...]
+    fusions: int | None = None
+    flops: int | None = None
+    """None where they were not counted, too: in large modules only some snapshots are."""
+    bytes_accessed: int | None = None
+    partitions: int = 1
+    """Number of partitions; FLOPs and bytes are for one of them."""
+    left_out: str = ""
+    """Why it is not of the final snapshot's compilation; empty if nothing indicates that."""
+
+
+class ModuleOutline(Protocol):
+    """The part of a `ModuleRecord` that is available for each module of a dump."""
+
+    @property
+    def key(self) -> str:
+        """What names it in the dump: `module_0002.jit_f`."""
+
+    @property
+    def slug(self) -> str:
+        """The key as it is in addresses."""
+
+    @property
+    def id(self) -> int | None:
+        """Its number in the process that compiled it."""
+
+    @property
+    def name(self) -> str:
+        """As in the names of its files."""
+
+    @property
+    def timestamp(self) -> int | None:
+        """In the names of its files, in microseconds."""
+
+    @property
+    def function(self) -> str:
+        """What people called it, as far as the name tells."""
+
+    @property
+    def role(self) -> str:
+        """What it is to the program: `main`, `helper`, ..."""
+
+    @property
+    def role_reason(self) -> str:
+        """Why it has that role."""
+
+    @property
+    def rank(self) -> int:
+        """Its place in the ranking, from 1."""
+
+    @property
+    def backend(self) -> str | None:
+        """What it was compiled for."""
+
+    @property
+    def frontend(self) -> str | None:
+        """What made it."""
+
+    @property
+    def stages(self) -> tuple[SnapshotRecord, ...]:
+        """Its snapshots; of the files of each in a large dump the folder."""
+
+    @property
+    def final(self) -> ModuleFigures:
+        """The figures of its final snapshot."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Its files; in a large dump the folder."""
+
+    @property
+    def retrace_group(self) -> int | None:
+        """Place in `retrace_groups` of the function of which it is a compilation."""
+
+    @property
+    def process(self) -> int | None:
+        """Which of several processes compiled it, from 1."""
+
+    @property
+    def ranks(self) -> str:
+        """All processes that compiled it, as ranges."""
+
+    @property
+    def runs(self) -> int | None:
+        """How often a profiler saw it run."""
+
+    @property
+    def run_microseconds(self) -> float | None:
+        """How long that took in all."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Its findings; in a large dump their titles."""
+
+    @property
+    def same_as(self) -> str | None:
+        """Key of the earlier module that it repeats."""
+
+    @property
+    def backend_reason(self) -> str:
+        """Why the backend is a guess."""
+
+    @property
+    def passes_microseconds(self) -> int | None:
+        """From the first start of a pass to the last end."""
+
+    @property
+    def changed_steps(self) -> int:
+        """Steps that changed something."""
+
+    @property
+    def steps(self) -> int:
+        """Steps between snapshots that could be read."""
