@@ -1,8 +1,8 @@
 """The library: a dump as typed objects, for notebooks and tests.
 
-No module is read before it is asked for, and all of it in this process. What holds between modules
-comes from the pipeline of `report.py`, so that it is what the report shows. Close the report, or
-use it in a `with`, when the dump is an archive: it is unpacked as long as the report is open.
+Modules are read on demand, all of them in this process. Relations between modules come from the
+pipeline of `report.py`, so that they are the same as in the report. Close the report, or use it in
+a `with`, if the dump is an archive: it is unpacked as long as the report is open.
 """
 
 import os
@@ -86,7 +86,7 @@ def read_text(text: str, label: str = "text") -> "Snapshot":
 
 
 class CompiledProgram(Protocol):
-    """What `jax.jit(f).lower(...).compile()` returns."""
+    """The result of `jax.jit(f).lower(...).compile()`."""
 
     def as_text(self) -> str:
         """Return the optimized module as HLO text."""
@@ -95,8 +95,8 @@ class CompiledProgram(Protocol):
 def from_jax(compiled: CompiledProgram) -> "Snapshot":
     """Return the optimized module of a program that JAX compiled, without a dump.
 
-    Raises UnreadableInputError where JAX has no HLO text of it, as of a lowered program, which is
-    StableHLO: compile it first.
+    Raises UnreadableInputError if JAX has no HLO text of it, for example for a lowered program,
+    which is StableHLO: compile it first.
     """
     return read_text(compiled.as_text(), "compiled")
 
@@ -131,10 +131,10 @@ class Report:
         return modules_table(repr(self), [module.files for module in self.modules])
 
     def show(self, file: str | Path = "xla-report.html", *, embed: bool = False) -> None:
-        """Write the report as one HTML file, and show it in the notebook that this runs in.
+        """Write the report as one HTML file, and show it in the current notebook.
 
-        The notebook refers to the file, which is to stay beside it; with `embed` it holds a copy.
-        Elsewhere the name of the file is printed. Raises XlareportError.
+        The notebook refers to the file, which has to stay next to it; with `embed` it contains a
+        copy. Outside of notebooks the name of the file is printed. Raises XlareportError.
         """
         target = Path(file)
         with tempfile.TemporaryDirectory(prefix="xlareport-") as folder:
@@ -178,13 +178,13 @@ class Report:
 
 
 class Module:
-    """One module: its snapshots, its cost, its memory, and what became of every instruction."""
+    """A module: its snapshots, cost, memory, and the history of every instruction."""
 
     def __init__(self, files: ModuleFiles) -> None:
-        """Take the files; none of them is read yet."""
+        """Keep the files; none of them is read yet."""
         self.files = files
         self.key = files.key
-        """What names it in a report and on the command line."""
+        """Its key in a report and on the command line."""
         self.name = files.name
 
     def __repr__(self) -> str:
@@ -226,7 +226,7 @@ class Module:
 
     @cached_property
     def steps(self) -> tuple[StepChange, ...]:
-        """What changed from each snapshot to the next: one fewer than there are snapshots."""
+        """The changes from each snapshot to the next: one fewer than there are snapshots."""
         return tuple(
             self._step(boundary.number, boundary.actor) for boundary in find_boundaries(self.read)
         )
@@ -241,25 +241,25 @@ class Module:
 
     @cached_property
     def memory(self) -> ModuleMemory:
-        """What the compiler says of its memory; None in it where the dump does not say."""
+        """The memory figures of the compiler; None for those that the dump does not have."""
         files = self.read.memory
         figures = collect_memory_figures(files.assignment, files.live, files.usage)
         return with_buffers(figures, files.assignment)
 
     def top_buffers(self, count: int = 10) -> tuple[PlacedValue, ...]:
-        """Return `memory.top_buffers(count)`: the former name of that."""
+        """Return `memory.top_buffers(count)`; deprecated name."""
         former = "Module.top_buffers(n) is called memory.top_buffers(n)."
         warnings.warn(former, DeprecationWarning, stacklevel=2)
         return self.memory.top_buffers(count)
 
     @cached_property
     def tpu_programs(self) -> tuple[TpuProgram, ...]:
-        """What its instructions run as on a TPU; empty where the dump has no LLO files."""
+        """The TPU programs of its instructions; empty if the dump has no LLO files."""
         return self._tpu.module.programs if self._tpu.module else ()
 
     @cached_property
     def tpu(self) -> TpuSummary | None:
-        """What holds of all its TPU programs; None where the dump has no LLO files."""
+        """The figures of all its TPU programs together; None if the dump has no LLO files."""
         return self._tpu.module.summary if self._tpu.module else None
 
     @cached_property
@@ -269,12 +269,12 @@ class Module:
 
     @cached_property
     def summary(self) -> ModuleSummary:
-        """The figures that the report shows of it."""
+        """The figures of it in the report."""
         return outline_parsed(self.read).summary
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read."""
+        """The problems of reading it."""
         return (*self.read.problems, *self._tpu.problems)
 
     @cached_property
@@ -287,10 +287,10 @@ class Module:
         return SnapshotSequence([stage.hlo for stage in self.stages], matchings)
 
     def history(self, op: str) -> tuple[HistoryEvent, ...]:
-        """Return what happened to an instruction (`%fusion.3`) or a framework op, in order.
+        """Return the events of an instruction (`%fusion.3`) or a framework op, in order.
 
         The first call matches all snapshots, the next ones take milliseconds. Raises
-        UnknownNameError. `stage` of an event is a place in `stages`.
+        UnknownNameError. `stage` of an event is an index into `stages`.
         """
         snapshots = self._sequence
         subjects = find_subjects(snapshots, op, None)
@@ -300,7 +300,7 @@ class Module:
 
 
 class Snapshot:
-    """One snapshot of a module."""
+    """A snapshot of a module."""
 
     def __init__(
         self, key: str, label: str, hlo: HloModule, problems: tuple[Problem, ...] = ()
@@ -311,7 +311,7 @@ class Snapshot:
         self.label = label
         self.hlo = hlo
         self.problems = problems
-        """What of a text could not be read; those of a dump stand with its module."""
+        """The problems of reading a text; those of a dump are at its module."""
         self._known: dict[int, PlacedInstruction] = {}
 
     def __repr__(self) -> str:
@@ -368,7 +368,7 @@ class Snapshot:
 
     @cached_property
     def cost(self) -> ModuleCost:
-        """What one run of it costs; figures that are not known are None."""
+        """The cost of one run; unknown figures are None."""
         return count_cost(self.hlo)
 
     @property
@@ -387,7 +387,7 @@ class Snapshot:
         return forms.of_module(self.hlo, ordered=True) == forms.of_module(other.hlo, ordered=True)
 
     def difference(self, after: "Snapshot") -> StepChange:
-        """Return what changed from here to another snapshot, of this or of another dump."""
+        """Return the changes from this snapshot to another one, of this or another dump."""
         return step(self.hlo, after.hlo)
 
     def cut(self, computation: str, instruction: str | None = None, radius: int = 0) -> str:

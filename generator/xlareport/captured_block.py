@@ -1,4 +1,4 @@
-"""What JAX compiles in a `with` block, as a report: for notebooks and sessions that run already."""
+"""Compilations of JAX in a `with` block as a report: for notebooks and running sessions."""
 
 import atexit
 import shutil
@@ -16,7 +16,7 @@ _NAMED = 8
 
 
 class Capture:
-    """What was compiled in a block, once that has ended."""
+    """The compilations of a block, once it has ended."""
 
     def __init__(self, folder: Path) -> None:
         """Take the folder into which XLA dumps."""

@@ -1,6 +1,6 @@
-"""The pipeline of a comparison: two dumps in, one site that says what differs and why.
+"""The pipeline of a comparison: two dumps in, one site with the differences and causes out.
 
-base, head -> modules sketched -> pairs -> compared -> what differs laid side by side -> site
+base, head -> modules sketched -> pairs -> compared -> differences side by side -> site
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,11 +52,11 @@ Profiles = tuple[Sequence[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a comparison leaves beside the site."""
+    """The result of a comparison, besides the site."""
 
     view: ComparisonRecord
     warnings: str
-    """What MkDocs had to say; empty when all is well, or where no site was asked for."""
+    """Warnings of MkDocs; empty if there are none, or without a site."""
 
 
 def compare(
@@ -69,10 +69,11 @@ def compare(
     profiles: Profiles = ((), ()),
     remarks: Sequence[str] = (),
 ) -> Compared:
-    """Compare two dumps or reports; writes the site below `options.out` unless told not to.
+    """Compare two dumps or reports; write the site below `options.out` unless told not to.
 
-    Profiles that lie in a dump, or beside one of both only, are found by themselves. The first
-    page shows the remarks, on how the dumps were made.
+    Profiles in a dump, or next to only one of both, are found automatically. The first page shows
+    the remarks on how the dumps were made.
+
     Raises XlareportError before anything is replaced.
     """
     if not site:
@@ -100,7 +101,7 @@ def compare_many(
     *,
     site: bool = True,
 ) -> tuple[Member, ...]:
-    """Return the main programs of three dumps or more; writes a page of them unless told not to.
+    """Return the main programs of three or more dumps; write a page of them unless told not to.
 
     Raises XlareportError before anything is replaced.
     """
@@ -125,7 +126,7 @@ def compare_many(
 def _members(
     places: Sequence[str | Path], options: BuildOptions, progress: ProgressCallback
 ) -> tuple[Member, ...]:
-    """Return what is known of each main program, and what made it another than the first."""
+    """Return the figures of each main program, and the causes of differences from the first."""
     mains = [_main_of(place, options, progress) for place in places]
     return tuple(
         _member(str(place), main, mains[0] if number else None)
@@ -236,7 +237,7 @@ def _diffs(
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> Iterator[tuple[int, ModuleDiff]]:
-    """Yield, by the place of the comparison, what lies side by side of those that differ."""
+    """Yield the side-by-side data of differing modules, by the index of the comparison."""
     known = None if main is None else comparisons[main]
     passes = shown_passes(find_causes(comparisons, known))
     tasks = {
@@ -263,7 +264,7 @@ def _keys(comparison: Comparison) -> tuple[str, str]:
 def _timing_task(
     comparison: Comparison, base: Mapping[str, ModuleTimes], head: Mapping[str, ModuleTimes]
 ) -> TimingTask | None:
-    """Return what is to be timed, where both sides ran and have texts."""
+    """Return the task to compare times, if both sides have a profile and texts."""
     if comparison.base is None or comparison.head is None or comparison.bare:
         return None
     ours, theirs = comparison.base.summary.files, comparison.head.summary.files

@@ -38,14 +38,14 @@ OpenedSide: TypeAlias = Source | BareReport | SketchedReport
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """One of both dumps, read once."""
+    """One side, read once."""
 
     sketched: tuple[Sketched, ...]
     dump: DumpRecord
     main: str | None
     problems: tuple[Problem, ...]
     watched: Mapping[str, ModuleTimes] = field(default_factory=dict)
-    """What profilers saw, by the name of the module."""
+    """Profiles by the name of the module."""
     report: SketchedReport | None = None
     """Whose texts are restored where they are shown; None where all are there."""
 
@@ -56,7 +56,7 @@ def open_side(
 ) -> Iterator[OpenedSide]:
     """Open a dump, a report, or the report.json of one.
 
-    A report that profiles belong to is read whole: their times are joined with its texts.
+    A report with profiles is read in full: their times are joined with its texts.
     """
     with open_files(place, options.limits) as opened:
         watched = profiles or profiles_beside(opened.location)
@@ -76,7 +76,7 @@ def read_timed_side(
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> ComparedSide:
-    """Return one side with what profilers saw of it; `opened` are this dump and the other."""
+    """Return one side with its profiles; `opened` are this dump and the other."""
     source, other = opened
     if isinstance(source, BareReport | SketchedReport):
         return read_side(source, options, progress)
@@ -91,7 +91,7 @@ def read_timed_side(
 
 
 def _of_both(profiles: Sequence[Path], own: Source, other: OpenedSide) -> Sequence[Path]:
-    """Return the profiles beside a dump that may as well belong to the other one."""
+    """Return the profiles next to a dump that may belong to the other one."""
     if isinstance(other, BareReport) or other.location is None or other.location == own.location:
         return ()
     place, theirs = other.location.resolve(), profiles_beside(other.location)

@@ -1,4 +1,4 @@
-"""The first half of the pipeline: modules read and analyzed by workers, results kept on disk.
+"""The first half of the pipeline: modules are read and analyzed by workers, results kept on disk.
 
 Few results are in memory at a time, whatever the number of modules.
 """
@@ -58,7 +58,7 @@ _BYTES_A_SECOND = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """What the caller wants to be read, and how."""
+    """The caller's options for reading."""
 
     out: Path = Path()
     marker: str | None = None
@@ -67,19 +67,19 @@ class ReadingOptions:
     cost_options: CostOptions = field(default_factory=CostOptions)
     """The assumed device, and whether to show sources."""
     name: str | None = None
-    """What the report calls the dump; None for the path that was given."""
+    """The dump's name in the report; None for the given path."""
     history: Path | None = None
     """The folder of nightly figures, to which this night is added."""
     limits: Limits = LIMITS
     """How much of the dump is taken."""
     profiles: tuple[str, ...] = ()
-    """Folders, archives or files with what profilers wrote, beside those in the dump."""
+    """Folders, archives or files of profiles, in addition to those in the dump."""
     replays: tuple[ReplayResult, ...] = ()
-    """What `replay --bisect` found for modules of the dump."""
+    """The results of `replay --bisect` for modules of the dump."""
     ptxas: Ptxas | None = None
     """Compiles the PTX of the dump to know registers and spills; never without being asked."""
     cache_bytes: int = CACHE_BYTES
-    """What may be kept in the output folder for the next build; 0 keeps no results."""
+    """Limit on bytes kept in the output folder for the next build; 0 keeps no results."""
 
 
 @dataclass(slots=True)
@@ -94,11 +94,11 @@ class DumpReading:
     number: int
     """How many tasks there are."""
     same: Mapping[str, str]
-    """By its key, of each module that repeats another one the key of that one."""
+    """The key of the original for each module that repeats one."""
     twins: frozenset[str]
     """Keys of modules of ranks that repeat another one but for names, ids and notes."""
     watched: ProfiledModules
-    """What profilers saw."""
+    """The profiles."""
     progress: ProgressCallback
     workers: Workers
     work: ModuleWork
@@ -106,7 +106,7 @@ class DumpReading:
     """Where results that do not fit into memory lie; None for the temporary folder."""
     analyses: StoredAnalyses = field(init=False)
     outputs: SpooledValues[ModuleOutput] = field(init=False)
-    """What pages need beside the analyses, without the files of each module."""
+    """The data of pages in addition to the analyses, without the files of each module."""
     _keys: PackedStrings = field(default_factory=PackedStrings)
     """Of the modules in the order in which their results came."""
     _done: bool = False
@@ -121,7 +121,7 @@ class DumpReading:
         return self.named.grouped
 
     def results(self) -> Iterator[ModuleResult]:
-        """Yield the result of each module once, as they come."""
+        """Yield the result of each module once, as they complete."""
         for task, result in self.workers.stream(
             self.work, self.tasks, _process_died, _expected_seconds
         ):
@@ -177,7 +177,7 @@ class DumpReading:
 
 
 def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAnalysis:
-    """Return the analysis with the files of this process in place of copies of them."""
+    """Return the analysis with this process's file objects in place of copies."""
     summary = analysis.summary
     known = {stage.key: stage for stage in files.stages}
 
@@ -210,7 +210,7 @@ def _with_shared_files(analysis: ModuleAnalysis, files: ModuleFiles) -> ModuleAn
 
 
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
-    """Wait for all modules and read the files that belong to none of them."""
+    """Return the dump after all modules are analyzed and the files of no module are read."""
     reading.finish()
     modules: Sequence[ModuleAnalysis] = reading.analyses
     summaries = reading.analyses.summaries

@@ -1,7 +1,7 @@
-"""What a word is that somebody asks about: a file, a module, a pass, an opcode, a flag.
+"""Explains a word: a file, a module, a pass, an opcode, a flag.
 
-The answer is one record whatever it is, since a word may be several things: `fusion` is a pass and
-an opcode. Words of the knowledge base come first, then the grammar of names, then guesses.
+The answer is always one record, because a word may have several meanings: `fusion` is a pass and an
+opcode. Words of the knowledge base come first, then the grammar of names, then guesses.
 """
 
 import re
@@ -48,23 +48,23 @@ _TELLS_NOTHING = frozenset({"born", "sign", "later"})
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is known of one name."""
+    """The explanation of one name."""
 
     name: str
     kind: str
     """A kind of file, or what else it is: `flag`, `pass`, `opcode`, `module-name`, ..."""
     summary: str
-    """A sentence about the whole; empty where the one token says all."""
+    """A sentence about the whole; empty if the only token explains it."""
     tokens: tuple[Token, ...]
     notes: tuple[str, ...]
-    """What else there is to know, in sentences."""
+    """Further information, in sentences."""
     file: DumpName | None = None
     module_name: str | None = None
     frontend: str | None = None
 
     @property
     def is_unknown(self) -> bool:
-        """Nothing is known of it, not even the module that a file is of."""
+        """Whether nothing is known, not even the module of a file."""
         return self.kind == _UNKNOWN and (self.file is None or self.file.module_id is None)
 
 
@@ -106,7 +106,7 @@ def _helper(name: str) -> Explanation | None:
 
 
 def _from_tables(name: str) -> Explanation | None:
-    """Return what the knowledge base says of a word, under each of its meanings."""
+    """Return the knowledge base's entries for a word, under each of its meanings."""
     meanings = list(_meanings(name))
     if not meanings:
         return None
@@ -117,7 +117,7 @@ def _from_tables(name: str) -> Explanation | None:
 
 
 def _meanings(name: str) -> Iterator[tuple[str, str, Iterable[str]]]:
-    """Yield what a word can be, what that means, and more about it; the most telling first."""
+    """Yield the kinds of a word with meanings and details; the most informative first."""
     if flag := flags.find(name):
         yield "flag", flag.words, _facts(_FLAG_FACTS, flag)
     if pass_info := passes.find(name) or passes.find_class(name):
@@ -202,7 +202,7 @@ _MOST_ARRAYS = 20
 
 
 def _array_token(shape: Shape) -> Token:
-    """Return what an array holds, in which order its dimensions lie, its tiles and its memory."""
+    """Return the meaning of an array shape: elements, dimension order, tiles and memory space."""
     known = element_types.find(shape.element_type)
     sizes = " x ".join("any number" if size is None else f"{size:,}" for size in shape.dimensions)
     parts = [f"{sizes or 'One'} of {shape.element_type}.", known.words if known else ""]

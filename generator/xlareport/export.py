@@ -29,7 +29,7 @@ _GRADIENT = ({"stop": 0, "bgColor": "#fff7e6"}, {"stop": 1, "bgColor": "#d94801"
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What Model Explorer opens."""
+    """The files for Model Explorer."""
 
     graphs: Mapping[str, Any]
     """A collection of graphs, the entry first."""
@@ -109,7 +109,7 @@ def _node_data(
     least: Mapping[tuple[str, str], float],
     seen: Measured | None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what there is to color nodes by, with its name."""
+    """Yield the values by which nodes can be colored, with their names."""
     yield (
         "least-microseconds",
         _data(module, {key: seconds * 1e6 for key, seconds in least.items()}),

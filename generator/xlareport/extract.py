@@ -40,9 +40,9 @@ def extract_texts(
 
 
 def _extract(entry: Entry, out: Path, folders: AbstractSet[str]) -> Problem | None:
-    """Write one file; return why not where it is the name that does not allow it.
+    """Write one file; return a problem if its name does not allow it.
 
-    A captured log lends its name to the folder of what it holds, and is written beside it.
+    A captured log gives its name to the folder of its contents, and is written next to it.
     """
     if ".." in entry.path.split("/") or "\0" in entry.path:
         return Problem(entry.path, None, "Not written: its name is no path below the folder.")

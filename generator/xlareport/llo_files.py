@@ -29,7 +29,7 @@ _TABLE = "hlo-static-per-bundle-utilization"
 
 @dataclass(slots=True)
 class LloReading:
-    """What was opened, and what could not be read."""
+    """The files that were opened, and the problems."""
 
     read: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -51,7 +51,7 @@ class LloReading:
 
 @dataclass(frozen=True, slots=True)
 class LloProgram:
-    """What the files say of one program; None for a file that is not there or not readable."""
+    """The contents of one program's files; None for a missing or unreadable file."""
 
     name: str
     path: str
@@ -73,7 +73,7 @@ class LloProgram:
 
 @dataclass(frozen=True, slots=True)
 class LloModule:
-    """What the files of the top-level program say of all programs."""
+    """The contents of the top-level program's files about all programs."""
 
     ranges: tuple[EmittedRange, ...]
     profiles: tuple[BundleProfile, ...]
@@ -110,7 +110,7 @@ def read_llo_module(labels: Labels, reading: LloReading) -> LloModule:
 
 
 def read_llo_program(name: str, labels: Labels, reading: LloReading) -> LloProgram:
-    """Read the files of one program."""
+    """Return the contents of one program's files."""
     return LloProgram(
         name=name,
         path=labels.get(_SCHEDULE, min(labels.values(), key=_order)).path,

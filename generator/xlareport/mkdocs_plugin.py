@@ -30,7 +30,7 @@ _REST = 60
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
 """How the theme's search finds words of other languages than English."""
 _WRITTEN_WHOLE = ("assets/data/", "pictures/")
-"""What a later build replaces and never writes into, so that a former site keeps what it had."""
+"""Paths that a later build replaces and never modifies, so that a former site is unchanged."""
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
 _FRAME = re.compile(r"[^/]+\.html|partials/(?:javascripts/|languages/en)?[^/]*\.html")
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)

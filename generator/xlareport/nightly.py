@@ -22,7 +22,7 @@ from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.site.night_folders import NightFolders
 
 DEFAULT_BUDGETS = ("peak_bytes[main] > +5%", "flops[main] > +5%", "bytes_accessed[main] > +5%")
-"""What is held against the baseline where nobody names a budget, as far as it has the figure."""
+"""The default budgets, as far as a figure is known on both sides."""
 _NOTHING = (
     "XLA dumped nothing: nothing was compiled, the program set XLA_FLAGS itself, or a compilation "
     "cache answered."
@@ -37,7 +37,7 @@ _MOST_SENTENCES = 3
 
 @dataclass(frozen=True, slots=True)
 class NightOptions:
-    """What the caller wants beside the program."""
+    """The caller's options, besides the program."""
 
     root: Path
     night: str
@@ -46,9 +46,9 @@ class NightOptions:
     budgets: tuple[Budget, ...] = ()
     """Empty for the default ones."""
     accept: bool = False
-    """Make this night the baseline, whatever it holds."""
+    """Make this night the baseline, whatever its results are."""
     keep: int = 90
-    """Nights that are kept beside the baseline."""
+    """Number of nights that are kept besides the baseline."""
     level: str = "passes"
     jobs: int = 1
     html: bool = True

@@ -1,4 +1,4 @@
-"""One module of a dump, read: its snapshots in order, and what is beside them."""
+"""One module of a dump, read: its snapshots in order, and its side files."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class MemoryFiles:
-    """What the dump says of a module's memory; None or empty where it says nothing."""
+    """The memory files of a module; None or empty if the dump does not have them."""
 
     assignment: BufferAssignment | None
     live: LiveRanges | None
@@ -37,30 +37,30 @@ class MemoryFiles:
 
 @dataclass(frozen=True, slots=True)
 class CodeNotes:
-    """What the dump says of how the code of a module was made and runs; empty where nothing."""
+    """The files on compilation and execution of a module's code; empty if there are none."""
 
     thunks: tuple[Thunk, ...] = ()
-    """What a GPU program runs, in order."""
+    """The steps of a GPU program, in order."""
     notes: tuple[ThunkNote, ...] = ()
     decisions: tuple[FusionDecision, ...] = ()
-    """What the GPU fusion pass did and refused, in order."""
+    """The decisions of the GPU fusion pass, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideFileValues:
-    """What the side files of a module hold, by the rows of the reader table."""
+    """The contents of a module's side files, by the rows of the reader table."""
 
     values: Mapping[SideFile[Any], tuple[Any, ...]] = field(default_factory=dict)
-    """Of each row that was read a value for each file, in the order of the files."""
+    """For each row that was read, a value for each file, in the order of the files."""
 
     def of(self, row: SideFile[T]) -> T | None:
-        """Return what the file of a row holds; None where there is none, or it was unreadable."""
+        """Return the content of a row's file; None if there is none, or it was unreadable."""
         return next(iter(self.all_of(row)), None)
 
     def all_of(self, row: SideFile[T]) -> tuple[T, ...]:
-        """Return what each file of a row holds.
+        """Return the content of each file of a row.
 
-        Raises LookupError for a row that is not read of every module.
+        Raises LookupError for a row that is not read for every module.
         """
         if row not in reader_table.OF_EVERY_MODULE:
             raise LookupError(f"{row.read.__name__} is not in reader_table.OF_EVERY_MODULE.")
@@ -76,12 +76,12 @@ class ParsedModule:
     memory: MemoryFiles
     code: CodeNotes
     device_words: str
-    """What the dump calls the device it compiled for; empty where it does not."""
+    """The dump's description of the target device; empty if there is none."""
     read: tuple[str, ...]
     """Paths of the files that were opened and read."""
     problems: tuple[Problem, ...]
     side: SideFileValues = SideFileValues()
-    """What its other side files hold: `module.side.of(reader_table.STABLEHLO)`."""
+    """The contents of its other side files: `module.side.of(reader_table.STABLEHLO)`."""
 
     def __repr__(self) -> str:
         return f"<ParsedModule {self.files.key}: {len(self.snapshots):,} snapshots>"
@@ -158,7 +158,7 @@ def unread(files: ModuleFiles, problem: Problem) -> ParsedModule:
 
 @dataclass(frozen=True, slots=True)
 class CodeText:
-    """A file of code beside the HLO."""
+    """A code file of the module."""
 
     artifact: Artifact
     content: bytes | None
@@ -171,7 +171,7 @@ _BINARY = ("pb", "binpb")
 _LARGEST_CODE = 8_000_000
 """Bytes of a file; larger ones are listed and not read."""
 _MOST_CODE = 64_000_000
-"""Bytes of all of them together; what comes after is listed and not read."""
+"""Limit on bytes of all of them together; further files are listed and not read."""
 
 
 def read_code(files: ModuleFiles) -> tuple[tuple[CodeText, ...], tuple[Problem, ...]]:
@@ -214,7 +214,7 @@ def _is_whole(hlo: HloModule) -> bool:
 
 
 class _ModuleReader:
-    """Opens the files of one module; its snapshots share what did not change."""
+    """Opens the files of one module; snapshots share unchanged parts."""
 
     def __init__(self) -> None:
         self.read_paths: list[str] = []
@@ -257,7 +257,7 @@ class _ModuleReader:
         return next(self.read_all(side_file, files), None)
 
     def read_all(self, side_file: SideFile[T], files: ModuleFiles) -> Iterator[T]:
-        """Yield what each file of a row holds; those that cannot be opened are left out."""
+        """Yield the content of each file of a row; those that cannot be opened are left out."""
         for artifact in side_file.choose(files):
             content = self._open(artifact)
             if content is not None:

@@ -1,6 +1,6 @@
-"""Compiles the PTX of a dump with NVIDIA's assembler, only when asked, in a bounded process.
+"""Compiles the PTX of a dump with NVIDIA's assembler, only on request, in a limited process.
 
-It is the only program that reads a dump beside Python and Graphviz; what it makes is thrown away.
+It is the only program besides Python and Graphviz that reads a dump; its output is discarded.
 """
 
 import importlib.util
@@ -26,7 +26,7 @@ _PATIENCE = 6
 MEMORY_LIMIT = 1 << 30
 """Bytes for the process."""
 _OUTPUT_LIMIT = 16 << 20
-"""Bytes of one file that the process may write."""
+"""Limit on bytes of one file that the process may write."""
 _MOST_READ = 4 << 20
 """Characters of its messages that are read."""
 _VERSION = re.compile(r"\bV(\d{1,3}\.\d{1,3}\.\d{1,4})")
@@ -39,7 +39,7 @@ class PtxasError(XlareportError):
 
 @dataclass(frozen=True, slots=True)
 class Ptxas:
-    """An assembler that was found and says its version."""
+    """An installed assembler with its version."""
 
     path: str
     version: str
@@ -55,7 +55,7 @@ class Ptxas:
 
 @dataclass(frozen=True, slots=True)
 class CompiledPtx:
-    """What the assembler said of one file."""
+    """The assembler's output on one file."""
 
     kernels: tuple[CompiledKernel, ...]
     fault: str = ""
@@ -83,10 +83,10 @@ def find_ptxas(wanted: str = "") -> Ptxas:
 
 
 def compile_ptx(data: bytes, ptxas: Ptxas, options: tuple[str, ...] = ()) -> CompiledPtx:
-    """Compile a PTX text for its own target and return what its kernels need.
+    """Return the resources of a PTX text's kernels, compiled for its own target.
 
-    `options` are more options of the assembler, such as `-O0`. A text that it does not take is no
-    error: the fault says why.
+    `options` are further options of the assembler, such as `-O0`. A text that it rejects is no
+    exception: `fault` has the reason.
     """
     kernels = read_ptx(data)
     target = kernels[0].target if kernels else ""

@@ -127,4 +127,4 @@ AUTOTUNE_RESULTS = SideFile(read_autotune_results, stages=("autotune_results",),
 OF_EVERY_MODULE: tuple[SideFile[Any], ...] = (
     *(DEBUG_OPTIONS, PASS_METADATA, STABLEHLO, FLAGFILE, SHARDY, GPU_CORES, AUTOTUNE_RESULTS),
 )
-"""What is read of every module, for `ParsedModule.side`, in the order of reading."""
+"""The files that are read for every module, for `ParsedModule.side`, in order of reading."""

@@ -53,11 +53,11 @@ _BUILDING = "building the site"
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions(ReadingOptions):
-    """What the caller wants beside the dump."""
+    """The caller's options, besides the dump."""
 
     jobs: int = 1
     title: str | None = None
-    """What the head of every page says; None for what the settings in OUT say."""
+    """The title in the head of every page; None for the one in the settings in OUT."""
     keep: int | None = None
     """How many nights are kept in the history; None keeps all."""
     scheduler: str | None = None
@@ -68,11 +68,11 @@ class BuildOptions(ReadingOptions):
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build leaves beside the site."""
+    """The result of a build, besides the site."""
 
     report: ReportRecord
     warnings: str
-    """What MkDocs had to say, of the user's own pages as a rule; empty when all is well."""
+    """Warnings of MkDocs, usually on the user's own pages; empty if there are none."""
 
 
 def build(
@@ -199,7 +199,7 @@ def read_one_module(
 def read_profiled_module(
     dump: str | Path, wanted: str | None, options: BuildOptions, progress: ProgressCallback = silent
 ) -> tuple[ParsedModule, ModuleTimes | None]:
-    """Read one module as `read_one_module` does, and what profilers saw of it, None if nothing."""
+    """Return one module as `read_one_module` does, and its profile, None if there is none."""
     with open_source(dump, options.limits) as source:
         module = _one_of(source, wanted, options, progress)
         watched = read_profiles(source, options.profiles, options.limits, progress)

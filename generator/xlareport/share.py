@@ -1,4 +1,4 @@
-"""A report as one file to share, as it is or without what says who made it and where."""
+"""A report as one file to share, with or without information on who made it and where."""
 
 import tempfile
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ NOTE = "REDACTED.txt"
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What was packed, and what was taken out of it before."""
+    """The packed file, and the texts that were removed before."""
 
     packed: Packed
     replaced: Mapping[str, str]
-    """What was taken out, and what is there now; empty where nothing was asked for."""
+    """Replacements by the removed text; empty without redaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PackOptions:
     limit: int
     """Bytes."""
     single: bool = False
-    """One HTML file instead of a zip."""
+    """Whether to write one HTML file instead of a zip."""
 
     def pack(self, report: Path, notes: Mapping[str, str] = NO_NOTES) -> Packed:
         """Pack the site of a report; raises XlareportError."""
@@ -51,10 +51,10 @@ def share(report: Path, packing: PackOptions) -> Shared:
 def share_redacted(
     report: Path, packing: PackOptions, options: BuildOptions, progress: ProgressCallback
 ) -> Shared:
-    """Build the report once more from redacted texts, and pack that; raises XlareportError.
+    """Build the report again from redacted texts, and pack it; raises XlareportError.
 
-    What the report was made from beside its texts, protos and object files, is not in it, so
-    nothing can be taken out of that, and nothing of it gets into the file.
+    Binary sources of the report, such as protos and object files, are not in it: they can neither
+    be redacted nor get into the file.
     """
     redactor = Redactor(keep=frozenset(opcodes.all_entries()))
     with tempfile.TemporaryDirectory(prefix="xlareport-") as folder:

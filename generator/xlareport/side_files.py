@@ -35,13 +35,13 @@ PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")
 _READING = "reading profiles, megabytes"
 _MEGABYTE = 1_000_000
 _EVENTS = 20_000
-"""After so many it is told how far the file is read."""
+"""Number of events between reports of progress."""
 
 
 def read_graphs(
     artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[tuple[FrameworkGraph, ...], tuple[Problem, ...]]:
-    """Read the graphs of the framework that are beside the modules."""
+    """Return the framework's graphs that are in the dump next to the modules."""
     graphs: list[FrameworkGraph] = []
     problems: list[Problem] = []
     listed = (artifact for artifact in artifacts if artifact.name.kind == "tf-graph")
@@ -55,7 +55,7 @@ def read_graphs(
 def read_reasons(
     artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-    """Read off logs beside the modules why the framework left operations out of its clusters."""
+    """Return why the framework left operations out of its clusters, from logs in the dump."""
     reasons: dict[str, str] = {}
     problems: list[Problem] = []
     listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
@@ -67,7 +67,7 @@ def read_reasons(
 def read_partitioner_warnings(
     artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[tuple[PartitionerWarning, ...], tuple[Problem, ...]]:
-    """Read what the SPMD partitioner warned of off logs beside the modules."""
+    """Return the warnings of the SPMD partitioner, from logs in the dump."""
     return _read_logs(artifacts, limits, read_partitioner_log)
 
 
@@ -91,14 +91,14 @@ def add_logged_facts(
 def read_logged_spills(
     artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[tuple[LoggedSpill, ...], tuple[Problem, ...]]:
-    """Read what compilers of GPU code say of spilled registers off logs beside the modules."""
+    """Return the register spills of GPU code that compilers report, from logs in the dump."""
     return _read_logs(artifacts, limits, read_spill_log)
 
 
 def _read_logs(
     artifacts: Sequence[Artifact], limits: Limits, read: Callable[[bytes], Iterable[T]]
 ) -> tuple[tuple[T, ...], tuple[Problem, ...]]:
-    """Return what a reader takes off each log beside the modules."""
+    """Return the values that a reader finds in each log of the dump."""
     problems: list[Problem] = []
     listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
     values = [value for _, content in _beside(listed, limits, problems) for value in read(content)]
@@ -107,10 +107,10 @@ def _read_logs(
 
 @dataclass(slots=True)
 class ProfileReading:
-    """What was read of profiles while their events were taken."""
+    """The files and problems of profiles, while their events are read."""
 
     progress: ProgressCallback = silent
-    """Is told now and then how many megabytes are read, and how many there are."""
+    """Called at intervals with the megabytes that are read, and their total."""
     read: list[str] = field(default_factory=list)
     """Paths of the files that held events."""
     problems: list[Problem] = field(default_factory=list)
@@ -119,7 +119,7 @@ class ProfileReading:
 def profile_events(
     entries: Iterable[Entry], reading: ProfileReading, limits: Limits = LIMITS
 ) -> Iterator[OpEvent]:
-    """Yield the events of the profiles among files; of several forms of one, those of the best."""
+    """Yield the events of the profiles among files; of several formats, only the best one."""
     folders: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.path.endswith(PROFILES):
@@ -167,7 +167,7 @@ def _of_file(
 def _events(
     file: IO[bytes], path: str, reading: ProfileReading, progress: Callable[[int], None]
 ) -> Iterator[OpEvent]:
-    """Yield the events of an open profile, and tell now and then how far it is read."""
+    """Yield the events of an open profile, and report progress at intervals."""
     result = xplane_events if path.endswith(_XPLANE) else trace_events
     for place, event in enumerate(result(file, path, reading.problems)):
         if not place:
@@ -180,7 +180,7 @@ def _events(
 def _beside(
     artifacts: Iterable[Artifact], limits: Limits, problems: list[Problem]
 ) -> Iterator[tuple[Artifact, bytes]]:
-    """Yield files that are beside the modules with their contents; what is not read is told."""
+    """Yield files of no module with their contents; unreadable ones become problems."""
     for artifact in artifacts:
         try:
             wrong = _too_large(artifact, limits)
@@ -202,7 +202,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class ProfiledModules:
-    """What profilers saw while modules ran."""
+    """The profiles of the modules."""
 
     modules: Mapping[str, ModuleTimes]
     """By the name of the module, as it is in file names."""
@@ -219,10 +219,10 @@ def read_profiles(
     *,
     beside: Sequence[Path] | None = None,
 ) -> ProfiledModules:
-    """Read what profilers wrote into the dump, beside it, and where the caller says.
+    """Return the profiles in the dump, next to it, and in the given places.
 
-    `beside` are the folders beside it, where the caller knows better which of them are its own.
-    Raises UnreadableInputError where one of `profiles` cannot be opened.
+    `beside` are the folders next to it, if the caller knows better which of them belong to it.
+    Raises UnreadableInputError if one of `profiles` cannot be opened.
     """
     with ExitStack() as opened:
         near = profiles_beside(source.location) if beside is None else beside

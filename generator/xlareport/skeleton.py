@@ -36,7 +36,7 @@ def skeleton_lines(skeleton: Skeleton, *, full: bool = False) -> Sequence[Skelet
 
 
 def skeleton_text(skeleton: Skeleton, *, full: bool = False, width: int = 160) -> str:
-    """Return it as text: what it is, then one line for each item or fold of items."""
+    """Return the skeleton as text: a header, then a line for each item or fold of items."""
     lines = text_lines(skeleton_lines(skeleton, full=full), width)
     return "\n".join([*skeleton_head(skeleton), *lines])
 

@@ -1,4 +1,4 @@
-"""Snapshots of one module as they were read: in order, and those of one compilation alone."""
+"""The snapshots of one module: their order, and the selection of one compilation."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ def is_mixed(stages: Sequence[SnapshotFiles]) -> bool:
 def written_with(
     stages: Sequence[SnapshotFiles], last: SnapshotFiles
 ) -> Sequence[SnapshotFiles] | None:
-    """Return the snapshots of the run that wrote `last`; None where the times do not tell.
+    """Return the snapshots of the run that wrote `last`; None if file times do not show it.
 
-    They do where one moment parts each two snapshots of a number: one run ended before another
-    began. That moment is the longest pause among those.
+    They show it if one moment separates each two snapshots with the same number: one run ended
+    before another began. That moment is the longest pause.
     """
     times = {stage: time for stage in stages if (time := _written(stage)) is not None}
     if len(times) < len(stages):
@@ -73,10 +73,10 @@ def final_snapshot(snapshots: Sequence[ParsedSnapshot]) -> ParsedSnapshot | None
 
 
 def in_place(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
-    """Put snapshots where they belong: by number and name, by times of files, by contents.
+    """Return the snapshots in order: by number and name, by file times, by contents.
 
-    A name that tells no place stands where its contents fit best. Behind one that may precede
-    passes, numbered snapshots stand where the times of the files say so, else the contents.
+    A snapshot whose name implies no position is inserted where its contents fit best. Numbered
+    snapshots after one that may precede passes are ordered by file times, else by contents.
     """
     placed = _before_passes([snapshot for snapshot in snapshots if snapshot.stage.is_placed])
     for snapshot in snapshots if placed else ():
@@ -102,7 +102,7 @@ def _before_passes(snapshots: list[ParsedSnapshot]) -> list[ParsedSnapshot]:
 def _evident_place(
     snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot], named: int
 ) -> tuple[int, Literal["time", "content"]]:
-    """Return before which of the others a snapshot belongs, and what tells; else `named`."""
+    """Return the index at which a snapshot belongs, and the evidence; else `named`."""
     times = [other.read_from.entry.modified for other in others]
     at = place_of_time(snapshot.read_from.entry.modified, times)
     if at is not None and at <= named:
@@ -116,7 +116,7 @@ def _evident_place(
 def _placed_by_content(
     snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot]
 ) -> tuple[int, ParsedSnapshot]:
-    """Return where a snapshot belongs among others, and the snapshot that says so."""
+    """Return the index of a snapshot by its contents, and the snapshot marked accordingly."""
     known = [(_lines(other), other.read_from.entry.modified) for other in others]
     at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, known)
     return at, replace(snapshot, stage=replace(snapshot.stage, placed_by="content"))
@@ -130,10 +130,10 @@ def _lines(snapshot: ParsedSnapshot) -> frozenset[int]:
 def strangers_marked(
     snapshots: Sequence[ParsedSnapshot], *, numbers_restart: bool
 ) -> tuple[ParsedSnapshot, ...]:
-    """Return the snapshots; what is not of the final one's compilation says so and why.
+    """Return all snapshots; those of another compilation than the final one get `left_out`.
 
-    Runs and ranks that write under the same names overwrite each other's files.
-    `numbers_restart` is for a compilation that counts its snapshots anew on the way.
+    Runs and ranks that write under the same names overwrite each other's files. `numbers_restart`
+    is for a compilation that restarts the numbers of its snapshots.
     """
     final = final_snapshot(snapshots)
     if final is None:
@@ -173,7 +173,7 @@ def _marked_by_content(
 
 
 def _contradiction(earlier: ParsedSnapshot, later: ParsedSnapshot) -> str:
-    """Compare source lines as well, where both forms tell all of them; drawings do not."""
+    """Return the contradiction of two snapshots, with source lines if both formats have them."""
     kinds = {snapshot.read_from.name.kind for snapshot in (earlier, later)}
     if len(kinds) > 1 or "hlo-dot" in kinds:
         return _by_parameters(earlier, later)

@@ -1,6 +1,6 @@
 """Assertions on how XLA compiled a program, and a function that captures one for a test.
 
-What cannot be told from a dump fails, with the reason.
+An assertion on something that the dump does not show fails, with the reason.
 """
 
 import os

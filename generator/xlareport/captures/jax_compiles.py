@@ -1,7 +1,7 @@
-"""Lets JAX dump what it compiles in one block of a program, whatever it compiled before.
+"""Lets JAX dump the compilations in one block of a program, even if it compiled before.
 
-XLA reads `XLA_FLAGS` once, but takes options of a single compilation; JAX has no public way to set
-them for all. So the function through which JAX compiles is replaced for as long as the block runs.
+XLA reads `XLA_FLAGS` once, but accepts options for a single compilation; JAX has no public way to
+set them for all. So the function through which JAX compiles is replaced during the block.
 """
 
 import gc
@@ -29,7 +29,7 @@ _busy = threading.Lock()
 
 
 class UncapturedProcessError(XlareportError):
-    """What this process compiles cannot be captured."""
+    """The compilations of this process cannot be captured."""
 
 
 @dataclass(frozen=True, slots=True)

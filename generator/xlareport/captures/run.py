@@ -1,4 +1,4 @@
-"""Runs a program so that XLA dumps what is wanted, and says what is in the way.
+"""Runs a program so that XLA writes the desired dump, and reports obstacles.
 
 environment -> plan (its own flags kept, ours added) -> the program -> the folder with the dump
 """
@@ -54,7 +54,7 @@ class CaptureLevel:
     words: str
     wants: tuple[str, ...]
     cost: str
-    """What it took on disk where it was measured."""
+    """Measured size on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Plan:
     folder: Path
     """Where the dump will lie, in a folder for each process."""
     notes: tuple[str, ...]
-    """What was kept of the caller's own settings, and what may keep the dump small."""
+    """Settings of the caller that were kept, and those that may reduce the dump."""
 
 
 @cache
@@ -80,7 +80,7 @@ def plan_capture(
 ) -> Plan:
     """Return how to run a program; `environ` is the caller's. Raises UnwritableFileError.
 
-    `era` is the month of XLA; None stands for one that is not known.
+    `era` is the month of XLA; None if unknown.
     """
     folder = _empty_folder(folder)
     own = folder / _UNNAMED
@@ -188,7 +188,7 @@ def _empty_folder(folder: Path) -> Path:
 
 
 def _settings(wants: Sequence[str], era: str, folder: str) -> Iterator[FlagSetting]:
-    """Yield what any backend and frontend may need: none of it harms another."""
+    """Yield the settings for all backends and frontends: unused ones have no effect."""
     settings: dict[str, FlagSetting] = {}
     for frontend, backend in product(frontends(), BACKENDS):
         asked = {"backend": backend, "frontend": frontend, "era": era, "folder": folder}
@@ -198,7 +198,7 @@ def _settings(wants: Sequence[str], era: str, folder: str) -> Iterator[FlagSetti
 
 
 def _set(value: dict[str, str], setting: FlagSetting) -> Iterator[str]:
-    """Add a setting unless the caller has one of that name; say so where it differs."""
+    """Add a setting unless the caller has one with that name; yield a note if it differs."""
     former = value.get(setting.variable, "")
     if setting.flag.set_in is None:
         if setting.variable in value and former != setting.value:

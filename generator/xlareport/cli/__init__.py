@@ -78,8 +78,7 @@ _COMMANDS = {
         "Compile before_optimizations of a module of DUMP again, without and with a change.",
     ),
 }
-"""Each module holds a click command called `command`, imported when it is asked for, and what that
-does: the list of commands needs none of them."""
+"""Modules with a click command called `command`, imported on demand, and their summaries."""
 
 _INTERRUPTED = 130
 _TERMINATED = 143

@@ -200,7 +200,7 @@ class _Build:
         self._quiet = quiet
 
     def run(self, dump: str, name: str | None = None) -> "BuildOutcome":
-        """Build the report of a dump unless it is there, and return what is told of it."""
+        """Build the report of a dump unless it is current, and return its outcome."""
         begun = time.monotonic()
         former = self._former(dump)
         outcome = former.outcome() if former else None

@@ -71,7 +71,7 @@ def _print_plan(program: tuple[str, ...], plan: "Plan", level: str, era: str) ->
 
 
 def _report(plan: "Plan", out: Path, title: str) -> None:
-    """Build the report; what keeps it from being built is said and leaves the exit code alone."""
+    """Build the report; errors are printed and do not change the exit code."""
     from xlareport.captures.run import find_dump
     from xlareport.report import BuildOptions, build
 
@@ -93,5 +93,5 @@ def _report(plan: "Plan", out: Path, title: str) -> None:
 
 
 def _say(words: str) -> None:
-    """Print beside the program's own output."""
+    """Print to standard error, next to the program's own output."""
     click.echo(f"xlareport: {printable(words)}", err=True)

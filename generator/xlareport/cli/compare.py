@@ -110,7 +110,7 @@ def command(
 
 
 def _checked(view: "ComparisonRecord", budgets: "Iterable[Budget]") -> "ComparisonRecord":
-    """Return the comparison with what its budgets say of it."""
+    """Return the comparison with the results of its budgets."""
     from xlareport.records.budgets import check
 
     checked = check(view, budgets)

@@ -49,7 +49,7 @@ era_option = click.option(
     help="The release that compiles, such as jax==0.4.30 or tensorflow==2.12, or the month of "
     "XLA, such as 2024-05.",
 )
-"""Which XLA the flags are for; empty where it is not said."""
+"""The XLA version of the flags; empty if not given."""
 
 
 @click.command(name="flags")

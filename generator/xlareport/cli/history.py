@@ -202,7 +202,7 @@ def _account(trace: "Trace", stages: "Sequence[SnapshotFiles]", module: str) -> 
 def _begun(
     beginnings: "Sequence[HistoryEvent]", stages: "Sequence[SnapshotFiles]"
 ) -> Iterator[str]:
-    """Yield what is known of a subject that comes from nothing in the first snapshot."""
+    """Yield lines on a subject that has no origin in the first snapshot."""
     from xlareport.knowledge.grades import Grade
 
     yield "Compiler-generated; no origin in before_optimizations:"

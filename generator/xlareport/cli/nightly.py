@@ -91,6 +91,6 @@ def command(
 
 
 def _title(program: tuple[str, ...]) -> str:
-    """Return what CI calls the job, else the script that runs."""
+    """Return CI's name of the job, else the name of the script."""
     named = next(filter(None, map(os.environ.get, _TITLES)), None)
     return named or script_name(program)

@@ -44,7 +44,7 @@ def size(text: str) -> int:
 
 
 def script_name(program: Sequence[str]) -> str:
-    """Return what a command runs, for a title: `train.py`, or the module of `python -m train`."""
+    """Return the script of a command, for a title: `train.py`, or the module after `-m`."""
     script = next((Path(word).name for word in program if word.endswith(".py")), None)
     module = next((after for word, after in pairwise(program) if word == "-m"), None)
     return script or module or Path(program[0]).name

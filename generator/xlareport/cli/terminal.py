@@ -1,6 +1,6 @@
-"""What commands print: text that nothing acts upon, problems, a progress bar.
+"""The output of commands: text without control sequences, problems, a progress bar.
 
-GitHub takes a line that begins with `::`, and `##[` anywhere, for an order to the job.
+GitHub interprets a line that begins with `::`, and `##[` anywhere, as a workflow command.
 """
 
 import json
@@ -42,7 +42,7 @@ _SHOWN = 10
 
 
 def print_problems(problems: Sequence[Problem], where_all: str) -> None:
-    """Print the first problems, and where all of them are to be found."""
+    """Print the first problems, and where all of them are listed."""
     for problem in problems[:_SHOWN]:
         place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
         message = "\n  ".join(problem.message.splitlines())
@@ -53,7 +53,7 @@ def print_problems(problems: Sequence[Problem], where_all: str) -> None:
 
 @contextmanager
 def progress_bar(*, quiet: bool = False) -> Iterator[ProgressCallback]:
-    """Show one bar for each kind of work that is told of; it has no thread before the first."""
+    """Show a bar for each kind of work; it starts no thread before the first one."""
     if quiet or not sys.stderr.isatty():
         yield silent
         return

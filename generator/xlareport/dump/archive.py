@@ -31,12 +31,12 @@ _BEGINNINGS = {
 }
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _LARGEST_WINDOW = 1 << 27
-"""Bytes of memory for zstd; its own command takes no more either, unless told to."""
+"""Memory limit of zstd in bytes; the zstd command has the same default."""
 _HEADERS = (
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 )
-"""Members of a tar that say more of the next one; the library holds each of them whole."""
+"""Header members of a tar for the next member, which the library reads in full."""
 _LARGEST_HEADER = 1 << 16
 _PIECE = 4096
 """Bytes that are unpacked at a time where a piece can grow twenty thousandfold, as in bzip2."""

@@ -1,10 +1,10 @@
-"""What is beside a dump and belongs to it."""
+"""Finds folders next to a dump that belong to it."""
 
 from pathlib import Path
 
 
 def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
-    """Return folders of profiles that are beside a dump: `plugins/profile`, or one folder down."""
+    """Return the profile folders next to a dump: `plugins/profile`, or one folder down."""
     if dump is None or not dump.is_dir():
         return ()
     above = dump.resolve().parent

@@ -19,7 +19,7 @@ from xlareport.storage.payloads import extract_payload, read_payload
 from xlareport.storage.texts import Chunk, DamagedTextsError, StoredText, restore
 
 SINGLE_FILE_MARK = '<meta name="xlareport" content="single-file">'
-"""Stands in the first 4 KiB of the file, so that it is known for what it is."""
+"""Marks the file as a report; it is within the first 4 KiB."""
 
 _HEAD = 4096
 _LARGEST = 1 << 30
@@ -56,7 +56,7 @@ _INDEX = re.compile(
 )
 _LARGEST_SCRIPT = 256 << 20
 _MOST_CHARACTERS = 1 << 30
-"""Of the lines of one chunk."""
+"""Limit on characters of the lines of one chunk."""
 _ALTERED = "Not restored: this file of the report is damaged or of another version: {}."
 
 
@@ -82,7 +82,7 @@ def restored(
 ) -> Iterator[UnpackedFile]:
     """Yield (path in the dump, file, modified) for the texts of one module of a site.
 
-    `wanted` are the paths of those that are asked for; None asks for all.
+    `wanted` are the paths of the requested texts; None means all.
     """
     try:
         listed = _read(scripts[index])
@@ -102,7 +102,7 @@ def restored(
 
 
 def text_scripts(index: str, scripts: Mapping[str, Path]) -> Iterator[Path]:
-    """Yield the files that hold the texts of one module, the one that lists them first."""
+    """Yield the script files with the texts of one module; the first one lists them."""
     names = (f"{index[:-3]}-{number}.js" for number in count())
     yield scripts[index]
     yield from (scripts[name] for name in takewhile(scripts.__contains__, names))

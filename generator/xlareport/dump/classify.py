@@ -1,8 +1,8 @@
-"""All names of a dump read together: what one name leaves open, its neighbours settle.
+"""Reads all names of a dump together: ambiguous names are resolved by the others.
 
-A module's files share a folder and an id. What they have in common tells where the module's name
-ends, and to which module a file belongs that lost its name (XLA leaves the name out where a file
-name would pass 255 bytes), never had one, or bears no timestamp while its neighbours do.
+A module's files share a folder and an id. Their common parts show where the module's name ends, and
+to which module a file belongs that lost its name (XLA omits the name if a file name would exceed
+255 bytes), never had one, or lacks the timestamp that the others have.
 """
 
 import re
@@ -28,7 +28,7 @@ _Key = tuple[str, int | None]
 
 
 class Homes:
-    """The modules of one folder and id, each shown by its snapshots."""
+    """The modules of one folder and id, each represented by its snapshots."""
 
     def __init__(self, snapshots: Iterable[DumpName]) -> None:
         self._prefixes: dict[_Key, str] = {}
@@ -94,11 +94,11 @@ _NAMED = re.compile(r"(?P<stage>(?:before|after)[ _]optimizations?)")
 
 
 def with_title(name: DumpName, first_bytes: bytes) -> DumpName:
-    """Return the name of a drawing with what its title says; unchanged where it says nothing.
+    """Return the name of a drawing with the information in its title; unchanged if there is none.
 
-    The entry computation names the module: such a drawing says no other name of it. XLA before
-    March 2019 named its drawings `hlo_graph_5.HOST-TID-PID-TIME.dot` and wrote the rest into the
-    label of the graph: `simplification: after algsimp, before dce<br/>Computation cluster_0`.
+    The entry computation names the module: such a drawing has no other name of it. XLA before March
+    2019 named its drawings `hlo_graph_5.HOST-TID-PID-TIME.dot` and wrote the rest into the label of
+    the graph: `simplification: after algsimp, before dce<br/>Computation cluster_0`.
     """
     label = _LABEL.search(first_bytes.decode("utf-8", "replace"))
     if label is None:
@@ -157,7 +157,7 @@ def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, 
 
 
 def _groups(names: Sequence[DumpName]) -> Iterator[Sequence[int]]:
-    """Yield the places of the files of each folder and module id."""
+    """Yield the indices of the files of each folder and module id."""
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
     for place, name in enumerate(names):
         if name.module_id is not None:
@@ -176,7 +176,7 @@ def _settle_names(paths: Sequence[str], names: list[DumpName], places: Sequence[
 
 
 def _sure_names(files: Sequence[DumpName]) -> frozenset[str]:
-    """Return the names that stand before a fixed word, where one file is clear or two agree."""
+    """Return the names before a fixed word, if one file is unambiguous or two agree."""
     shown: Counter[str] = Counter()
     for file in files:
         if file.module_name and file.stage and not file.kernel and file.kind in _PLAIN:
@@ -185,9 +185,9 @@ def _sure_names(files: Sequence[DumpName]) -> frozenset[str]:
 
 
 def _names_in(path: str, names: frozenset[str], lengths: Sequence[int]) -> Sequence[str]:
-    """Return those of the names that follow `module_<id>.` in a path; `lengths` are theirs.
+    """Return the given names that follow `module_<id>.` in a path; `lengths` are their lengths.
 
-    Where none does, and XLA would have left each out for its length, the one is the empty name.
+    If there is none, and XLA would have omitted each for its length, the result is the empty name.
     """
     starts = [match.end() for match in _BEFORE_NAME.finditer(path)]
     texts = {path[start : start + length] for start in starts for length in lengths}
@@ -234,17 +234,17 @@ def _doubt(prefixes: frozenset[str]) -> str:
 
 
 def _settle_frontend(names: list[DumpName], places: Sequence[int]) -> None:
-    """Let all files of a module know that it is for IPUs, which only its pipelines tell."""
+    """Mark all files of a module as for IPUs, which only its pipelines show."""
     if any(names[place].frontend == "ipu" for place in places):
         for place in places:
             names[place] = replace(names[place], frontend="ipu")
 
 
 def _settle_timed_folders(names: list[DumpName]) -> None:
-    """Give folders `NAME_MILLISECONDS` of compiler inputs the modules of that name, in order.
+    """Assign folders `NAME_MILLISECONDS` of compiler inputs to the modules of that name, in order.
 
-    jaxlib 0.7 to 0.9 writes such a folder for each compilation, and XLA numbers those in the same
-    order; where there are more of one than of the other, nothing is settled.
+    jaxlib 0.7 to 0.9 writes such a folder for each compilation, and XLA numbers the modules in the
+    same order; if the counts differ, none is assigned.
     """
     folders: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     modules: dict[tuple[str, str], set[tuple[int, str]]] = defaultdict(set)
@@ -274,7 +274,7 @@ def _milliseconds(name: DumpName) -> str:
 
 
 def _settle_without_id(names: list[DumpName]) -> None:
-    """Give files that show a module's name alone the prefix of the one module of that name."""
+    """Give files with only a module's name the prefix of the only module with that name."""
     homes: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name in names:
         if name.module_id is not None and name.module_name and name.module_prefix:

@@ -1,4 +1,4 @@
-"""What the contents of a file are, as a digest, less what each process writes differently."""
+"""Digests of file contents, without the parts that each process writes differently."""
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
@@ -17,7 +17,7 @@ _OPTIONS = (".debug_options",)
 
 
 class RunEach(Protocol):
-    """What calls a function with each of some items, as `map` does, here or elsewhere."""
+    """Calls a function with each of some items, like `map`, in this process or elsewhere."""
 
     def __call__(self, work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
         """Return the results in the order of the items."""
@@ -48,5 +48,5 @@ def known_digest(entry: Entry) -> bytes | None:
 
 
 def brief(value: object) -> bytes:
-    """Return what tells a value of plain texts and numbers from others, in few bytes."""
+    """Return a short digest of a value that consists of plain texts and numbers."""
     return blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()

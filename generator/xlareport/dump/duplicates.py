@@ -15,10 +15,10 @@ _LARGEST = 1_000_000
 
 
 def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[str, str]:
-    """Return, by the key of each module that repeats an earlier one, that of the earlier one.
+    """Return the key of the earlier module for each module that repeats one.
 
-    Their files have the same contents, and the same names but for the number of the module. `run`
-    reads files.
+    Their files have equal contents, and equal names apart from the module number. `run` calls the
+    function that reads files.
     """
     if len(modules) < MANY:
         return {}
@@ -42,7 +42,7 @@ def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[
 
 
 def map_duplicate_paths(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str, str]:
-    """Return the path of each file of a twin by that of the original."""
+    """Return the path of each file of a duplicate by that of the original."""
     pairs = zip(_by_ending(original), _by_ending(twin), strict=True)
     return {text: other for (_, _, text), (_, _, other) in pairs}
 
@@ -65,7 +65,7 @@ def _endings(module: ModuleFiles) -> tuple[tuple[str, int], ...]:
 
 
 def _by_ending(module: ModuleFiles) -> list[tuple[str, int, str]]:
-    """Return (what follows the module's key in the path, bytes, path) of each file, in order."""
+    """Return (path after the module's key, bytes, path) of each file, in order."""
     return sorted(
         (artifact.path.replace(module.key, "", 1), artifact.entry.size, artifact.path)
         for artifact in module.artifacts

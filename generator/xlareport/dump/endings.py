@@ -1,4 +1,4 @@
-"""The last resort: what an ending or a whole name says of a file that follows no grammar."""
+"""The last resort: the meaning of an ending or a full name of a file that follows no grammar."""
 
 from xlareport.dump.reading import NameReading
 from xlareport.dump.tokens import table

@@ -49,7 +49,7 @@ class DumpName(FastPickle):
     """The path of a file in a dump, taken apart; None where it does not hold the field."""
 
     kind: str
-    """One of the kinds of `knowledge/kinds.toml`."""
+    """One of the kinds in `knowledge/kinds.toml`."""
     stage: str | None
     """Which point of the compilation, `pass` between two passes, or which side file."""
     module_id: int | None
@@ -77,14 +77,14 @@ class DumpName(FastPickle):
     ambiguous: str | None
     """Why the reading is not the only one."""
     module_prefix: str | None
-    """What keys the module in its folder: `[TIMESTAMP.]module_ID[.NAME]`."""
+    """The module's key in its folder: `[TIMESTAMP.]module_ID[.NAME]`."""
     folder: str = ""
     """The folder that the module was dumped to: above `shardy/` and above a module's own folder.
     A rank before the name counts as a folder."""
     rank: str = ""
-    """What is before the name of a file and tells the process, `rank3`; else empty."""
+    """Prefix of the file name that identifies the process, `rank3`; else empty."""
     process_folder: str = ""
-    """Folder and `HOST_PROCESS` where the path or the name tells the process; else empty."""
+    """Folder and `HOST_PROCESS` if the path or name identifies the process; else empty."""
 
     def __str__(self) -> str:
         """Return the path that was parsed, byte for byte."""
@@ -97,7 +97,7 @@ def parse(path: str) -> DumpName:
 
 
 def read(path: str, module_names: Sequence[str]) -> DumpName:
-    """Parse a path whose module is known, from its neighbours, to have one of the names."""
+    """Return the parsed name of a path whose module is known to have one of the names."""
     reading = NameReading()
     if len(path) > _LONGEST_PATH or len(path) - path.rfind("/") > LONGEST:
         reading.part("name", path)
@@ -203,7 +203,7 @@ def _same(text: S) -> S:
 
 
 def _process_folder(fields: Mapping[str, str]) -> str:
-    """Return the folder of a process; where a drawing's name tells the process, made of that."""
+    """Return the folder of a process; for a drawing, made from the process in its name."""
     if fields.get("writer") == "hlo_graph" and "pid" in fields:
         return f"{fields.get('folder', '')}/{fields['host']}_{fields['pid']}"
     return fields.get("process_folder", "")

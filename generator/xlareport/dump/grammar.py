@@ -1,4 +1,4 @@
-"""The forms that a name can have, as the tables tell them: patterns whose groups are the parts."""
+"""The forms of names, from the tables: patterns whose groups are the parts."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from xlareport.dump.tokens import Token, table
 
 @dataclass(frozen=True, slots=True)
 class GrammarForm:
-    """One form of a name: its pattern and what the form alone says."""
+    """One form of a name: its pattern and the properties that the form implies."""
 
     pattern: re.Pattern[str]
     kind: str
@@ -82,7 +82,7 @@ def instruction_forms() -> Sequence[GrammarForm]:
 
 @cache
 def path_forms() -> Sequence[GrammarForm]:
-    """Return the forms of paths whose folder says what the file is."""
+    """Return the forms of paths whose folder determines the kind of file."""
     return tuple(_forms("paths", "name"))
 
 

@@ -66,7 +66,7 @@ def _with_nameless(
 def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Iterator[ModuleFiles]:
     """Yield the modules with their low-level compiler's files.
 
-    Modules of one name are told apart by the order of their compilation, where there are as many.
+    Modules with the same name are matched in order of compilation, if the counts are equal.
     """
     owners = llo_modules((file.entry, file.name) for file in others)
     members: dict[Compilation | None, list[Artifact]] = defaultdict(list)
@@ -98,7 +98,7 @@ def _identity(artifact: Artifact) -> Identity | None:
 
 
 def _stem(artifact: Artifact) -> str:
-    """Return what names a module whose file has no name of XLA's: the file name, no ending."""
+    """Return the name of a module whose file name is not XLA's: the file name without ending."""
     return artifact.path.rsplit("/", 1)[-1].split(".")[0] or artifact.path
 
 
@@ -118,7 +118,7 @@ def _folder(artifact: Artifact) -> str:
 
 
 def _without_module(members: dict[Identity, list[Artifact]]) -> list[Artifact]:
-    """Take out files that name a module by name alone where no compilation of it is there."""
+    """Remove and return files that name a module of which there is no compilation."""
     alone = [
         identity
         for identity, files in members.items()
@@ -147,9 +147,9 @@ def _modules(members: dict[Identity, list[Artifact]]) -> tuple[ModuleFiles, ...]
 
 
 def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
-    """Yield the modules; two halves of one compilation, each without the other's end, as one.
+    """Yield the modules; two parts of one compilation with complementary stages are merged.
 
-    libtpu goes on under another id where it compiles a copy of what it was given.
+    libtpu continues under another id if it compiles a copy of its input.
     """
     halves: dict[tuple[str, str], ModuleFiles] = {}
     rest: dict[str, ModuleFiles] = {}

@@ -1,6 +1,7 @@
-"""What a module is known by, and which incomplete identities are those of a complete one.
+"""The identity of a module, and rules that complete incomplete identities.
 
-Files lose the timestamp or the name, and folders of compiler inputs bear names in other spellings.
+Files may lack the timestamp or the name, and folders of compiler inputs have names in other
+spellings.
 """
 
 from collections import defaultdict
@@ -24,7 +25,7 @@ class Identity:
 
 
 _Key = tuple[object, ...] | None
-"""What an incomplete identity and the complete one have in common; None for others."""
+"""Key that an incomplete identity shares with the complete one; None if not applicable."""
 
 
 def _whole(identity: Identity) -> _Key:
@@ -81,7 +82,7 @@ _JOINS = (
     (_idless, _with_id),
     (_timeless, _timed),
 )
-"""What an incomplete identity asks for and what a complete one answers, rule by rule."""
+"""Pairs of key functions, for incomplete and for complete identities."""
 
 
 def join_incomplete(members: dict[Identity, list[Member]]) -> None:
@@ -95,9 +96,9 @@ def _join(
     asks: Callable[[Identity], _Key],
     answers: Callable[[Identity], _Key],
 ) -> None:
-    """Move the files of an incomplete identity to the one complete identity it can belong to.
+    """Move the files of an incomplete identity to the only complete identity that matches.
 
-    A folder can hold thousands of modules, so they are looked up, not gone through.
+    They are looked up, because a folder can contain thousands of modules.
     """
     complete: dict[_Key, list[Identity]] = defaultdict(list)
     for identity in members:

@@ -31,9 +31,9 @@ class InstructionNameParts:
     """The name of an instruction or computation, explained."""
 
     base: str
-    """What it was first called: the name without copies, numbers and elements."""
+    """The original name: without copies, numbers and elements."""
     changes: tuple[str, ...]
-    """What passes added, in order: `clone`, `remat`, ..."""
+    """The suffixes that passes added, in order: `clone`, `remat`, ..."""
     tokens: tuple[Token, ...]
     """The parts; joined they are the name again."""
 
@@ -81,7 +81,7 @@ def _first(text: str) -> Sequence[Token]:
 
 
 def _later(part: str) -> Iterator[Token]:
-    """Yield one part after a dot: a number, a word of a pass, or both."""
+    """Yield the tokens of one part after a dot: a number, a pass's word, or both."""
     yield from sign(".")
     if numbered := _NUMBERED.fullmatch(part):
         yield from _one("number", numbered["number"])

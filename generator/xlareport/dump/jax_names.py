@@ -1,4 +1,4 @@
-"""Functions and primitives that JAX compiles as modules of their own, of one release of JAX."""
+"""Functions and primitives that one JAX release compiles as separate modules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class JaxName:
 
     @property
     def words(self) -> str:
-        """Return what a module of this name is, if no function of the user has the name."""
+        """Return the meaning of a module with this name, unless it is a user's function."""
         which = "" if self.where == "-" else f" {self.where}"
         kind = "The primitive" if which else "A primitive"
         what = self.where if self.kind == "function" else f"{kind}{which}"
@@ -45,7 +45,7 @@ def _text() -> str:
 
 
 def find_jax_name(name: str) -> JaxName | None:
-    """Return what JAX calls so; JAX of 2022 numbered what it compiled again, `_var__1`."""
+    """Return JAX's function with this name; JAX of 2022 numbered recompilations, `_var__1`."""
     known = jax_names()
     base, _, number = name.rpartition("__")
     return known.get(name) or (known.get(base) if number.isdecimal() else None)

@@ -74,7 +74,7 @@ def _pieces(file: IO[bytes]) -> Iterator[LinePiece]:
 def _content(
     pieces: Iterator[LinePiece], end: bytes, endless: Problem, problems: list[Problem]
 ) -> Iterator[bytes]:
-    """Yield what is up to the closing line, before which XLA prints a newline of its own."""
+    """Yield the content up to the closing line, without the newline that XLA adds before it."""
     held = b""
     for _, begins, piece in pieces:
         if begins and piece.startswith(end):

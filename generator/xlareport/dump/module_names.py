@@ -31,13 +31,13 @@ class ModuleNameParts:
     """A module's name, explained."""
 
     frontend: str | None
-    """jax, tensorflow or pytorch_xla; None where the name does not tell."""
+    """jax, tensorflow or pytorch_xla; None if the name does not show it."""
     display: str
     """The name as a person would say it: without the frontend's additions."""
     tokens: tuple[Token, ...]
     """The parts; joined they are the name again."""
     helper: str | None
-    """What the module is if it is none of the user's programs, as far as the name tells."""
+    """The kind of helper module that the name indicates; None for a user's program."""
 
 
 @lru_cache(maxsize=8192)
@@ -73,7 +73,7 @@ def _explained(form: GrammarForm, match: re.Match[str]) -> ModuleNameParts:
 
 
 def _jax_helper(groups: Mapping[str, str]) -> str | None:
-    """Return what a module is that has the name of a function of JAX's own."""
+    """Return the kind of helper that a module named like a function of JAX is."""
     function = groups.get("function", "")
     if "api" in groups and (_RANDOM.fullmatch(function) or _is_operation(function)):
         return "probably one operation of JAX that ran outside jit"
@@ -96,7 +96,7 @@ def _part(field: str, text: str) -> Sequence[Token]:
 
 
 def _function(field: str, text: str) -> str | None:
-    """Return what is known of functions that JAX itself compiles."""
+    """Return the meaning of a function that JAX itself compiles; None if it has none."""
     if field != "function":
         return None
     if _RANDOM.fullmatch(text):

@@ -24,7 +24,7 @@ AFTER_SPMD = "after_spmd_partitioner"
 
 @dataclass(frozen=True, slots=True)
 class Artifact(FastPickle):
-    """One file of the dump with its explained name."""
+    """A file of the dump with its parsed name."""
 
     entry: Entry
     name: DumpName
@@ -37,7 +37,7 @@ class Artifact(FastPickle):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFiles(FastPickle):
-    """One moment of a module, in every form in which it was written."""
+    """A snapshot of a module, in every format in which it was written."""
 
     name: str
     """`before_optimizations`, `after_optimizations`, ..., or `pass` between two passes."""
@@ -47,13 +47,13 @@ class SnapshotFiles(FastPickle):
     before: str | None
     artifacts: tuple[Artifact, ...]
     placed_by: Literal["", "name", "content", "time"] = ""
-    """What told its place among the snapshots; empty where number or name tell it."""
+    """The evidence for its position; empty if number or name determine it."""
     left_out: str = ""
-    """Why it is not of the final snapshot's compilation; empty where nothing speaks for that."""
+    """Why it is not of the final snapshot's compilation; empty if nothing indicates that."""
 
     @property
     def label(self) -> str:
-        """What the report calls it: `0017 simplification: after algsimp, before dce`."""
+        """Its title in the report: `0017 simplification: after algsimp, before dce`."""
         if self.sequence is None:
             return self.passes
         return f"{self.number_and_pipeline}: {self.passes}"
@@ -83,42 +83,42 @@ class SnapshotFiles(FastPickle):
 
     @property
     def is_placed(self) -> bool:
-        """Whether number, name or the passes before it tell its place among the snapshots."""
+        """Whether number, name or preceding passes determine its position among the snapshots."""
         return self.name == AFTER_SPMD or order.is_placed(self.name, self.sequence)
 
     @property
     def may_precede_passes(self) -> bool:
-        """Whether numbered snapshots may belong behind it, though its name says it is last."""
+        """Whether numbered snapshots may follow it, though its name says it is last."""
         return order.may_precede_passes(self.name, self.sequence)
 
     @property
     def key(self) -> str:
-        """What names it in addresses and on the command line: `0017`, `after_optimizations`."""
+        """Its id in addresses and on the command line: `0017`, `after_optimizations`."""
         return self.name if self.sequence is None else f"{self.sequence:04d}"
 
     def readable(self) -> tuple[Artifact, ...]:
-        """Its HLO files, the form that tells most first."""
+        """Its HLO files, the most complete format first."""
         forms = [artifact for artifact in self.artifacts if artifact.name.kind in HLO_KINDS]
         return tuple(sorted(forms, key=lambda form: HLO_KINDS.index(form.name.kind)))
 
 
 @dataclass(frozen=True, slots=True)
 class FileFigures(FastPickle):
-    """What lists and relations of modules need of the files of one."""
+    """The figures of a module's files that lists and relations of modules need."""
 
     count: int
     bytes: int
     process_folder: str
-    """Folder and process where the path of its files tells the process; else empty."""
+    """Folder and process if a file's path identifies the process; else empty."""
     written: float | None
-    """When the first of them was written, in seconds; None where the source does not tell."""
+    """Time of the first file in seconds since the epoch; None if unknown."""
     snapshots: int
     """Files with the arguments of a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleFiles(FastPickle):
-    """One module: everything that was written of one compilation."""
+    """A module: all files of one compilation."""
 
     key: str
     """Its file-name prefix with the timestamp; `~2` where two collide."""
@@ -132,11 +132,11 @@ class ModuleFiles(FastPickle):
     second_id: int | None = None
     """Under which the rest of the compilation was written; old libtpu changes the id on the way."""
     nameless: tuple[Artifact, ...] = ()
-    """Files of code whose names name no module: only their texts tell whether they are its own."""
+    """Code files whose names contain no module: only their texts show whether they belong to it."""
     llo: tuple[Artifact, ...] = ()
     """Files of the TPU's low-level compiler that are known to be of this module."""
     llo_by_order: bool = False
-    """Whether only the order of compilation tells these from those of a module of the same name."""
+    """Whether they are assigned to one of several modules with this name only by order."""
     is_alone: bool = False
     """Whether the dump holds no other module to which those may belong."""
     folder: str = ""
@@ -154,7 +154,7 @@ class ModuleFiles(FastPickle):
 
     @property
     def figures(self) -> FileFigures:
-        """What is known of its files together."""
+        """Count, total bytes and first write time of the module's files."""
         if self.outlined is not None:
             return self.outlined
         times = (artifact.entry.modified for artifact in self.artifacts)
@@ -167,7 +167,7 @@ class ModuleFiles(FastPickle):
         )
 
     def outline(self) -> "ModuleFiles":
-        """Return the module without its files: what tells it from others, and their figures."""
+        """Return the module without its files, but with its identity and their figures."""
         return replace(self, stages=(), artifacts=(), nameless=(), llo=(), outlined=self.figures)
 
 

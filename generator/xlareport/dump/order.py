@@ -27,9 +27,9 @@ LineDigests = frozenset[int]
 
 
 def place(stage: str, sequence: int | None) -> OrderKey:
-    """Return where a snapshot is, by its number, else by its name.
+    """Return the sort key of a snapshot, from its number or else its name.
 
-    A name such as `after_codegen_after_hlo_sanitization` stands behind `after_codegen`.
+    A name such as `after_codegen_after_hlo_sanitization` is placed after `after_codegen`.
     """
     if sequence is not None:
         return 1, sequence, 0
@@ -42,7 +42,7 @@ def place(stage: str, sequence: int | None) -> OrderKey:
 
 
 def is_placed(stage: str, sequence: int | None) -> bool:
-    """Return whether number or name tell where a snapshot is."""
+    """Return whether number or name determine the position of a snapshot."""
     return place(stage, sequence) != _UNKNOWN
 
 
@@ -52,14 +52,15 @@ def is_extension(stage: str, sequence: int | None) -> bool:
 
 
 def may_precede_passes(stage: str, sequence: int | None) -> bool:
-    """Return whether numbered snapshots may stand behind one that its name puts behind them."""
+    """Return whether numbered snapshots may follow one whose name says it is last."""
     return sequence is None and stage == _AMONG_PASSES
 
 
 def place_of_time(written: float | None, others: Sequence[float | None]) -> int | None:
-    """Return before which of the others a file was written, in seconds; None where times tell not.
+    """Return the index at which a file is inserted by time; None if times do not show it.
 
-    They tell if all are known, follow the order of the others, and none is that of the file.
+    `written` and `others` are seconds. They show it if all are known, the others are in order, and
+    none of them equals `written`.
     """
     known = [time for time in others if time is not None]
     if written is None or len(known) < len(others):

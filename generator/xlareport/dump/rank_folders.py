@@ -31,9 +31,9 @@ def fold_rank_folders(
     run: RunEach = map,
     keep: Callable[[Iterable[Entry]], Sequence[Entry]] = tuple,
 ) -> FoldedEntries:
-    """Take out the folders of ranks whose files are the same as those of an earlier one.
+    """Remove the folders of ranks whose files equal those of an earlier folder.
 
-    `run` reads files, `keep` returns a sequence of those that are left.
+    `run` calls the function that reads files; `keep` converts the remaining ones to a sequence.
     """
     members = _by_folder(entries)
     if len(members) < 2:
@@ -55,7 +55,7 @@ def fold_rank_folders(
 
 
 def natural_order(name: str) -> list[tuple[int, str]]:
-    """Return what names are sorted by, so that `rank_2` comes before `rank_10`."""
+    """Return a sort key of names by which `rank_2` comes before `rank_10`."""
     parts = re.split(r"(\d{1,18})", name)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
@@ -102,7 +102,7 @@ def _copies(
     members: "Mapping[str, array[int]]",
     digests: Mapping[int, bytes | None],
 ) -> Iterator[FolderCopy]:
-    """Yield the folders with the contents of an earlier one; entries stand by their paths."""
+    """Yield the folders with the contents of an earlier one; entries are sorted by path."""
     first: dict[tuple[bytes | None, ...], str] = {}
     for folder in folders:
         places = members[folder]

@@ -1,6 +1,6 @@
-"""Modules that several processes wrote with the same contents: one is read for all of them.
+"""Modules that several processes wrote with equal contents: one is read for all of them.
 
-Ranks compile the same modules, often under other numbers, where one alone logs or saves something.
+Ranks compile the same modules, often under other numbers, because one of them logs or saves.
 """
 
 import re
@@ -24,7 +24,7 @@ _PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
 
 
 class RankedCompilation(Protocol):
-    """What tells which process wrote a module."""
+    """The properties of a module that identify its process."""
 
     @property
     def folder(self) -> str:
@@ -41,7 +41,7 @@ class RankedCompilation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RankPlace:
-    """A module by its number among all, with what tells its process."""
+    """A module by its index, with the properties that identify its process."""
 
     number: int
     folder: str
@@ -50,7 +50,7 @@ class RankPlace:
 
 
 def rank_place(number: int, module: ModuleFiles) -> RankPlace:
-    """Return what is remembered of a module while others are compared with it."""
+    """Return the properties of a module that are kept for comparison."""
     return RankPlace(number, module.folder, module.id, module.timestamp)
 
 
@@ -116,7 +116,7 @@ def _are_several(places: Sequence[RankPlace]) -> bool:
 
 
 def _copies(modules: Iterable[ModuleFiles]) -> Mapping[str, list[str]]:
-    """Return the keys of modules of other processes with the contents of each, by its key.
+    """Return, for each original module's key, the keys of its copies in other processes.
 
     Each process has one.
     """

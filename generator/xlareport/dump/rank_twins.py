@@ -1,8 +1,8 @@
-"""Modules that several processes wrote alike but for names, ids and notes: one is analyzed.
+"""Modules of several processes that are equal apart from names, ids and notes: one is analyzed.
 
-Texts are compared in a form in which names and channels count by the order of their appearance, and
-in which metadata and the ids of callbacks are left out. Where that form is the same, the programs
-are; what differs is compared later, and named.
+Texts are compared in a normal form: names and channels are numbered by first appearance, metadata
+and callback ids are removed. Equal normal forms mean equal programs; the remaining differences are
+compared later, and named.
 """
 
 import re
@@ -19,7 +19,7 @@ from xlareport.dump.rank_modules import RankPlace, by_ending, may_be_ranks, rank
 from xlareport.storage.packed_keys import digest_number, group_alike
 
 _MOST_ORIGINALS = 8
-"""Modules of one name that another one is compared with."""
+"""Limit on modules with the same name that a module is compared with."""
 _LARGEST = 64_000_000
 """Bytes of a file that is brought into that form; a module with a larger one has no twin."""
 _NAME = re.compile(rb"%[\w.\-]{1,1000}+")
@@ -43,9 +43,9 @@ class RepeatedModules:
     """Modules that are not analyzed, since another one is the same."""
 
     same: Mapping[str, str]
-    """By its key, of each module that repeats another one the key of that one."""
+    """The key of the original for each module that repeats one."""
     twins: frozenset[str]
-    """Keys of those that repeat it but for names, ids and notes."""
+    """Keys of those that repeat it apart from names, ids and notes."""
 
 
 def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) -> RepeatedModules:
@@ -59,9 +59,9 @@ def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) ->
 def find_rank_twins(
     modules: Sequence[ModuleFiles], run: RunEach = map, without: Container[str] = ()
 ) -> Mapping[str, str]:
-    """Return, by the key of each module that repeats one of another process, the key of that one.
+    """Return the key of the original for each module that repeats one of another process.
 
-    `run` reads files. Modules of the keys in `without` are passed over.
+    `run` calls the function that reads files. Modules with keys in `without` are skipped.
     """
     outlines, numbers = array("q"), array("q")
     for number, module in enumerate(modules):
@@ -197,7 +197,7 @@ def _plain(line: bytes) -> bytes:
 
 
 def _counted(prefix: bytes, known: dict[bytes, bytes]) -> Callable[[re.Match[bytes]], bytes]:
-    """Return what numbers each text by the order in which it first appears."""
+    """Return a function that replaces each text with a number by first appearance."""
 
     def number(match: re.Match[bytes]) -> bytes:
         text = match[0]

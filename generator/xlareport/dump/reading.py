@@ -22,7 +22,7 @@ _FROM_JAX = re.compile(r"(?:jit|pmap|pjit|xmap)_")
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a file of machine code belongs to: a module, and maybe a part of it."""
+    """The owner of a machine code file: a module, and possibly a part of it."""
 
     module_name: str
     """Empty where the file name holds none."""
@@ -49,7 +49,7 @@ def divide(owner: str) -> Owner:
 
 
 def part_field(text: str) -> str:
-    """Return what a part of a module is: a `kernel`, a `shard` by number, or a `module_part`."""
+    """Return the kind of a module's part: a `kernel`, a numbered `shard`, or a `module_part`."""
     if text in _WHOLE_PARTS:
         return "module_part"
     return "shard" if text.isdecimal() else "kernel"
@@ -60,7 +60,7 @@ def _owner(pieces: list[str], start: int, doubt: str | None) -> Owner:
 
 
 def _marked_kernel(pieces: list[str]) -> int | None:
-    """Return the place where a kernel begins whose own name tells that it is one."""
+    """Return the index of the first piece of a recognizable kernel name; None without one."""
     for place, piece in enumerate(pieces):
         if piece.startswith(_COMPUTE_MODULE):
             return place
@@ -123,7 +123,7 @@ class NameReading:
         self.notes: list[str] = []
 
     def take(self, form: GrammarForm) -> None:
-        """Take over what the form alone says: the kind, fixed fields, a note."""
+        """Add the properties that the form implies: kind, fixed fields, a note."""
         self.kind = form.kind
         self.fields.update(form.constants)
         if form.note:
@@ -182,5 +182,5 @@ class NameReading:
 
 
 def explained(field: str, text: str) -> Sequence[Token]:
-    """Return the tokens of one part; a module's name has parts of its own."""
+    """Return the tokens of one part; a module's name has several."""
     return explain_module(text).tokens if field == "module_name" else one_token(field, text)

@@ -1,7 +1,7 @@
-"""Takes out of texts what says who made them and where: paths, users, hosts, variables, addresses.
+"""Removes from texts who made them and where: paths, users, hosts, variables, addresses.
 
-What is replaced is replaced alike everywhere, so that the report still says what belongs together.
-Names of modules, functions and ops are the program and stay.
+The same text is replaced in the same way everywhere, so that the report still shows what belongs
+together. Names of modules, functions and ops are part of the program and stay.
 """
 
 import base64
@@ -83,17 +83,17 @@ _WITH_ENDING = ("paths", "source files")
 
 @dataclass(slots=True)
 class Redactor:
-    """Redacts texts that belong together; `learn` has to see all of them first."""
+    """Redacts related texts; `learn` has to be called with all of them first."""
 
     keep: frozenset[str] = frozenset()
     """Words of the program, such as opcodes, that stay even where a user is called so."""
     replaced: dict[str, str] = field(default_factory=dict)
-    """What was taken out, and what is there now."""
+    """Replacements by the removed text."""
     counts: Counter[str] = field(default_factory=Counter)
     """How many different things were taken out, by what they are."""
     _people: dict[str, str] = field(default_factory=dict)
     _by_word: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """The first word of each name of a user or host, and the names that begin so."""
+    """Names of users and hosts by their first word."""
     _met: Counter[str] = field(default_factory=Counter)
     _instead_of: set[str] = field(default_factory=set)
     _known: dict[str, str] = field(default_factory=dict)

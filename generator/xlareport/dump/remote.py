@@ -1,6 +1,6 @@
-"""Dumps on other machines, at a URL (`gs://`, `s3://`, `https://`), fetched file by file by fsspec.
+"""Dumps on other machines, at a URL (`gs://`, `s3://`, `https://`), fetched by fsspec.
 
-fsspec and what it needs for each kind of address are extras; without them a message says which.
+fsspec and its packages for each kind of address are extras; a message names missing ones.
 """
 
 import errno
@@ -48,13 +48,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Remote:
-    """One file of another machine."""
+    """A file on another machine."""
 
     address: str
     path: str
     """Inside the dump."""
     size: int
-    """0 where it is not told."""
+    """Size in bytes; 0 if unknown."""
     modified: float | None
 
 
@@ -206,7 +206,7 @@ def _connect(host: str, port: int) -> None:
 
 
 def _attempt(request: Callable[[], T]) -> T | Exception:
-    """Return the result of a request to another machine, or whatever a library raises instead."""
+    """Return the result of a request to another machine, or the exception of any library."""
     try:
         return request()
     except Exception as error:  # noqa: BLE001 - each library for another machine has its own errors
@@ -278,7 +278,7 @@ def _children(
 
 
 _FILE_SYSTEMS = frozenset({"file", "ftp", "hdfs", "local", "sftp", "smb", "ssh"})
-"""Protocols that keep the time at which XLA wrote a file; object stores tell that of the upload."""
+"""Protocols with XLA's file times; object stores have the time of the upload."""
 
 
 def _remote(system: Any, address: str, path: str, value: dict[str, Any]) -> _Remote:
@@ -291,7 +291,7 @@ def _remote(system: Any, address: str, path: str, value: dict[str, Any]) -> _Rem
 
 
 def _copied(system: Any, remote: _Remote, spool: Spool) -> Path | Exception:
-    """Copy one file here; whatever is wrong is returned, for it comes from a thread."""
+    """Copy one file to this machine; errors are returned, because this runs in a thread."""
     if remote.size > spool.limits.file_bytes:
         return FileTooLargeError(spool.limits)
     return _attempt(lambda: _spooled(system, remote, spool))

@@ -1,8 +1,8 @@
 """Where a dump comes from: a directory, an archive, one file, a captured log, a report.
 
-Whatever it comes from, a `Source` is a list of entries, each a path inside the dump and a real file
-that holds its bytes. Archives and captured logs are spooled into a private temporary folder under
-numbers, so that no name of theirs ever becomes a path of this machine.
+A `Source` is always a list of entries, each a path inside the dump and a real file with its bytes.
+Archives and captured logs are unpacked into a private temporary folder under numbers, so that no
+name in them becomes a path of this machine.
 """
 
 import errno
@@ -28,27 +28,27 @@ from xlareport.storage.sorted_values import sort_values
 from xlareport.storage.value_blocks import keep_blocks
 
 MANY_FILES = 4_000
-"""Files of a dump from which on what is known of them lies on disk."""
+"""Number of files from which facts about them are stored on disk."""
 
 _STANDARD_INPUT = "-"
-"""What is on the command line for standard input."""
+"""Command line argument for standard input."""
 _BEGINNING = 4096
 """Bytes by which a file is known."""
 
 
 _LATEST = 1 << 36
-"""Seconds since the epoch; what a file says of a later moment, or of none, is not believed."""
+"""Seconds since the epoch; later file times are ignored as invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry(FastPickle):
-    """One file of a dump: its path inside the dump and where its bytes are."""
+    """A file of a dump: its path inside the dump and the location of its bytes."""
 
     path: str
     """Relative to the dump, with `/`; a file in a log is `stdout.log/NAME`."""
     size: int
     modified: float | None
-    """Seconds since the epoch; None where the source does not tell."""
+    """Seconds since the epoch; None if unknown."""
     place: Path
     """The file; with `is_below` the folder below which it is by its path, which all files share."""
     most: int = LIMITS.file_bytes
@@ -140,14 +140,14 @@ class OpenedFiles:
         return Source(self.name, entries, tuple(problems), self.location)
 
     def _texts(self, problems: list[Problem]) -> Iterator[Entry]:
-        """Yield what a report carries of its dump; nothing where the files are no report."""
+        """Yield the dump's texts that a report contains; none if the files are no report."""
         indexes = built_site.index_scripts(entry.path for entry in self.entries)
         scripts = self.scripts if indexes else {}
         for index in indexes:
             yield from _spooled(built_site.restored(index, scripts, self.spool, problems))
 
     def restore_some(self, index: str, wanted: Collection[str]) -> Mapping[str, Entry]:
-        """Return some texts of one module of a report, by their paths; what fails is left out.
+        """Return some texts of one module of a report, by their paths, without unreadable ones.
 
         `index` is the script that lists its texts.
         """
@@ -236,7 +236,7 @@ def local_path(place: str | Path) -> Path | None:
 
 
 def _shown(place: str | Path) -> str:
-    """Return what a report calls its dump."""
+    """Return the dump's name for a report."""
     if place == _STANDARD_INPUT:
         return "standard input"
     return str(local_path(place) or remote.shown(str(place)))
@@ -262,9 +262,9 @@ def _up_to_limit(entries: Iterator[Entry], name: str, problems: list[Problem]) -
 
 
 def _with_unique_paths(entries: Iterable[Entry], problems: list[Problem]) -> Iterator[Entry]:
-    """Give further files of one path, as an archive can hold, a folder: `(2)/PATH`.
+    """Yield entries with unique paths: repeated paths in an archive get a folder, `(2)/PATH`.
 
-    Entries of one path stand together.
+    Entries with the same path are adjacent.
     """
     for _, same in groupby(entries, key=lambda entry: entry.path):
         for number, entry in enumerate(same, 1):

@@ -40,7 +40,7 @@ def _lines(path: str) -> tuple[str, ...] | None:
 
 
 def _content(target: Path) -> bytes | None:
-    """Return what a regular file holds. Raises OSError where it cannot be opened."""
+    """Return the content of a regular file. Raises OSError if it cannot be opened."""
     without_waiting = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(target, os.O_RDONLY | getattr(os, "O_BINARY", 0) | without_waiting)
     with os.fdopen(descriptor, "rb") as opened:

@@ -1,7 +1,6 @@
 """The files and modules of a large dump, grouped by a process that ends, and kept in files.
 
-To group the names of a dump takes all of them in memory, apart and together, several times what
-is read of them later.
+Grouping the names of a dump needs several times the memory that reading it needs later.
 """
 
 import tempfile
@@ -28,7 +27,7 @@ class NamedDump:
     artifacts: Sequence[Artifact]
     grouped: GroupedDump
     owners: Sequence[int]
-    """Of each file the place of its module, NO_OWNER where it belongs to none."""
+    """The index of each file's module; NO_OWNER if it has none."""
 
 
 def name_and_group(source: Source) -> NamedDump:
@@ -47,7 +46,7 @@ def _named(source: Source) -> NamedDump:
 
 
 def owners(artifacts: Sequence[Artifact], modules: Sequence[ModuleFiles]) -> "array[int]":
-    """Return of each file the place of its module, NO_OWNER where it belongs to none."""
+    """Return the index of each file's module; NO_OWNER if it has none."""
     owner = {
         artifact.path: place
         for place, module in enumerate(modules)

@@ -26,10 +26,10 @@ _Found = tuple[GrammarForm, re.Match[str]]
 
 
 def read_with_id(reading: NameReading, name: str, module_names: Sequence[str]) -> bool:
-    """Read `[PREFIX.]module_ID...` with a suffix that is known; False if it is not of this form.
+    """Read `[PREFIX.]module_ID...` with a known suffix; return False for other forms.
 
-    `module_names` are names that the module is known to bear, from other files; an empty one says
-    that this file is known to bear none.
+    `module_names` are known names of the module, from other files; an empty one means that the file
+    is known to have none.
     """
     core = _CORE.match(name)
     if core is None:

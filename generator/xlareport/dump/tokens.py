@@ -1,4 +1,4 @@
-"""The parts of a name: each piece of text with a sentence that says what it means."""
+"""The parts of a name: each piece of text with a sentence on its meaning."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ class Token(FastPickle):
     meaning: str
     """A sentence in plain words; empty for the signs that only separate."""
     field: str = ""
-    """What the piece is: a field of the name (`module_id`, `after`) or a word of the tables."""
+    """The kind of piece: a field of the name (`module_id`, `after`) or a word of the tables."""
 
 
 def joined(tokens: Iterable[Token]) -> str:
@@ -28,6 +28,6 @@ def joined(tokens: Iterable[Token]) -> str:
 
 @cache
 def table(name: str) -> Mapping[str, Any]:
-    """Read one of the tables beside this module, once."""
+    """Return one of the tables next to this module; cached."""
     text = files(__package__).joinpath("tables", f"{name}.toml").read_text("utf-8")
     return tomllib.loads(text)

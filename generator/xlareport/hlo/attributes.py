@@ -94,7 +94,7 @@ class AttributeList:
 
     @property
     def metadata(self) -> Metadata:
-        """What `metadata={...}` says; empty where there is none."""
+        """The value of `metadata={...}`; empty if there is none."""
         if self._metadata is None:
             self._metadata = Metadata.parse(self.values.get("metadata", ""))
         return self._metadata

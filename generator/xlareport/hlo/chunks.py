@@ -37,7 +37,7 @@ _LINES_OF_HEADER = 64
 _MOST_INLINE = 100
 """Computations inside one statement; further ones are not read."""
 _LINES_TO_OPCODE = 4
-"""Name, shape and opcode of a statement stand on fewer lines; open brackets do not count."""
+"""Limit on lines from a statement's name to its opcode; open brackets do not count."""
 _IN_HALF = (",", "=", "ROOT")
 """How a line ends whose statement continues."""
 
@@ -243,7 +243,7 @@ class _LayoutError(ValueError):
 
 
 class ChunkReader:
-    """Keeps what it has read: equal chunks give the same computation."""
+    """Reads chunks with a cache: equal chunks give the same computation."""
 
     def __init__(self) -> None:
         self._known: dict[bytes | tuple[int, int], Computation] = {}

@@ -1,6 +1,6 @@
 """Digests of modules and computations without names, numbers in names and source lines.
 
-Two modules of one digest differ only in names and in the order of independent instructions.
+Two modules with the same digest differ only in names and in the order of independent instructions.
 Computations that snapshots share are read once.
 """
 
@@ -23,7 +23,7 @@ _UNKNOWN = b"?"
 _NOT_KNOWN = (_UNKNOWN, _UNKNOWN)
 _PRIME = (1 << 127) - 1
 _FACTOR = 0x5851F42D4C957F2D14057B7EF767814F
-"""Digests of values are numbers below a prime: a module has as many of them as instructions."""
+"""Factor of the digests of values, which are numbers below a prime for speed."""
 
 
 class HloDigests:
@@ -47,9 +47,9 @@ class HloDigests:
         return counts
 
     def of_module(self, module: HloModule, *, ordered: bool = False) -> bytes:
-        """Return the digest of a module's entry with all that it calls.
+        """Return the digest of a module's entry, including all callees.
 
-        Where instructions stand counts only if `ordered`: by itself it is the order of a schedule.
+        The order of instructions counts only if `ordered`: by itself it is the order of a schedule.
         """
         entry = self._modules.get(module.computations)
         if entry is None:
@@ -58,10 +58,9 @@ class HloDigests:
         return _digest([entry[ordered], *(text.encode() for text in result)])
 
     def contents_of(self, module: HloModule) -> bytes:
-        """Return the digest of which instructions a module has, whatever they read and call.
+        """Return the digest of a module's set of instructions, without operands and callees.
 
-        The number of a parameter does not count, nor the elements of a tuple: they say where
-        values stand.
+        Parameter numbers and tuple element indices do not count: they are only positions.
         """
         heads = sum(
             _number(instruction.shape.text.encode("utf-8", "surrogateescape"))
@@ -73,7 +72,7 @@ class HloDigests:
         return _bytes(heads % _PRIME)
 
     def of_computations(self, module: HloModule) -> Mapping[str, tuple[bytes, bytes]]:
-        """Return the digests of each computation with all that it calls, without and with order."""
+        """Return two digests of each computation with its callees: without and with order."""
         known: dict[str, tuple[bytes, bytes]] = {}
         for computation in self._callees_first(module):
             known[computation.name] = self._of_computation(computation, known)
@@ -134,7 +133,7 @@ class HloDigests:
     def _values(
         self, computation: Computation, known: dict[str, tuple[bytes, bytes]]
     ) -> tuple[dict[str, int], list[int]]:
-        """Return the digest of each value with all that it is computed from, and those in order."""
+        """Return the digest of each value including its operands, and the digests in order."""
         values: dict[str, int] = {}
         order = []
         for instruction in computation.instructions:
@@ -210,7 +209,7 @@ def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
 
 
 def _in_order(instruction: Instruction) -> str:
-    """Return the backend_config with its keys sorted: two writings of one may order them anyhow."""
+    """Return the backend_config with sorted keys, because their order varies."""
     value = read_backend_config(instruction)
     if not isinstance(value, dict):
         return instruction.attributes.get("backend_config", "")

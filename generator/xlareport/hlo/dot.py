@@ -37,7 +37,7 @@ _FORBIDDEN = re.compile(r"[\s=%(){},\"]")
 
 
 def header(cluster: DotCluster, *, is_entry: bool) -> str:
-    """Return the line that opens a computation; a drawing does not tell its signature."""
+    """Return the line that opens a computation; a drawing does not have its signature."""
     return f"{'ENTRY ' if is_entry else ''}%{_clean(cluster.name)} {{"
 
 

@@ -63,13 +63,13 @@ class Label:
     """A label, taken apart."""
 
     name: str = ""
-    """Empty for parameters: their names stand at the edges only."""
+    """Empty for parameters: their names are only at the edges."""
     opcode: str = ""
     shape: str = f"{UNKNOWN}[]"
     number: int | None = None
     """Of a parameter."""
     element: str = ""
-    """What a parameter of a fusion represents, where that is a tuple element: `while.35#0`."""
+    """The tuple element that a fusion's parameter represents, if it is one: `while.35#0`."""
     folded: dict[int, str] = field(default_factory=dict)
     """Tuple elements that are drawn inside the node, by the number of the operand."""
     attributes: list[str] = field(default_factory=list)
@@ -174,7 +174,7 @@ class DotCluster:
     name: str = ""
     title: str = ""
     fusion: DotNode | None = None
-    """What represents a fused expression among the nodes of the parent."""
+    """The node of the parent that represents a fused expression."""
     nodes: list[DotNode] = field(default_factory=list)
     root: DotNode | None = None
 
@@ -183,7 +183,7 @@ class DotGraph:
     """The clusters of a drawing: callees first, the drawing as a whole last."""
 
     problems: list[Problem]
-    """What was not understood."""
+    """Statements that could not be read."""
 
     def __init__(self, statements: Iterable[Statement]) -> None:
         """Read the statements."""

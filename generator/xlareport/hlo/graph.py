@@ -1,4 +1,4 @@
-"""What instructions wait for besides their operands, what they call, and in which order."""
+"""Control dependencies and calls of instructions, and the resulting orders."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter

@@ -38,7 +38,7 @@ _TOKENS = re.compile(
     r"|[(){}\[\]]",
     re.DOTALL,
 )
-"""What decides where a line is split. An attribute follows a comma, a statement does not."""
+"""Splits a line into tokens. An attribute follows a comma, a statement does not."""
 _CALLING = r"\b(to_apply|calls|body|condition|true_computation|false_computation)=\{"
 _INLINE = re.compile(_CALLING + r"(?=\s*+(?:ROOT\s)?+\s*+[^\s=(){},]++\s*+=)")
 _INLINE_LINE = re.compile(_CALLING + r"\s*+\Z")

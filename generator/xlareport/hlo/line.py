@@ -1,4 +1,4 @@
-"""One instruction line: cut by one anchored expression, kept once however often it is read."""
+"""One instruction line: split by one anchored expression, and cached."""
 
 import re
 
@@ -25,7 +25,7 @@ _NESTED = re.compile(r"(?:^|[\s,(])(?!b\()[a-z][\w\-]{0,60}+\s{0,8}+\(")
 
 
 class LineError(ValueError):
-    """A text that is no instruction; `place` says where in it, counted from 0."""
+    """A text that is no instruction; `place` is the index of the error, from 0."""
 
     def __init__(self, message: str, place: int) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class InstructionPool(dict[str, Instruction]):
         return instruction
 
     def statement(self, text: str) -> Instruction:
-        """Return the instruction that a text of one or more lines holds. Raises LineError."""
+        """Return the instruction in a text of one or more lines. Raises LineError."""
         known = self.get(text)
         if known is None:
             known = self[text] = self._parse(text)

@@ -27,7 +27,7 @@ InstructionKey = tuple[str, str]
 
 @dataclass(slots=True, eq=False)
 class Instruction:
-    """One instruction, independent of where it is. Compared by identity."""
+    """One instruction, independent of its computation. Compared by identity."""
 
     name: str
     """Without `%`."""
@@ -36,14 +36,14 @@ class Instruction:
     operands: tuple[str, ...]
     """Names without `%`, in order; `while.6#1` is a compact tuple element."""
     argument: str
-    """What the parentheses hold where it is no operand: `parameter(0)`, `constant(3)`."""
+    """The text in parentheses if it is no operand: `parameter(0)`, `constant(3)`."""
     is_root: bool
     attributes_text: str
     """All after the closing parenthesis of the operands, without the leading comma."""
     text: str
     """The line as written, without indentation; made by our printer where there was no text."""
     attribute_list: AttributeList | None = field(default=None, repr=False)
-    """What is derived from `attributes_text`; shared by the instructions that have the same."""
+    """Data derived from `attributes_text`; shared by instructions with the same text."""
 
     def __repr__(self) -> str:
         return f"<Instruction %{self.name} = {_short(self.shape.text)} {self.opcode}>"
@@ -67,7 +67,7 @@ class Instruction:
 
     @property
     def metadata(self) -> Metadata:
-        """What the framework said about the instruction; empty where it said nothing."""
+        """The framework's metadata of the instruction; empty if there is none."""
         return (self.attribute_list or self._listed()).metadata
 
     def _listed(self) -> AttributeList:
@@ -124,20 +124,20 @@ class Computation:
 
 @dataclass(frozen=True, slots=True)
 class StackFrame:
-    """One frame of a Python stack: where the framework made an instruction."""
+    """A frame of a Python stack at which the framework made an instruction."""
 
     file: str
     function: str
     line: int
     column: int | None
-    """None where XLA says 0, which may be the first column or none."""
+    """None if XLA says 0, which may be the first column or unknown."""
     parent: int | None
     """The id of the calling frame."""
 
 
 @dataclass(eq=False)
 class HloModule:
-    """One snapshot of a module: what a single text, proto or dot file holds."""
+    """A snapshot of a module: the content of a single text, proto or dot file."""
 
     name: str
     header: str

@@ -1,7 +1,7 @@
-"""Opcodes that several parts of the report treat alike."""
+"""Groups of opcodes that several parts of the report treat in the same way."""
 
 BOUNDARIES = frozenset({"get-tuple-element", "parameter", "tuple"})
-"""They only bring values into a computation and out of it."""
+"""Opcodes that only bring values into a computation and out of it."""
 
 TUPLES = frozenset({"get-tuple-element", "tuple"})
 """They only group values, or take them out of a group."""
@@ -25,7 +25,7 @@ CONTROL_FLOW = frozenset({"call", "conditional", "while"})
 """They run other computations as part of the one that contains them."""
 
 RUNNERS = CONTROL_FLOW | {"async-start"}
-"""They run other computations whole, each instruction of them with its own traffic."""
+"""Opcodes that run other computations whose instructions access memory individually."""
 
 MATRIX_PRODUCTS = frozenset({"convolution", "dot", "ragged-dot", "scaled-dot"})
 """Matrix products and convolutions."""

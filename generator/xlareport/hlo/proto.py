@@ -72,9 +72,9 @@ def _unreadable(line: str, error: LineError) -> Problem:
 
 
 def _module(data: bytes) -> Message | None:
-    """Find the module in a HloProto, in a HloSnapshot, or bare: the bytes do not say which it is.
+    """Return the module in a HloProto, a HloSnapshot, or bare: the bytes do not say which it is.
 
-    Raises DecodeError where they are none of them.
+    Raises DecodeError if they are none of them.
     """
     for name, path in (
         ("HloProto", ("hlo_module",)),

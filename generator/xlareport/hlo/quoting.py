@@ -8,7 +8,7 @@ STRING = r'"(?:[^"\\]|\\.)*+"'
 COMMENT = re.compile(r"/\*[^*]{0,40}+\*/")
 """`/*index=5*/`; the length is bounded so that many open ones cost no more than their length."""
 DEPTH = {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}
-"""What a bracket adds to the depth."""
+"""Change of the nesting depth by a bracket."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?+|[(){}\[\],\n]', re.DOTALL)
 _CLOSED = re.compile(STRING, re.DOTALL)
@@ -40,7 +40,7 @@ _BALANCED = re.compile(
     rf"|{nested('(', ')', 1)})*+",
     re.DOTALL,
 )
-"""What most texts are; others are scanned."""
+"""Matches most texts; others are scanned."""
 
 
 def marks(text: str, start: int = 0) -> Iterator[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""What all readers of snapshots share: equal files are read once, problems name their file."""
+"""Common code of all snapshot readers: equal files are read once, problems name their file."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -99,12 +99,12 @@ def draw(text: str, place: int) -> str:
 
 
 MAX_PROBLEMS = 100
-"""Problems listed for one file; the last one says how many more there are."""
+"""Limit on listed problems of one file; the last one has the number of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotReading:
-    """What a file gave; its problems name no path, for an equal file may have another."""
+    """The result of reading a file; its problems have no path, as equal files may have others."""
 
     module: HloModule | None
     problems: tuple[Problem, ...] = ()
@@ -154,7 +154,7 @@ class SnapshotReader(ABC):
 
 
 def limited(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Return the first problems; the last one says how many more there are."""
+    """Return the first problems; the last one has the number of the rest."""
     if len(problems) <= MAX_PROBLEMS:
         return tuple(problems)
     more = len(problems) - MAX_PROBLEMS + 1

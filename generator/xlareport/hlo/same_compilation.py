@@ -1,7 +1,7 @@
-"""Whether two snapshots can be of one compilation, by what no pass changes.
+"""Whether two snapshots can be of one compilation, by properties that no pass changes.
 
-A pass may divide the shapes of the program's parameters among partitions, never change them
-otherwise, and it makes no source lines. Checked on 882 modules of CPU, GPU and TPU compilers.
+A pass may divide the shapes of the program's parameters among partitions, but never changes them
+otherwise, and it adds no source lines. Checked on 882 modules of CPU, GPU and TPU compilers.
 """
 
 import re
@@ -11,14 +11,14 @@ from xlareport.hlo.shape import UNKNOWN, Shape
 
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d{1,6})\b")
 _OPEN = {"tuple", "token", UNKNOWN}
-"""Types of parameters that passes may write in another form, or that a drawing does not tell."""
+"""Types of parameters that passes may write differently, or that a drawing does not show."""
 _LAYOUT = re.compile(r"\{[^{}]*\}")
 
 
 def contradiction(earlier: HloModule, later: HloModule) -> str:
-    """Return what shows that two snapshots are of different compilations; empty if nothing does.
+    """Return evidence that two snapshots are of different compilations; empty if there is none.
 
-    The sentence speaks of the earlier one as "it" and of the other as "the later snapshot".
+    The sentence refers to the earlier one as "it" and to the other as "the later snapshot".
     """
     return parameter_contradiction(earlier, later) or line_contradiction(earlier, later)
 

@@ -20,7 +20,7 @@ class ElementType:
     number: int
     """In protos."""
     bits: int | None
-    """What one element takes in memory unless the layout packs it; None where there is no size."""
+    """Bits of an element in memory unless the layout packs it; None without a size."""
 
     @property
     def is_float(self) -> bool:
@@ -48,10 +48,10 @@ MAX_DEPTH = 100
 MOST_DIMENSIONS = 1_000
 """Of an array; arrays of programs have a dozen at most, and more take ages to multiply."""
 LARGEST = 1 << 62
-"""Elements or bytes of one array: XLA counts them in 64 bits, so more cannot be meant."""
+"""Limit on elements or bytes of an array: XLA counts them in 64 bits."""
 
 UNKNOWN = "unknown"
-"""The element type of what a drawing does not tell."""
+"""The element type of values whose type a drawing does not show."""
 
 _ARRAY = re.compile(r"([a-z][a-z0-9]*+)\[([^\[\]{}()]*+)\]([a-z]*+)")
 _DIMENSION = re.compile(r"\s*+(?:(<=)?\s*+(\d{1,18})|<?=?\?)\s*+\Z", re.ASCII)
@@ -92,7 +92,7 @@ class Shape:
 
     @cached_property
     def byte_size(self) -> int | None:
-        """Logical bytes, without tiling and tuple tables; None where one of them is unknown.
+        """Logical bytes, without tiling and tuple tables; None if a part is unknown.
 
         As XLA counts them: `s4` takes a byte unless its layout packs it.
         """
@@ -126,7 +126,7 @@ def _sum(sizes: Iterator[int | None]) -> int | None:
 
 
 class ShapeError(ValueError):
-    """A text that is no shape; `place` says where in it, counted from 0."""
+    """A text that is no shape; `place` is the index of the error, from 0."""
 
     def __init__(self, message: str, place: int) -> None:
         super().__init__(f"{message} at {place}")
@@ -147,7 +147,7 @@ def parse_shape(text: str) -> Shape:
 
 @dataclass(slots=True)
 class _Open:
-    """A tuple or buffer whose end has not been seen."""
+    """A tuple or buffer that has not been closed yet."""
 
     start: int
     element_type: str

@@ -23,7 +23,7 @@ _TITLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 
 class Tables:
-    """What the four tables say, by the ids that they give."""
+    """The content of the four tables, by their ids."""
 
     def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
         """Read numbered lines; those that no table explains are kept in `unknown`."""

@@ -1,1 +1,1 @@
-"""The work on one module in one process: analysis, pages, pictures, and what is kept of it."""
+"""The work on one module in one process: analysis, pages, pictures, stored results."""

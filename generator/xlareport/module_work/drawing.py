@@ -1,4 +1,4 @@
-"""Which pictures of modules are drawn when, and which of them show less than they should."""
+"""When pictures of modules are drawn, and which of them are incomplete."""
 
 import atexit
 import os
@@ -129,7 +129,7 @@ def part_requests(
 def main_requests(
     outputs: Sequence[ModuleOutput], report: ReportRecord
 ) -> Sequence[PictureRequest]:
-    """Return what the page of the main program shows first; its layouts are kept by now."""
+    """Return the first pictures of the main program's page; their layouts are cached by now."""
     place = report.main_place
     return () if place is None else outputs[place].plain
 
@@ -137,7 +137,7 @@ def main_requests(
 def note_faulty(
     results: Iterable[PictureResult], faulty: set[InstructionKey]
 ) -> Iterator[PictureResult]:
-    """Yield the results, and note which of them show less than was asked for."""
+    """Yield the results, and record which of them are incomplete."""
     for result in results:
         if result.note:
             faulty.add(result.request.place)

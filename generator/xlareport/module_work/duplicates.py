@@ -59,7 +59,7 @@ def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str
 def _stages(
     original: ModuleFiles, duplicate: ModuleFiles, paths: Mapping[str, str]
 ) -> dict[SnapshotFiles, SnapshotFiles]:
-    """Return the duplicate's stage of each stage of the original, in the order of the original."""
+    """Return the duplicate's stage for each stage of the original, in order."""
     by_path = {artifact.path: stage for stage in duplicate.stages for artifact in stage.artifacts}
     return {
         stage: replace(

@@ -127,7 +127,7 @@ def _listed(result: ModuleResult, files: ModuleFiles) -> bytes:
 
 
 def _known(files: ModuleFiles) -> Mapping[type, Substitute]:
-    """Return what represents the files of the module, which lie elsewhere in another build."""
+    """Return substitutes for the module's files, which are elsewhere in another build."""
     by_path = {artifact.path: artifact for artifact in _artifacts(files)}
     return {
         Artifact: Substitute(lambda artifact: artifact.path, by_path.__getitem__),
@@ -168,10 +168,10 @@ def keep_all_pictures(
     drawn: Mapping[str, str],
     faulty: Collection[InstructionKey] = (),
 ) -> None:
-    """Keep the pictures of every module whose result is kept and not complete.
+    """Store the pictures of every module whose stored result is incomplete.
 
-    Not those with a picture that is `faulty`: it shows less than was asked for, as where the time
-    for a layout ran out, which another time may suffice.
+    Modules with a `faulty` picture are skipped: it is incomplete, for example because the time for
+    a layout ran out, and another build may complete it.
     """
     for result in results:
         is_whole = not any(request.place in faulty for request in result.output.requests)

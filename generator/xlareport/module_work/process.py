@@ -1,4 +1,4 @@
-"""One module: analyzed, then what its pages load."""
+"""One module: its analysis, then the data of its pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ from xlareport.runtime.garbage_collection import no_collections
 
 @dataclass(frozen=True, slots=True)
 class ModuleResult:
-    """What the process returns: values only."""
+    """The values that the process returns."""
 
     analysis: ModuleAnalysis
     output: ModuleOutput = field(default_factory=ModuleOutput)

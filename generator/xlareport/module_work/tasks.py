@@ -1,4 +1,4 @@
-"""What workers are asked to do with modules: a large one has its steps matched by several first."""
+"""The tasks of workers with modules: the steps of a large one are matched by several first."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ class ModuleTask:
 
 @dataclass(frozen=True, slots=True)
 class ModuleWork:
-    """What a worker does with each module."""
+    """The work of a worker on each module."""
 
     pictures: PictureChoice | None
     """None where no pages are made."""
@@ -41,7 +41,7 @@ class ModuleWork:
     """Whether the worker draws the pictures of the module as well."""
 
     def __call__(self, task: ModuleTask) -> ModuleResult:
-        """Return what is known of a module, and what its pages load."""
+        """Return the analysis of a module, and the data of its pages."""
         kept = self._kept_here
         work = kept.process if kept else process_module
         with module_here(task.files) as files:

@@ -13,7 +13,7 @@ from xlareport.runtime.errors import Problem
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 MOST = 500
-"""Results of one file that are kept."""
+"""Limit on stored results of one file."""
 _ENTRIES = ("results", "dots", "convs")
 _CHOICES = {
     "triton": "Triton",
@@ -30,7 +30,7 @@ _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?s", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """What the autotuner chose for one instruction."""
+    """The autotuner's choice for one instruction."""
 
     device: str
     hlo: str
@@ -40,7 +40,7 @@ class TuningResult:
     settings: Mapping[str, str]
     """Of what was chosen: `block_m`, `split_k`, `algorithm`, ...; `failure` where nothing was."""
     nanoseconds: int | None
-    """What it measured; None where the file does not say."""
+    """The measured time; None if unknown."""
 
 
 def read_autotune_results(data: bytes, path: str) -> tuple[tuple[TuningResult, ...], list[Problem]]:

@@ -22,7 +22,7 @@ _SECTIONS = {" positions:": "positions", " uses:": "uses"}
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One operand through which a value is used."""
+    """An operand through which a value is used."""
 
     instruction: str
     operand: int

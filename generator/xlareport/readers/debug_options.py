@@ -20,7 +20,7 @@ _CHARACTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 @dataclass(frozen=True, slots=True)
 class FlagValue(FastPickle):
-    """One flag as written; a repeated flag has one setting for each of its values."""
+    """A flag as written; a repeated flag has one setting for each of its values."""
 
     name: str
     value: str

@@ -8,7 +8,7 @@ _WORDS = re.compile(
     rb'(?:platform_version|device_description_str|device_kind): "((?:[^"\\]|\\.){0,200})'
 )
 _TARGET = re.compile(rb'version: (TPU_VERSION_\w{1,50})\s{1,50}(?:variant: "(\w{1,50})")?')
-"""What libtpu compiles for, by the chip's name inside it."""
+"""The target of libtpu, by the chip's internal name."""
 _SIZES = rb"\s*+\{\s*+x: (\d{1,5})\s*+y: (\d{1,5})\s*+z: (\d{1,5})\s*+\}"
 _CHIPS = re.compile(rb"chips_per_host_bounds" + _SIZES)
 _CORES = re.compile(rb"\bcore_count: (\d{1,6})\b")

@@ -25,7 +25,7 @@ _MOST = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section of the file."""
+    """A section of the file."""
 
     name: str
     type: int
@@ -41,7 +41,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One symbol of the file."""
+    """A symbol of the file."""
 
     name: str
     info: int

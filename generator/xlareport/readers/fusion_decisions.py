@@ -8,14 +8,14 @@ from xlareport.runtime.errors import Problem
 
 @dataclass(frozen=True, slots=True)
 class FusionDecision:
-    """One step of the fusion pass, in order."""
+    """A step of the fusion pass, in order."""
 
     kind: str
     """`fusion`, `producer_ineligible` or `update_priority`."""
     producer: str
     consumers: tuple[str, ...]
     fusion: str
-    """The fusion that came of it; empty where none did."""
+    """The resulting fusion; empty if there is none."""
     reason: str
     """Why not; empty where the file does not say."""
     microseconds_fused: float | None

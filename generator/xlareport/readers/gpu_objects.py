@@ -30,7 +30,7 @@ _MOST_ATTRIBUTES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ObjectKernel:
-    """What a kernel needs, by the machine code itself. None is not known."""
+    """The resources of a kernel in its machine code. None if unknown."""
 
     name: str
     registers: int | None
@@ -85,7 +85,7 @@ def _cubin(data: bytes, sections: tuple[Section, ...]) -> Iterator[ObjectKernel]
 
 
 def _by_symbol(info: bytes, wanted: int) -> dict[int, int]:
-    """Return symbol -> value of one attribute of `.nv.info`."""
+    """Return the value of one attribute of `.nv.info` by symbol."""
     result: dict[int, int] = {}
     at = 0
     for _ in range(_MOST_ATTRIBUTES):

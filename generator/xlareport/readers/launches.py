@@ -16,7 +16,7 @@ _UNTIL_2025 = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One way in which a kernel is launched."""
+    """A launch configuration of a kernel."""
 
     blocks: int
     """Over all dimensions."""

@@ -7,12 +7,12 @@ from xlareport.runtime.errors import Problem
 
 _NUMBER = re.compile(r"\d{1,18}")
 MOST_PROBLEMS = 20
-"""Problems listed for one file; one more says how many there are."""
+"""Limit on listed problems of one file; another problem has the number of the rest."""
 
 
 @dataclass(slots=True)
 class Troubles:
-    """The problems of one file, the first of them in full."""
+    """The problems of one file; only the first ones are kept."""
 
     path: str
     count: int = 0
@@ -25,7 +25,7 @@ class Troubles:
             self.listed.append(Problem(self.path, line, message))
 
     def problems(self) -> list[Problem]:
-        """Return what was noted, and how much more there was."""
+        """Return the problems, and the number of the rest."""
         more = self.count - len(self.listed)
         if not more:
             return list(self.listed)

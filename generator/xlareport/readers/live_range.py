@@ -1,7 +1,7 @@
 """Reads `-live-range.txt`, or the same at the end of an older buffer assignment.
 
-It says from where to where in the schedule each buffer lives, what lives at the peak, and, since
-2025, which scopes the peak belongs to.
+It has the live range of each buffer in the schedule, the buffers live at the peak, and, since 2025,
+the scopes at the peak.
 """
 
 import re
@@ -41,7 +41,7 @@ class LiveRange:
 
 @dataclass(frozen=True, slots=True)
 class ScopeShare:
-    """One line of the breakdown of the peak by scopes: its bytes include those below it."""
+    """A line of the peak's breakdown by scopes: its bytes include those below it."""
 
     name: str
     """A computation, an `op_name`, or an instruction."""
@@ -55,7 +55,7 @@ class ScopeShare:
 
 @dataclass(slots=True)
 class LiveRanges:
-    """What a live-range file says."""
+    """The content of a live-range file."""
 
     schedule: tuple[str, ...] = ()
     """Instruction names by position; what is called is before its caller."""

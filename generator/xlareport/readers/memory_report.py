@@ -22,7 +22,7 @@ _DEFAULT_SPACE = "default"
 
 @dataclass(frozen=True, slots=True)
 class SpaceUsage:
-    """One memory space."""
+    """The usage of a memory space."""
 
     name: str
     """By XLA's names, which are TPU's: a GPU's host space prints as `cmem`; empty in protos."""
@@ -72,9 +72,9 @@ class _Reader:
 def read_memory_report_proto(
     data: bytes, path: str
 ) -> tuple[tuple[SpaceUsage, ...], list[Problem]]:
-    """Read the report as a proto, packed or not; empty where it is cut off.
+    """Read the report as a proto, packed or not; empty if it is truncated.
 
-    It says what the text says, and numbers the allocations; names of memory spaces it has none.
+    It has the content of the text and numbers of the allocations, but no memory space names.
     """
     try:
         proto = message_class("memory_report", "MemoryUsageReportProto")()

@@ -27,9 +27,9 @@ class Window:
     """How the grid walks over one operand or result."""
 
     block: tuple[int, ...]
-    """What one step sees of each dimension."""
+    """Elements of each dimension in one step."""
     blocks: tuple[int | None, ...]
-    """How many of them the grid walks over; None where the text does not tell plainly."""
+    """Number of blocks along each dimension of the grid; None if the text does not show it."""
 
     def covers(self, dimensions: Sequence[int | None]) -> bool:
         """Return whether an array of such dimensions can be walked over like that."""
@@ -41,7 +41,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class MosaicKernel:
-    """What a file says of the kernel that it holds."""
+    """The content of a kernel's file."""
 
     name: str
     prefetched: int
@@ -85,7 +85,7 @@ def _window(block: tuple[int, ...], grid: tuple[int, ...], returned: Sequence[st
 
 
 def _returned(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return what each function of the text hands back, as written."""
+    """Return the values that each function of the text returns, as written."""
     result: dict[str, Sequence[str]] = {}
     function = ""
     for line in lines:

@@ -1,4 +1,4 @@
-"""What a profiler saw: one event for each time that an instruction ran."""
+"""The events of a profile: one for each execution of an instruction."""
 
 import re
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ DERIVED_LINES = frozenset(
         "Launch Stats",
     )
 )
-"""Threads of a GPU that tell again what its streams do. Source: tsl, xplane_schema.cc."""
+"""Threads of a GPU that repeat the events of its streams. Source: tsl, xplane_schema.cc."""
 
 
 @dataclass(slots=True)  # there are millions, so it is not frozen
 class OpEvent:
-    """An instruction that ran, as a profiler of JAX, TensorFlow or PyTorch/XLA tells it."""
+    """An executed instruction, in profiles of JAX, TensorFlow or PyTorch/XLA."""
 
     module: str
     """The module's name, without the number that some profilers put behind it."""
@@ -36,7 +36,7 @@ class OpEvent:
     run: str
     """Which run of the module; empty where the profiler does not say."""
     thread: tuple[int, ...]
-    """What tells threads apart: (file, process or plane, thread or line)."""
+    """The identity of a thread: (file, process or plane, thread or line)."""
     start: int
     """Picoseconds since the profiler began, or since 1970."""
     duration: int
@@ -55,7 +55,7 @@ def instruction_name(written: str) -> str:
 
 
 def run_name(written: str) -> str:
-    """Return what a run is called; empty for `-1`, which TensorFlow writes where it has no name."""
+    """Return the name of a run; empty for `-1`, which TensorFlow writes without a name."""
     return "" if written == _NO_RUN else written
 
 

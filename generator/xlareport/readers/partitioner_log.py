@@ -12,19 +12,19 @@ _WARNING = re.compile(
 _OPERATION = re.compile(r"HLO operation:? %?([\w.\-]{1,200}+) = (\w{1,20}+\[[\d,]{0,400}+\])")
 _OP_NAME = re.compile(r'op_name="((?:[^"\\\n]|\\.){0,2000}+)"')
 MOST = 1_000
-"""Warnings of one log that are kept."""
+"""Limit on stored warnings of one log."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionerWarning:
-    """One value of which the compiler says that it is made whole between two shardings."""
+    """A value that the compiler reports as gathered in full between two shardings."""
 
     from_sharding: str
     to_sharding: str
     instruction: str
     """Empty in logs from before July 2024, which name no operation."""
     shape: str
-    """Of one device's part."""
+    """The shape of one device's shard."""
     op_name: str
     count: int = 1
     """How often the log has it."""

@@ -14,14 +14,14 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 
 @dataclass(frozen=True, slots=True)
 class PassRun:
-    """One run of a pass or pipeline."""
+    """A run of a pass or pipeline."""
 
     number: int
     """Order of start, as XLA counts it, from 1."""
     name: str
     pipeline: str
     changed: bool
-    """What the pass reported; it may report a change and make none."""
+    """The pass's own report; it may report a change without making one."""
     start: int | None
     """Microseconds since the epoch."""
     end: int | None
@@ -47,7 +47,7 @@ class TimedPass:
 
 @dataclass(frozen=True, slots=True)
 class ModuleMetadata:
-    """What the compiler wrote of one module."""
+    """The metadata of one module."""
 
     module_id: int | None
     runs: tuple[PassRun, ...]
@@ -66,7 +66,7 @@ class ModuleMetadata:
 
 
 def read_pass_metadata(data: bytes, path: str) -> tuple[ModuleMetadata | None, list[Problem]]:
-    """Read one file, with what is wrong with it; None where it tells of no pass."""
+    """Return the metadata of a file and its problems; None if it names no pass."""
     message, problems = read_textproto(data, path)
     runs = tuple(_run(run) for run in message.messages("pass_metadata"))
     module_id = parse_whole_number(message.text("canonical_module_id"))

@@ -1,4 +1,4 @@
-"""Reads what a PTX text says of its kernels: block sizes asked for, shared memory, matrix units.
+"""Reads kernels of a PTX text: required block sizes, shared memory, matrix units.
 
 Source: NVIDIA, PTX ISA 8.8: performance-tuning directives, state space `.shared`.
 """
@@ -38,7 +38,7 @@ class PtxKernel:
     registers_at_most: int | None
     """`.maxnreg`, per thread."""
     shared_bytes: int
-    """Declared in the kernel, or outside of it and named in it; the assembler may drop some."""
+    """Declared in the kernel, or outside and used in it; the assembler may remove some."""
     shared_is_dynamic: bool
     """Whether it uses memory whose size the launch sets."""
     matrix: str

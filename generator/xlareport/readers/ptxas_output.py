@@ -16,7 +16,7 @@ _FAULT = re.compile(r"ptxas[^:\n]{0,200}(?:fatal|error) *: *([^\n]{1,300})")
 
 @dataclass(frozen=True, slots=True)
 class CompiledKernel:
-    """What a kernel needs on the device, by the assembler's own word."""
+    """The resources of a kernel as reported by the assembler."""
 
     name: str
     target: str
@@ -28,7 +28,7 @@ class CompiledKernel:
     stack_bytes: int | None = None
     """Per thread."""
     spill_store_bytes: int | None = None
-    """Written by the code of one thread, as often as it is there."""
+    """Bytes of store instructions in the code of one thread."""
     spill_load_bytes: int | None = None
     barriers: int = 0
 

@@ -41,7 +41,7 @@ class ReplayResult:
     first: str | None
     """The stage at which the outputs change; None where no step is named."""
     is_confirmed: bool
-    """Whether a second run of both sides differed by exactly as much."""
+    """Whether a second run of both sides had exactly the same difference."""
     verdict: str
     """In a sentence."""
 

@@ -31,7 +31,7 @@ _CLOSING = {"<": ">", "[": "]", "{": "}", "(": ")"}
 
 @dataclass(frozen=True, slots=True)
 class ShardyValue:
-    """A value, or a list of them, with what the text says of its sharding."""
+    """A value, or a list of values, with its sharding in the text."""
 
     name: str
     """`%4`, `%arg0`; `result 1` of the function, counted from 0."""
@@ -47,14 +47,14 @@ class ShardyValue:
 
 @dataclass(frozen=True, slots=True)
 class ShardyText:
-    """What one of Shardy's texts says."""
+    """The content of one of Shardy's texts."""
 
     path: str
     meshes: tuple[tuple[str, str], ...]
     """(name, axes as written)."""
     values: tuple[ShardyValue, ...]
     manual_axes: tuple[str, ...]
-    """Of each manual computation (`shard_map`), as written."""
+    """The manual axes of each manual computation (`shard_map`), as written."""
 
 
 def read_shardy(data: bytes, path: str) -> tuple[ShardyText, list[Problem]]:

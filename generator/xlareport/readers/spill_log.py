@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MOST = 1_000
-"""Lines of one log that are kept."""
+"""Limit on stored lines of one log."""
 _NAME = r"([\w.$\-]{1,500}+)"
 _AMD_KERNEL = re.compile(
     rf"Register spilling in kernel '{_NAME}' \(SGPR: (\d{{1,9}}), VGPR: (\d{{1,9}})\) in {_NAME}"
@@ -29,7 +29,7 @@ _NVIDIA = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LoggedSpill:
-    """What a log says of one kernel, or of the worst kernel of one LLVM module."""
+    """Spills in a log, of one kernel or of the worst kernel of one LLVM module."""
 
     kernel: str
     """Empty where the log names the LLVM module alone."""
@@ -39,12 +39,12 @@ class LoggedSpill:
     """Registers of AMD GPUs."""
     vectors: int | None = None
     store_bytes: int | None = None
-    """Of the code of one thread, on NVIDIA GPUs."""
+    """Bytes in the code of one thread, on NVIDIA GPUs."""
     load_bytes: int | None = None
 
 
 def read_spill_log(data: bytes) -> tuple[LoggedSpill, ...]:
-    """Return what a log says of spills, equal lines once; empty for a log without any."""
+    """Return the spills in a log, equal lines once; empty for a log without any."""
     return tuple(dict.fromkeys(_spills(data.decode(errors="replace"))))[:MOST]
 
 

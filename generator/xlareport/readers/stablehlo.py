@@ -1,7 +1,7 @@
-"""Reads `module.mlir`, the StableHLO that a framework hands to XLA: operations by line.
+"""Reads `module.mlir`, the StableHLO that a framework passes to XLA: operations by line.
 
-Locations stand beside the operations and in a list of their own: `loc(#loc7)`, and
-`#loc7 = loc("jit(f)/add"(#loc5))`. Files from before locations were written have none.
+Locations are next to the operations and in a separate list: `loc(#loc7)`, and `#loc7 =
+loc("jit(f)/add"(#loc5))`. Files of older versions have none.
 """
 
 import re
@@ -27,7 +27,7 @@ StackEntry = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class StablehloOperation:
-    """One operation of the text with the stack of Python that made it."""
+    """An operation of the text with its Python stack."""
 
     text: str
     """Without its location; cut where it is very long."""

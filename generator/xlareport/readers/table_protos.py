@@ -1,4 +1,4 @@
-"""The messages of the `.proto` files beside the readers."""
+"""The messages of the `.proto` files next to the readers."""
 
 from functools import partial
 

@@ -1,7 +1,7 @@
-"""TensorFlow's GraphDef as text: its nodes, and which of them are compiled by XLA, in what unit.
+"""TensorFlow's GraphDef as text: its nodes, and the unit in which XLA compiles each.
 
-Files are `mark_for_compilation*.pbtxt` and others that TensorFlow writes beside XLA's dump. Its log
-names each operation that XLA cannot compile, with the reason, under
+Files are `mark_for_compilation*.pbtxt` and others that TensorFlow writes next to XLA's dump. Its
+log names each operation that XLA cannot compile, with the reason, with
 `TF_CPP_VMODULE=compilability_check_util=3` and `TF_CPP_MIN_LOG_LEVEL=0`.
 """
 
@@ -29,16 +29,16 @@ _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """One operation of the framework's graph."""
+    """An operation of the framework's graph."""
 
     name: str
     op: str
     inputs: tuple[str, ...]
     """Names of the nodes whose results it takes, in order, with `:1` for a second result."""
     unit: str
-    """What XLA compiles it in: a cluster or a function; empty for what stays outside."""
+    """The unit of compilation: a cluster or a function; empty outside of XLA."""
     has_text: bool
-    """It handles text (DT_STRING), a type that XLA does not have."""
+    """Whether it processes text (DT_STRING), a type that XLA does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _has_text(node: Message) -> bool:
 
 
 def _unit(node: Message, compiled: dict[str, str]) -> str:
-    """Return what a node is compiled in: its cluster, or the function that it runs or calls."""
+    """Return the unit of compilation: a node's cluster, or the function that it calls."""
     cluster = next((v.text("s") for key, v in _attributes(node) if key == "_XlaCluster"), "")
     if cluster:
         return cluster

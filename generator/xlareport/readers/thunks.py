@@ -1,6 +1,6 @@
-"""Reads what a GPU program runs: `thunk_sequence.txt`, `thunk_schedule.txt`, `thunk_metadata.txt`.
+"""Reads a GPU program: `thunk_sequence.txt`, `thunk_schedule.txt`, `thunk_metadata.txt`.
 
-A sequence says what runs in which order and which thunks touch the same memory; it has no times.
+A sequence has the order of the thunks and which of them use the same memory, but no times.
 """
 
 import re
@@ -28,7 +28,7 @@ _INDENT_WIDTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Thunk:
-    """One thing that the program does, in order."""
+    """A step of the program, in order."""
 
     id: int | None
     """As numbered in the file; None in files before 2026."""
@@ -59,7 +59,7 @@ class Thunk:
 
 @dataclass(frozen=True, slots=True)
 class ThunkNote:
-    """What `thunk_metadata.txt` says of a thunk."""
+    """The notes on a thunk in `thunk_metadata.txt`."""
 
     id: int | None
     kind: str
@@ -101,7 +101,7 @@ def _dependencies(lines: Sequence[str], first: int, troubles: Troubles) -> Mappi
 
 
 def read_thunk_metadata(data: bytes, path: str) -> tuple[tuple[ThunkNote, ...], list[Problem]]:
-    """Read the notes that name the instruction of each thunk."""
+    """Return the notes with the instruction of each thunk."""
     message, problems = read_textproto(data, path)
     notes = []
     for this_message in message.messages("thunk_metadata"):

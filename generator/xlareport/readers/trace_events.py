@@ -58,9 +58,9 @@ def _events(file: "IO[bytes] | gzip.GzipFile") -> Iterator[OpEvent]:
 
 
 def _fields(file: "IO[bytes] | gzip.GzipFile") -> Iterator[Mapping[str, object]]:
-    """Yield the plain fields of each event, those of its arguments as `args.NAME`.
+    """Yield the scalar fields of each event, and those of its arguments as `args.NAME`.
 
-    What lies deeper is passed over: a text of brackets alone takes neither time nor memory.
+    Deeper levels are skipped: a text of only brackets takes neither time nor memory.
     """
     event: dict[str, object] = {}
     keys = [""] * (_ARGUMENTS + 1)

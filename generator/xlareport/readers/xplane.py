@@ -1,9 +1,8 @@
-"""Reads the events of instructions from `*.xplane.pb`, what profilers keep before they draw it.
+"""Reads the events of instructions from `*.xplane.pb`, the internal format of profilers.
 
-Planes are devices or the host, lines are threads or streams. On a CPU and a GPU an event, or what
-is told once of all of its kind, has `hlo_module` and `hlo_op`. On a TPU the line of instructions
-has only their texts, and the line of modules tells which one ran at that time. Of a line, a piece
-is held at a time.
+Planes are devices or the host, lines are threads or streams. On a CPU and a GPU an event, or its
+metadata, has `hlo_module` and `hlo_op`. On a TPU the line of instructions has only their texts, and
+the line of modules shows which one ran at that time. Lines are read piece by piece.
 """
 
 from bisect import bisect_right
@@ -161,7 +160,7 @@ _MODULES, _OPS = "XLA Modules", "XLA Ops"
 """Lines of a TPU. Those of `Async XLA Ops` begin and end in instructions of `_OPS`: left out."""
 
 _EventDetails = tuple[str, str, str]
-"""Module, instruction and run; empty where it is not said."""
+"""Module, instruction and run; empty if unknown."""
 _NOTHING = ("", "", "")
 
 
@@ -177,13 +176,13 @@ def xplane_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class _Plane:
-    """What is told once of all events of a plane."""
+    """The common data of all events of a plane."""
 
     file: IO[bytes]
     number: int
     lines: tuple[Field, ...]
     texts: Mapping[int, str]
-    """What a stat is called, by its number; texts that are referred to lie here too."""
+    """Names of stats by number, and texts that stats refer to."""
     slots: Mapping[int, int]
     """Which of `_TOLD` a stat is, by its number."""
     names: Mapping[int, str]

@@ -64,7 +64,7 @@ AS_USUAL: Mapping[str, str] = {"xla_allow_excess_precision": "false"}
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What all runs are given."""
+    """The inputs of all runs."""
 
     path: Path
     ranges: tuple[InputRange, ...]
@@ -79,7 +79,7 @@ class FirstStep:
     after: str
     """The pass or passes that ran in it, or may have."""
     change: str
-    """What changed there, in sentences."""
+    """The changes in the step, in sentences."""
     difference: OutputDifference
     confirmed: bool
     """Whether a second run of the first snapshot and of this one differed by exactly as much."""
@@ -89,7 +89,7 @@ class FirstStep:
 
 @dataclass(frozen=True, slots=True)
 class Bisection:
-    """What the runs of a module gave."""
+    """The results of running a module's snapshots."""
 
     module: str
     release: str

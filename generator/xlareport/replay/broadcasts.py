@@ -1,9 +1,9 @@
-"""Restores broadcasts of StableHLO that the way through HLO took apart.
+"""Restores broadcasts of StableHLO that the conversion through HLO split.
 
 XLA writes a `broadcast_in_dim` that expands dimensions of size 1 as a broadcast, a reshape and a
 broadcast (`XlaBuilder::BroadcastInDim`). Back in StableHLO these are three operations, which the
-compiler simplifies to others before it makes HLO of them. As one operation again they become the
-three instructions that they were.
+compiler simplifies to others before it converts them to HLO. Merged into one operation, they become
+the original three instructions again.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Rewrites collectives to those between replicas, and asynchronous instructions to plain ones.
 
 Partitions are run as replicas: stock jaxlib refuses a module that the SPMD partitioner has already
-made for several partitions. With one replica per partition the ids of both are the same.
+partitioned. With one replica per partition the ids of both are the same.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ DONES = frozenset({f"{name[:-6]}-done" for name in STARTS} | {"async-done", "asy
 
 
 class CollectiveRewriter:
-    """Rewrites what a program of some devices says to other devices."""
+    """Rewrites the communication of a program for several devices."""
 
     def __init__(self, devices: int, *, is_partitioned: bool) -> None:
         """Take the devices, and whether they were partitions and not replicas."""
@@ -53,7 +53,7 @@ class CollectiveRewriter:
             yield plain
 
     def device_id(self, program: RunnableProgram, line: Line) -> Line:
-        """Return what an id of a replica or partition becomes: that of a replica, or 0."""
+        """Return the replacement of a replica or partition id: the replica id, or 0."""
         own = "partition-id" if self._is_partitioned else "replica-id"
         if line.opcode == own and program.placement is not None:
             return replace(line, opcode="replica-id", attributes=())

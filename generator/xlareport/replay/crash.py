@@ -36,7 +36,7 @@ class Crash:
 
 
 def failure_kind(message: str) -> str:
-    """Return what is the same of a failure whatever the names and sizes in the program are."""
+    """Return the failure message without names and sizes of the program."""
     first = message.strip().split("\n")[0][:_LONGEST_LINE]
     return _WORD.sub(_without_number, first)[:_LONGEST]
 

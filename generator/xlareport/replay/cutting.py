@@ -1,6 +1,6 @@
-"""Parts of programs: calls inlined, some instructions kept, what feeds them as parameters.
+"""Parts of programs: calls inlined, some instructions kept, their operands as parameters.
 
-Two programs are cut alike: by the instructions that both have under one name and one shape.
+Two programs are cut in the same way: at the instructions with equal names and shapes in both.
 """
 
 from collections.abc import Collection, Sequence
@@ -104,10 +104,10 @@ def shared_names(programs: Sequence[RunnableProgram]) -> list[str]:
 def cut(
     programs: Sequence[RunnableProgram], kept: Collection[str], shared: Collection[str]
 ) -> list[RunnableProgram]:
-    """Return the programs with only these of the shared instructions; the others feed them.
+    """Return the programs with only these of the shared instructions; the others become inputs.
 
-    What no kept instruction reads is the result. Instructions of one program alone stay where
-    kept ones need them. Raises NotRunnableError where nothing is left.
+    Kept instructions without kept users are the results. Instructions of one program alone stay if
+    kept ones need them. Raises NotRunnableError if nothing is left.
     """
     sinks = _sinks(programs, kept)
     if not sinks:

@@ -1,4 +1,4 @@
-"""Lets a program take arrays and return arrays, in place of nested tuples of them."""
+"""Converts the parameters and results of a program from nested tuples to arrays."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,13 +14,13 @@ from xlareport.replay.programs import (
 
 
 def flatten(program: RunnableProgram) -> None:
-    """Let the entry take arrays and return arrays, in place of nested tuples of them."""
+    """Convert the entry's parameters and results from nested tuples to arrays."""
     _flatten_parameters(program)
     _flatten_root(program)
 
 
 def _flatten_parameters(program: RunnableProgram) -> None:
-    """Let the entry take arrays: a parameter that is a tuple becomes one for each of them."""
+    """Replace each tuple parameter of the entry with one parameter for each array."""
     number = 0
     lines: list[Line] = []
     arrays_of: dict[str, list[Line]] = {}
@@ -33,7 +33,7 @@ def _flatten_parameters(program: RunnableProgram) -> None:
 
 
 def _arrays(line: Line, number: int) -> Iterator[Line]:
-    """Yield parameters from a number on, and the tuples of them, for one parameter."""
+    """Yield array parameters numbered from `number`, and the tuples of them."""
     if line.shape.element_type == "token":
         raise NotRunnableError("a parameter is a token")
     if line.shape.element_type != "tuple":

@@ -19,7 +19,7 @@ _SMALL = (1, 8)
 
 @dataclass(frozen=True, slots=True)
 class InputRange:
-    """What one parameter of the entry computation is given."""
+    """The range of the inputs for one parameter of the entry computation."""
 
     dtype: str
     """By numpy's name."""
@@ -141,7 +141,7 @@ _SAME_VALUES = MOVES | {
     *("clamp", "concatenate", "convert", "opt-barrier", "reduce-precision", "select")
 }
 _DERIVED = frozenset({"add", "multiply", "divide", "maximum", "pad", "reduce"})
-"""What still needs a positive operand where its result needs to be positive."""
+"""Opcodes that need a positive operand if their result has to be positive."""
 
 
 _Place = tuple[str, str, tuple[int, ...], bool]

@@ -154,7 +154,7 @@ class _Window:
 
 @dataclass(frozen=True, slots=True)
 class _Labels:
-    """What each dimension is: b, f and o, i are batch and features, digits are spatial."""
+    """The kind of each dimension: b, f and o, i are batch and features, digits are spatial."""
 
     left: str
     right: str

@@ -1,4 +1,4 @@
-"""Finds which part of each parameter and result a device holds, by the step of the partitioner."""
+"""Finds the shard of each parameter and result on a device, from the partitioning step."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,10 +19,10 @@ _WHOLE = Sharding(ShardingKind.REPLICATED)
 
 
 def find_placement(modules: Sequence[HloModule], module: HloModule) -> Placement | None:
-    """Return where the values of one of the snapshots of a module are; None for one device.
+    """Return the placement of values of one of a module's snapshots; None for one device.
 
-    Before the SPMD partitioner a program is one of whole arrays, which one device can run. Raises
-    NotRunnableError where the dump does not say which device holds what.
+    Before the SPMD partitioner a program has whole arrays, which one device can run. Raises
+    NotRunnableError if the dump does not show the placement.
     """
     replicas, partitions = read_replica_count(module), read_partition_count(module)
     if replicas > 1 and partitions > 1:
@@ -121,7 +121,7 @@ def _leaves(shape: Shape) -> Iterator[Shape]:
 
 
 def _parameter_shardings(module: HloModule) -> list[Sharding | None]:
-    """Return the sharding of each array of the parameters; those of a tuple are a flat list."""
+    """Return the sharding of each array of the parameters; a tuple's are a flat list."""
     given = module.entry.parameters if module.entry is not None else ()
     return [
         sharding

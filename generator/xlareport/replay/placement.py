@@ -1,4 +1,4 @@
-"""Where the values of a program of several devices are: which part of each array a device holds."""
+"""The placement of values in a program for several devices: the shard of each array by device."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from xlareport.analysis.shardings.moved import IndexBounds
 
 @dataclass(frozen=True, slots=True)
 class ValuePlacement:
-    """An array and the part of it on each device."""
+    """An array and its shard on each device."""
 
     dimensions: tuple[int, ...]
     """Of the whole array."""

@@ -26,7 +26,7 @@ _START = (
     "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2); "
     "from xlareport.replay.worker.main import main; main()"
 )
-"""Only this package is visible to the child, not what is installed beside it."""
+"""Start of the child: only this package is visible there, not other installed ones."""
 _KEPT_VARIABLES = ("PATH", "HOME", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "SYSTEMROOT")
 _LONGEST_ANSWER = 8_000_000
 _LONGEST_LOG = 4_000
@@ -40,12 +40,12 @@ class ReplayError(XlareportError):
 
 
 class RunError(Exception):
-    """One program did not run: refused by XLA, crashed, too slow or too large."""
+    """A program did not run: refused by XLA, crashed, too slow or too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the child may use."""
+    """Resource limits of the child."""
 
     seconds: float = 120
     """For one program: its compilation and its run."""
@@ -168,7 +168,7 @@ class Child:
         return result
 
     def _line(self, process: "subprocess.Popen[bytes]", seconds: float) -> bytes:
-        """Return what comes until the end of the line; raises RunError when the time is over."""
+        """Return the child's output up to the end of the line; raises RunError on timeout."""
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         deadline, held = time.monotonic() + seconds, bytearray()
         with selectors.DefaultSelector() as selector:

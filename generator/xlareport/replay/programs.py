@@ -35,7 +35,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.\-]{0,400}", re.ASCII)
 
 
 class NotRunnableError(Exception):
-    """A snapshot cannot be run on the CPU without changing what it computes; says why."""
+    """A snapshot cannot be run on the CPU without changing its result; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Line:
     """As in the snapshot, with its layout: bitcasts depend on it."""
     operands: tuple[str, ...]
     argument: str = ""
-    """What the parentheses hold where it is no operand."""
+    """The text in parentheses if it is no operand."""
     attributes: tuple[tuple[str, str], ...] = ()
     is_root: bool = False
 
@@ -94,7 +94,7 @@ class RunnableProgram:
 
     bodies: list[Body]
     changes: dict[str, int] = field(default_factory=dict)
-    """What was rewritten, by a sentence, and how often."""
+    """The number of rewrites, by a sentence that describes them."""
     placement: Placement | None = None
     """Of a program of several devices."""
 
@@ -124,7 +124,7 @@ class RunnableProgram:
         return 1 if self.placement is None else self.placement.devices
 
     def inputs(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Return element type and dimensions of each input; of all devices together."""
+        """Return element type and dimensions of each input, over all devices."""
         lines = self.parameters()
         placed = self.placement.parameters if self.placement is not None else None
         sizes = (
@@ -161,7 +161,7 @@ def plain_shape(shape: Shape) -> str:
 
 
 def take_program(module: HloModule) -> RunnableProgram:
-    """Return what the entry computation reaches, callees first; raises NotRunnableError."""
+    """Return the computations reachable from the entry, callees first; raises NotRunnableError."""
     if module.entry is None or module.entry.root is None:
         raise NotRunnableError("it has no entry computation")
     order: dict[str, None] = {}

@@ -77,7 +77,7 @@ def write_arrays(arrays: Sequence[RecordedArray], to: Path) -> None:
 
 
 def _header(array: RecordedArray, name: str) -> bytes:
-    """Return what is before the data in version 1.0 of the NPY format."""
+    """Return the header of the data in version 1.0 of the NPY format."""
     shape = "".join(f"{size}, " for size in array.dimensions)
     text = (
         f"{{'descr': '<{_CODES[name]}', 'fortran_order': {array.is_column_major}, "

@@ -34,11 +34,11 @@ class Reproducer:
     difference: OutputDifference
     tolerance: Tolerance
     instructions: tuple[int, int]
-    """Of both programs, before they were minimized."""
+    """Number of instructions of both programs before minimization."""
 
     @property
     def line_counts(self) -> tuple[int, int]:
-        """Instructions of both programs now."""
+        """Number of instructions of both programs now."""
         return self.programs[0].line_count, self.programs[1].line_count
 
 
@@ -90,7 +90,7 @@ def _types(programs: Sequence[RunnableProgram]) -> list[str]:
 
 
 class _Case:
-    """Two programs that differ, and what still differs of them."""
+    """Two programs that differ, minimized step by step."""
 
     def __init__(self, child: Child, seed: int, tolerance: Tolerance) -> None:
         self.tolerance = tolerance
@@ -134,7 +134,7 @@ class _Case:
         kept: Collection[str],
         shared: Collection[str],
     ) -> list[RunnableProgram] | None:
-        """Return the parts of both programs where they differ, else None."""
+        """Return the parts of both programs if they still differ, else None."""
         try:
             parts = cut(whole, frozenset(kept), shared)
             for part in parts:

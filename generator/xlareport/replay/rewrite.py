@@ -194,7 +194,7 @@ def _done(program: RunnableProgram, line: Line, _shapes: dict[str, Shape]) -> It
 
 
 def _bitcast(program: RunnableProgram, line: Line, shapes: dict[str, Shape]) -> Iterator[Line]:
-    """Write out what a bitcast does to the logical array, by the layouts of both sides."""
+    """Yield instructions for a bitcast's effect on the logical array, by both layouts."""
     before, after = shapes[line.operands[0]], line.shape
     if _bits(before) != _bits(after) or before.element_count != after.element_count:
         raise NotRunnableError(f"a bitcast changes the size of the elements ({line.name})")

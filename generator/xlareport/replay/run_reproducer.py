@@ -19,7 +19,7 @@ jax.config.update("jax_enable_x64", val=True)
 
 
 def outputs(name: str) -> Sequence[Any]:
-    """Return what the program of a file gives."""
+    """Return the results of the program in a file."""
     proto = hlo.hlo_module_from_text((HERE / name).read_text()).as_serialized_hlo_module_proto()
     program = _jax.mlir.xla_computation_to_mlir_module(hlo.XlaComputation(proto))
     options, settings = xla_client.CompileOptions(), EXPECTED["options"].items()

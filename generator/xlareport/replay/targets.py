@@ -1,4 +1,4 @@
-"""What a module is compiled for without its hardware: a TPU topology, or a described GPU."""
+"""Compile targets without their hardware: a TPU topology, or a described GPU."""
 
 import re
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ class CompileTarget:
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The target's name in messages."""
         return f"TPU {self.topology}" if self.platform == "tpu" else "the GPU of the description"
 
     def request(self) -> dict[str, str]:
@@ -33,7 +33,7 @@ class CompileTarget:
 
 
 def parse_target(text: str, files: ModuleFiles) -> CompileTarget:
-    """Return what `v6e:2x2`, `gpu` or `gpu:FILE` names; raises ReplayError.
+    """Return the target of `v6e:2x2`, `gpu` or `gpu:FILE`; raises ReplayError.
 
     `gpu` is the GPU that the dump describes in the module's gpu_target_config.pbtxt.
     """

@@ -85,7 +85,7 @@ def is_beyond(difference: OutputDifference, tolerance: Tolerance) -> bool:
 
 
 def first_rounding(runs: Sequence[StageRun]) -> Departure | None:
-    """Return the first run whose difference is not that of the run before it, in the last bits."""
+    """Return the first run whose difference is not bitwise equal to that of the previous run."""
     before = None
     for place, run in enumerate(runs):
         if run.difference is None:

@@ -40,7 +40,7 @@ _WITHOUT = frozenset({"sharding", "frontend_attributes", "backend_config", "stat
 _NOTES = frozenset({"metadata", "origin"})
 _OF_CALLS = frozenset({"backend_config", "frontend_attributes"})
 _KERNELS = frozenset({"tpu_custom_call"})
-"""Pallas kernels, whose code is in the configuration: libtpu compiles it."""
+"""Pallas kernels, whose code is in the config: libtpu compiles it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Recompiled:
     base: Path
     head: Path
     own_options: Mapping[str, str]
-    """Those of the dump that were used."""
+    """The options of the dump that were used."""
     left_out: tuple[str, ...]
     """Options of the dump that were not used: not known to be harmless."""
     control: Control
@@ -138,9 +138,9 @@ def _own_files(module: ParsedModule, folder: Path) -> Path:
 
 
 def compilable_text(module: HloModule, kept_calls: Collection[str] = ()) -> str:
-    """Return the text of a module as it is compiled again; raises ReplayError.
+    """Return the text of a module for recompilation; raises ReplayError.
 
-    Custom calls with the targets `kept_calls` stay, with what the backend is told of them.
+    Custom calls with targets in `kept_calls` stay, with their backend configs.
     """
     for key in _DEVICES:
         if module.attributes.get(key, "1") != "1":

@@ -1,1 +1,1 @@
-"""What every part of the program uses: processes, progress, limits, errors, units."""
+"""Common foundations: processes, progress, limits, errors, units."""

@@ -1,4 +1,4 @@
-"""What can go wrong: problems are listed in the report, errors end the command."""
+"""Problems, which are listed in the report, and errors, which end the command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 FAULT = "a fault of xlareport"
-"""How a problem says that it is a defect of this program, or that memory did not suffice."""
+"""Marks a problem as a defect of this program, or as lack of memory."""
 
 
 @dataclass(slots=True)

@@ -30,9 +30,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _TARGET = 2.0
-"""Seconds that the tasks of one batch take together."""
+"""Total seconds of the tasks of one batch."""
 _MOST = 500
-"""Tasks of one batch."""
+"""Limit on tasks of one batch."""
 _AHEAD = 2
 """Batches for each thread of a worker that are begun before a result is asked for."""
 _RETRIES = 2
@@ -121,7 +121,7 @@ def _client(scheduler: str) -> Iterator[Any]:
 
 
 def _address(scheduler: str) -> dict[str, Any]:
-    """Return how Dask is told of a scheduler; raises FleetError."""
+    """Return the arguments by which Dask connects to a scheduler; raises FleetError."""
     if scheduler == _CONFIGURED:
         import dask  # noqa: PLC0415 - an extra
 
@@ -166,9 +166,9 @@ def _check_workers(client: Any, seen: Path | None) -> None:
 
 
 def _asked(client: Any, function: Callable[..., Any], *arguments: str) -> dict[str, Any]:
-    """Return what a function returns or raises in each worker that lives on.
+    """Return the result or exception of a function in each worker that is alive.
 
-    One that died meanwhile is not asked: each batch asks its worker for the program once more.
+    A worker that died in the meantime is left out: each batch requests its worker again.
     """
     answers = client.run(function, *arguments, on_error="return")
     return {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}
@@ -234,7 +234,7 @@ class Fleet(Workers):
     def stream_in_order(
         self, work: Callable[[T], R], items: Iterable[T], died: Callable[[T], R]
     ) -> Iterator[R]:
-        """Yield the result of each item, in their order."""
+        """Yield the result of each item, in order."""
         early: dict[int, R] = {}
         following = 0
         numbered = partial(_numbered, work)
@@ -298,7 +298,7 @@ class Fleet(Workers):
     def _results(
         self, future: Any, batch: _Begun, work: Callable[[T], R], died: Callable[[T], R]
     ) -> Iterator[tuple[T, R]]:
-        """Yield what came of a batch; where it killed workers, of each of its items alone."""
+        """Yield the results of a batch; if it killed workers, of each of its items alone."""
         try:
             done = self._result(future)
         except BrokenExecutor:
@@ -323,7 +323,7 @@ class Fleet(Workers):
         return result
 
     def _result(self, future: Any) -> _Done:
-        """Return what came of a batch; raises BrokenExecutor where it killed workers."""
+        """Return the results of a batch; raises BrokenExecutor if it killed workers."""
         from distributed import KilledWorker  # noqa: PLC0415 - an extra
 
         try:
@@ -359,7 +359,7 @@ def _run(batch: _Batch) -> _Done:
 
 
 def _equal_effort(_: object) -> float:
-    """Return what is expected of a task of which nothing is known."""
+    """Return the expected seconds of a task without an estimate."""
     return 0.02
 
 

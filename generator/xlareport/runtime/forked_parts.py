@@ -1,6 +1,6 @@
-"""Parts of one task on several cores: forks of this process, which share all that it has read.
+"""Runs parts of one task on several cores: forks of this process, which share its memory.
 
-Where a process cannot be forked safely, and for a single part, all is done in this one.
+If a process cannot be forked safely, and for a single part, this process does all.
 """
 
 import os
@@ -35,10 +35,10 @@ def share_processes(size: int, total: int, processes: int) -> int:
 
 
 def run_parts(parts: Sequence[Callable[[], R]], processes: int) -> list[R]:
-    """Return the result of each part, in order; what a part raises is raised here.
+    """Return the result of each part, in order; exceptions of parts are raised here.
 
-    Up to `processes` work, this one among them, each on the first part that none has begun.
-    Results have to be picklable. A part whose process died is done here.
+    Up to `processes` work, including this one, each on the next part that is free. Results have to
+    be picklable. If a fork dies, this process does its part.
     """
     if min(processes, len(parts)) < 2 or not sys.platform.startswith("linux") or len(parts) > _MOST:
         return [part() for part in parts]
@@ -94,7 +94,7 @@ def _next(line: int) -> int | None:
 
 
 def _results(file: IO[bytes]) -> dict[int, Any]:
-    """Return what a fork has written, up to where it died."""
+    """Return the results that a fork has written, up to its end."""
     done = {}
     with suppress(*_DAMAGED):
         file.seek(0)

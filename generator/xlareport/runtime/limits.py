@@ -7,7 +7,7 @@ from xlareport.runtime.errors import UnreadableInputError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is read, unpacked or fetched at the most; sizes in bytes."""
+    """Limits on reading, unpacking and fetching; sizes in bytes."""
 
     files: int = 200_000
     """`--max-files`: in a folder, an archive or a log."""
@@ -21,15 +21,15 @@ class Limits:
 
 LIMITS = Limits()
 CACHE_BYTES = 2_000_000_000
-"""What a build keeps in its folder for the next one unless told otherwise."""
+"""Default limit on data that a build keeps in its folder for the next one."""
 
 
 class LimitPassedError(UnreadableInputError):
-    """The input has more files or bytes than are taken; the rest of it is not read."""
+    """The input exceeds the limit of files or bytes; the rest of it is not read."""
 
 
 class FileTooLargeError(UnreadableInputError):
-    """One file is larger than is taken; the others are read."""
+    """A file exceeds the size limit; the others are read."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(too_large(limits.file_bytes, "--max-file-size"))

@@ -12,7 +12,7 @@ ALWAYS = 32 << 20
 _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 _DICTIONARY = 1 << 27
-"""Bytes of memory that unpacking xz may take: `xz -9` asks for half of it."""
+"""Memory limit in bytes for unpacking xz: `xz -9` needs half of it."""
 
 
 def decompress_bytes(data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""What tells this program from every other version of it: a digest of all that makes a report."""
+"""A digest of all code and data that make a report, which identifies this version."""
 
 import sys
 from hashlib import blake2b

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 ProgressCallback = Callable[[str, int, int], None]
-"""Is told what is being done, how much of it is done, how much there is."""
+"""Called with the current work, the amount done and the total."""
 
 
 def silent(what: str, done: int, total: int) -> None:

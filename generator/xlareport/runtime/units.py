@@ -72,7 +72,7 @@ def plural(number: int, singular: str, many: str = "") -> str:
 
 
 def unit_scale(unit: str) -> int:
-    """Return what a unit that people write represents: 1,000,000 for `MB`, 1,048,576 for `MiB`."""
+    """Return the factor of a unit: 1,000,000 for `MB`, 1,048,576 for `MiB`."""
     prefix = unit[:1].replace("K", "k")
     power = _DECIMAL.index(prefix) if prefix in _DECIMAL else 0
     return int((1024 if "i" in unit else 1000) ** power)

@@ -32,7 +32,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 SHARE = "XLAREPORT_SHARE"
-"""Environment variable that says which share of the work is this program's: `NUMBER/OF`, from 0."""
+"""Environment variable with this program's share of the work: `NUMBER/OF`, from 0."""
 
 _PRELOADED = frozenset({"xlareport", "mkdocs", "material"})
 """Packages of which a server of workers imports what this process did before it began."""
@@ -64,7 +64,7 @@ _AHEAD = 4
 
 
 class Workers(ABC):
-    """What does tasks elsewhere: processes of this machine, or of others."""
+    """Executes tasks elsewhere: in processes of this machine, or of others."""
 
     is_remote = False
     """Whether results travel far, so that as much as possible is done where they are made."""
@@ -90,8 +90,8 @@ class Workers(ABC):
     ) -> Iterator[tuple[T, R]]:
         """Yield each item with its result, as they complete.
 
-        Few tasks are begun ahead, and no result is held after it was taken. `effort` tells about
-        how many seconds an item takes, for workers who are given several at once.
+        Few tasks are started ahead, and no result is kept after it was yielded. `effort` estimates
+        the seconds of an item, for workers that get several items at once.
         """
         del effort
         ahead = _AHEAD * self.jobs
@@ -107,7 +107,7 @@ class Workers(ABC):
     def stream_in_order(
         self, work: Callable[[T], R], items: Iterable[T], died: Callable[[T], R]
     ) -> Iterator[R]:
-        """Return the result of each item, in their order; the first few tasks begin at once."""
+        """Return the result of each item, in order; the first few tasks start at once."""
         waiting = iter(items)
         begun = deque(self._some(work, waiting, _AHEAD * self.jobs, died))
 
@@ -145,7 +145,7 @@ class WorkerPool(Workers):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the processes; tasks that none of them has begun are canceled."""
+        """End the processes; tasks that have not started are canceled."""
         self._pool.shutdown(cancel_futures=True)
         self._spare.shutdown(cancel_futures=True)
 
@@ -181,7 +181,7 @@ class InlineWorkers(Workers):
 
     @property
     def jobs(self) -> int:
-        """One: tasks are worked on in turn."""
+        """One: tasks are executed one after the other."""
         return 1
 
     def submit(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> Task[T, R]:
@@ -190,7 +190,7 @@ class InlineWorkers(Workers):
 
 
 class Worker(Generic[P, T, R]):
-    """One process that prepares itself at once, then answers one request at a time.
+    """A process that prepares itself at once, then answers one request at a time.
 
     It lives as long as the `with` block.
     """
@@ -208,7 +208,7 @@ class Worker(Generic[P, T, R]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, even if it is busy."""
         self._process.terminate()
         self._process.join()
         self._line.close()

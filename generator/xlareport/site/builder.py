@@ -27,7 +27,7 @@ _QUIET = "NO_MKDOCS_2_WARNING"
 
 @dataclass(frozen=True, slots=True)
 class MkdocsRun:
-    """One process of MkDocs that makes a share of a site."""
+    """A process of MkDocs that builds a share of a site."""
 
     settings: Path
     site: Path
@@ -38,16 +38,16 @@ class MkdocsRun:
 
 @dataclass(frozen=True, slots=True)
 class MkdocsEnd:
-    """How MkDocs ended: its exit code, and what it said."""
+    """The end of a MkDocs run: its exit code and its output."""
 
     code: int
     output: str
 
 
 class MkdocsWorker(Worker[Mapping[str, bytes], MkdocsRun, MkdocsEnd]):
-    """A process that runs MkDocs; begin it before other work, during which it gets ready.
+    """A process that runs MkDocs; start it before other work, so that it can prepare.
 
-    Beside that it makes the compiled templates of the pages.
+    It also compiles the templates of the pages.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ def _import_mkdocs() -> None:
 
 
 def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
-    """Run MkDocs in this process; modules that are in the current folder are kept out of it."""
+    """Run MkDocs in this process; modules in the current folder are not imported."""
     sys.path[:] = [path for path in sys.path if path not in ("", str(Path.cwd()))]
     _import_mkdocs()
     os.environ[SHARE] = f"{run.share}/{run.of}"
@@ -79,7 +79,7 @@ def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
 
 
 def report_death(_: MkdocsRun) -> MkdocsEnd:
-    """Stand in for an end that could not be told."""
+    """Return the end of a MkDocs process that died."""
     return MkdocsEnd(1, "The process that ran MkDocs died, perhaps out of memory.")
 
 
@@ -108,7 +108,7 @@ _RECORD = re.compile(r"^(?=[A-Z]+ +- )", re.MULTILINE)
 
 
 class SiteBuildError(XlareportError):
-    """MkDocs could not build the site; what it said is kept."""
+    """MkDocs could not build the site; its output is kept."""
 
     def __init__(self, text: str) -> None:
         super().__init__(f"MkDocs could not build the site from the pages:\n{text.strip()}")
@@ -131,10 +131,10 @@ def build_site(
     workers: WorkerPool | None = None,
     mkdocs_worker: MkdocsWorker | None = None,
 ) -> str:
-    """Build OUT/site from OUT/site_src and return what MkDocs had to say, empty when all is well.
+    """Build OUT/site from OUT/site_src and return the warnings of MkDocs, empty if there are none.
 
-    With `strict` a warning of MkDocs is an error. A build that fails leaves the former site whole.
-    The MkDocs worker makes it, and `workers` help where there are very many pages.
+    With `strict` a warning of MkDocs is an error. After an error the former site remains. The
+    MkDocs worker builds it, and `workers` help if there are very many pages.
     """
     if mkdocs_worker is None:
         with MkdocsWorker() as own:
@@ -159,7 +159,7 @@ def _run_mkdocs(
     *,
     strict: bool,
 ) -> str:
-    """Build the site into the folder `fresh` and return what MkDocs had to say."""
+    """Build the site into the folder `fresh` and return the warnings of MkDocs."""
     pages = sum(1 for _ in (folder.sources / "m").glob("*.md"))
     shares = min(workers.jobs, 1 + pages // _PAGES) if workers else 1
     places = [fresh, *(fresh.with_name(f"site-{number}") for number in range(1, shares))]
@@ -191,10 +191,10 @@ def _join(place: Path, fresh: Path) -> None:
 
 
 def _warnings(text: str) -> list[str]:
-    """Return what MkDocs said apart from how far it is; --quiet would keep warnings from it."""
+    """Return MkDocs' messages without progress; --quiet would also suppress warnings."""
     return [item for item in _RECORD.split(text) if not item.startswith("INFO")]
 
 
 def _trouble(text: str) -> str:
-    """Return what a MkDocs that failed said; a fault of it is in the last line of all."""
+    """Return the messages of a failed MkDocs; an exception is in the very last line."""
     return "".join(_warnings(text)).strip() or text.strip().rpartition("\n")[2]

@@ -1,6 +1,6 @@
-"""What is done to a site after its generator, whichever that was: policy, notes, one style.
+"""The final changes to a site after its generator: policy, notes, one style.
 
-MkDocs calls it page by page through the plugin; `finish_site` does all of it to the site of any
+MkDocs calls it page by page through the plugin; `finish_site` does the same for the site of any
 other generator.
 """
 
@@ -27,10 +27,10 @@ _ALLOWED = (
 )
 _HEAD = re.compile(r'<meta charset="?utf-8"?\s*/?>', re.IGNORECASE)
 _SEARCHED = '<meta name="xr-search" content="{}">'
-"""Tells the page script that there is an index, and where that of the pages' texts is."""
+"""Tells the page script that there is a search index, and its address."""
 _MKDOCS_INDEX, _ZENSICAL_INDEX = "search/search_index.js", "search.js"
 _CONTENT = (("<article", "</article>"), ("<main", "</main>"))
-"""What surrounds the content of a page: in the theme, and in others."""
+"""The elements around the content of a page: in the theme, and in others."""
 _INLINE_SCRIPT = re.compile(  # one that is not closed goes on to the end, as in a browser
     r"<script(?![^<>]*(?:\ssrc=|application/json))[^<>]*+>"
     r"([^<]*+(?:<(?!/script>)[^<]*+)*+)(?:</script>)?+"
@@ -64,7 +64,7 @@ _LEFT_OUT = ("*.map", "sitemap.xml", "sitemap.xml.gz")
 
 
 class UnfinishedPageError(XlareportError):
-    """A page that cannot be made safe to open: nothing says where its head is."""
+    """A page that cannot be made safe to open: its head was not found."""
 
     def __init__(self, page: Path) -> None:
         super().__init__(
@@ -75,7 +75,7 @@ class UnfinishedPageError(XlareportError):
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """What holds for all pages of a site."""
+    """Settings that are the same for all pages of a site."""
 
     is_searched: bool
     """Whether the report has an index of everything in it."""
@@ -156,10 +156,10 @@ def own_settings() -> dict[str, Any]:
 
 
 def _split(page: str) -> tuple[str, str, str]:
-    """Return what is before the content of a page, the content, and what is behind it.
+    """Return the text before the content of a page, the content, and the text after it.
 
-    Content is all between the first beginning and the last end: it may hold such an end itself.
-    Where nothing says where it is, all behind the head is content.
+    The content extends from the first beginning to the last end, because it may contain such an
+    end. If there is no such element, everything after the head is the content.
     """
     for opening, closing in _CONTENT:
         before, opened, rest = page.partition(opening)

@@ -1,4 +1,4 @@
-"""What of a report is packed: the main program, all that fits, of the rest the most important."""
+"""Selects the files of a packed report: the main program, then the most important that fit."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def find_site(report: Path) -> Path:
 def find_report_site(report: Path) -> Path:
     """Return the folder of the built pages of a report; raises UnreadableInputError.
 
-    A comparison is refused: it has no texts to rebuild, and its pages no form of one file.
+    A comparison is refused: it has no texts to rebuild from, and no form in one file.
     """
     site = find_site(report)
     if not (site / REPORT).is_file():
@@ -64,7 +64,7 @@ def find_report_site(report: Path) -> Path:
 
 
 def read_main_program(site: Path) -> MainProgram:
-    """Return what belongs to the main program; raises UnreadableInputError."""
+    """Return the files of the main program; raises UnreadableInputError."""
     slug = _slug(site)
     pages = tuple(_pages(site, slug))
     shown = sorted((site / DATA).glob("*.js"))
@@ -93,7 +93,7 @@ def _slug_of_report(report: Any) -> Any:
 
 
 def _slug_of_comparison(comparison: Any) -> Any:
-    """Return that of the main program; None where modules of several dumps are in one table."""
+    """Return the slug of the main program; None if modules of several dumps are in one table."""
     modules = comparison.get("modules", ())
     return next((item["slug"] for item in modules if item["main"]), None)
 
@@ -109,7 +109,7 @@ def _pages(site: Path, slug: str | None) -> Iterator[str]:
 
 
 def _text(script: Path) -> str:
-    """Return what a payload holds; a damaged one names no picture."""
+    """Return the content of a payload as JSON; empty if it is damaged."""
     try:
         return json.dumps(read_payload(script.read_text("ascii"))[1])
     except ValueError:
@@ -142,22 +142,22 @@ _ORDER = (
     ("main", "step", "steps of the main program"),
     ("main", "texts", "whole texts of the main program"),
 )
-"""What is left out first, second, and so on: whose, which payloads, and what they are called.
+"""Payloads in the order in which they are left out: whose, which, and their name.
 
-Steps go before texts, which hold the lines that steps show.
+Steps come before texts, which contain the lines that steps show.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What was written."""
+    """The packed file."""
 
     size: int
     """Bytes."""
     files: int
     """Of the site, that are in it."""
     left_out: tuple[tuple[str, int], ...]
-    """What does not fit, in words, and how many files that is."""
+    """Files that do not fit: their name and number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +209,6 @@ def select_files(
 
 
 def describe_files(dropped: Iterable[PackedFile]) -> tuple[tuple[str, int], ...]:
-    """Return what was left out, by what it is called, and how many files that is."""
+    """Return the names of the files that were left out, and their number."""
     counted = Counter(_ORDER[file.rank][2] for file in dropped if file.rank is not None)
     return tuple(counted.items())

@@ -21,7 +21,7 @@ from xlareport.runtime.resources import find_resource
 _CURRENT_FOLDER = -100
 _EXCHANGE = 2
 _CANNOT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
-"""What a kernel or a file system answers that knows of no exchange."""
+"""Error numbers of a kernel or file system that cannot exchange folders."""
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -106,7 +106,7 @@ class Folder:
 
     @property
     def sources(self) -> Path:
-        """What MkDocs reads: hand-written pages, generated pages, payloads, the user's pages."""
+        """The sources for MkDocs: hand-written and generated pages, payloads, the user's pages."""
         return self.out / "site_src"
 
     @property
@@ -131,7 +131,7 @@ class Folder:
 
     @property
     def cache(self) -> Path:
-        """What is kept from build to build: layouts of pictures, and the lock."""
+        """The folder of data for the next build: layouts of pictures, and the lock."""
         return self.out / ".cache/xlareport"
 
     @contextmanager
@@ -165,9 +165,9 @@ class Folder:
                 raise ForeignSettingsError(settings)
 
     def settle(self, title: str | None = None) -> None:
-        """Write the user's mkdocs.yml where there is none, whole or not at all.
+        """Write the user's mkdocs.yml if there is none, atomically.
 
-        `title` is what the head of every page says.
+        `title` is the title in the head of every page.
         """
         if not any((self.out / name).exists() for name in ("mkdocs.yml", "mkdocs.yaml")):
             self.aside.mkdir(parents=True, exist_ok=True)

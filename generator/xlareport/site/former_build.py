@@ -1,7 +1,7 @@
-"""What a former build left, and whether another one would write the same: then nothing is done.
+"""Detects whether a build would write the same report as the former one, so that it is skipped.
 
-It would, if the bytes that are read, the options and this program are the same, and every file of
-the report is as it was written.
+That is the case if the input bytes, the options and this program are the same, and every file of
+the report is unchanged.
 """
 
 import json
@@ -27,14 +27,14 @@ Digests = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class FormerBuild:
-    """The build of one dump with certain options, whose outcome is kept in the output folder."""
+    """The build of one dump with certain options; its outcome is kept in the output folder."""
 
     folder: Folder
     store: EntryStore
     key: str
 
     def outcome(self) -> BuildOutcome | None:
-        """Return the outcome of that build if the report is as it left it, else None."""
+        """Return the outcome of that build if the report is unchanged since, else None."""
         content = self.store.get(self.key)
         if content is None:
             return None
@@ -89,9 +89,9 @@ def _digest_inputs(place: Path, dump: str, limits: Limits) -> Iterator[tuple[str
 
 
 def _digest_outputs(folder: Folder) -> Digests:
-    """Return the digest of each file of a report; empty where it is not all our own or not whole.
+    """Return the digest of each file of a report; empty if files are foreign or missing.
 
-    Settings of the user's own can make anything of the pages, from files in any place.
+    The user's own settings could use files in any place, so such a report is never skipped.
     """
     ours, settings = find_resource("templates") / "mkdocs.yml", folder.out / "mkdocs.yml"
     known: dict[tuple[int, int], str] = {}  # most files of the site are those of its sources

@@ -89,7 +89,7 @@ class LiveHandler(SimpleHTTPRequestHandler):
         """Log no request."""
 
     def _state(self) -> str:
-        """Return what changes with every build: which folder the site is, and since when."""
+        """Return the identity of the current build: inode and time of the site folder."""
         try:
             state = Path(self.directory).stat()
         except OSError:

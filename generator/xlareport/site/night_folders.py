@@ -50,12 +50,12 @@ class NightFolders:
 
     @property
     def site(self) -> Path:
-        """What is published."""
+        """The folder that is published."""
         return self.root / "site"
 
     @property
     def state(self) -> Path:
-        """What the next night needs."""
+        """The folder with the data for the next night."""
         return self.root / "state"
 
     @property
@@ -80,7 +80,7 @@ class NightFolders:
 
     @property
     def baseline(self) -> str | None:
-        """The night that is the baseline; None where none is, or its report is gone."""
+        """The night that is the baseline; None if there is none, or its report is gone."""
         path = self.state / "baseline"
         night = path.read_text("utf-8").strip() if path.is_file() else ""
         return night if _NIGHT.fullmatch(night) and (self.site / night).is_dir() else None
@@ -109,7 +109,7 @@ class NightFolders:
                     path.unlink()
 
     def read_outcomes(self) -> tuple[NightOutcome, ...]:
-        """Return what became of the nights before, in order; raises NightListError."""
+        """Return the outcomes of the earlier nights, in order; raises NightListError."""
         path = self.state / "nights.json"
         if not path.is_file():
             return ()

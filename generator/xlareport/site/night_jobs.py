@@ -17,7 +17,7 @@ _MOST = 10_000
 
 
 def read_jobs(root: Path) -> tuple[tuple[NightlyJob, ...], tuple[Problem, ...]]:
-    """Return the jobs below a folder by their names, and what of them cannot be read."""
+    """Return the jobs below a folder by name, and problems with unreadable ones."""
     jobs: list[NightlyJob] = []
     problems: list[Problem] = []
     for folder in _folders(root):

@@ -1,4 +1,4 @@
-"""The pages of a site as parts of one document: the frame that all share, and what is in it."""
+"""The pages of a site as parts of one document: the common frame, and the contents."""
 
 import base64
 import hashlib
@@ -53,7 +53,7 @@ class Page:
     path: str
     """Below the site, with `/`."""
     head: str
-    """All before its main part, with the beginning of that element."""
+    """Everything before the main part, including that element's start tag."""
     inner: str
     foot: str
 
@@ -87,9 +87,9 @@ class Page:
     def frame(self, early: str, script: str, note: str, mark: str) -> tuple[str, str, str]:
         """Return the document around the main part in three pieces.
 
-        Pages come behind the first one, data behind the second. Styles and scripts are in it,
-        `early` before all of them, `script` first behind the pages, `note` at the end of the page,
-        `mark` at its beginning, with a policy that lets no other script run.
+        Pages are inserted after the first piece, data after the second. Styles and scripts are in
+        it, `early` before all of them, `script` first after the pages, `note` at the end of the
+        page, `mark` at its beginning, with a policy that allows no other script.
         """
         around = f"{self.head}</main>{_inline(script)}{self.foot}"
         around = around.replace("</footer>", f"{note}</footer>", 1)

@@ -1,4 +1,4 @@
-"""One zip of a site, small enough for a bug tracker: what does not fit is left out, and listed."""
+"""One zip of a site, small enough for a bug tracker: omitted files are listed."""
 
 import json
 import zipfile
@@ -26,7 +26,7 @@ NO_NOTES: Mapping[str, str] = MappingProxyType({})
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 """Of every file, so that packing the same site twice gives the same bytes."""
 _PER_FILE = 150
-"""Bytes of a file's headers in a zip beside twice its name."""
+"""Bytes of a file's headers in a zip, in addition to twice its name."""
 _SCRIPT = "assets/iframe-worker.js"
 """The first that runs on a page."""
 _DATA = "assets/data/"
@@ -35,7 +35,7 @@ _ABSENT = (
     '<text x="8" y="25" font-family="sans-serif" font-size="14" fill="#767676">'
     "This picture was left out of this packed report.</text></svg>\n"
 )
-"""Stands in the place of a picture, as a browser complains of an image that is not there."""
+"""Replaces an omitted picture, because browsers report missing images."""
 
 
 def pack(

@@ -76,7 +76,7 @@ def pack_single(
 
 
 def _others(site: Path, main: MainProgram) -> tuple[tuple[str, int], ...]:
-    """Return what other modules have in the report, in words, and how many files that is."""
+    """Return the words for files of other modules in the report, and their number."""
     folders = [path for path in (site / DATA).glob("m/*") if path.name != main.slug]
     data = [file for folder in folders for file in folder.iterdir()]
     pages = [path for path in (site / "m").glob("*.html") if f"m/{path.name}" not in main.pages]

@@ -24,15 +24,15 @@ class SiteSizes:
     """Bytes of a site."""
 
     fixed: int
-    """What every report has: theme, scripts, guide, glossary, the search over them."""
+    """Bytes that every report has: theme, scripts, guide, glossary, their search index."""
     grown: int
-    """What there is because of this dump."""
+    """Bytes that depend on this dump."""
     pages: dict[str, int]
     """Each page by its path."""
 
     @property
     def largest_page(self) -> str:
-        """The path of it."""
+        """The path of the largest page."""
         return max(self.pages, key=self.pages.__getitem__)
 
 

@@ -21,7 +21,7 @@ _UNREADABLE = (
     *(OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
     *(RuntimeError, zipfile.BadZipFile, zlib.error),
 )
-"""What a damaged report or archive, or one of another version, leads to."""
+"""Exceptions that a damaged report or archive, or one of another version, can cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class StoredHistory:
 
 
 def find_stored_history(report: Path, module: str | None, asked: str) -> StoredHistory | None:
-    """Return the history of an instruction or op, or None where the report does not tell it.
+    """Return the history of an instruction or op, or None if the report does not have it.
 
-    It does not where it is none, is damaged, has no such module, or no one subject of the name.
+    The report may be damaged or none at all, lack the module, or have several such subjects.
     """
     with ExitStack() as stack:
         try:
@@ -150,7 +150,7 @@ def _ops(index: StoredIndex, asked: str) -> Iterator[int]:
 
 
 def _is_about(subject: StoredSubject, asked: str) -> bool:
-    """Return whether a subject had the name, and did not only take something of it in."""
+    """Return whether a subject had the name itself, and did not only absorb it."""
     name = asked.rpartition("/%")[2].removeprefix("%")
     title = subject.title
     if title.endswith(f"/%{name}") or ("/%" not in title and asked in (title, *title.split(";"))):

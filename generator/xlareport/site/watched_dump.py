@@ -58,7 +58,7 @@ def _states(folder: Path) -> Iterator[tuple[str, _State]]:
 
 
 def _link(path: Path, place: Path) -> bool:
-    """Give a file a second name, or copy it to another disk; False where it is gone by now."""
+    """Link a file to a second name, or copy it to another disk; return False if it is gone."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.unlink(missing_ok=True)
     if not path.exists():

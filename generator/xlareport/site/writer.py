@@ -24,13 +24,13 @@ def write_sources(
     hand_written: Callable[[str], bool] = accept_all,
     title: str | None = None,
 ) -> None:
-    """Replace what an earlier build wrote into OUT by `files` and the hand-written pages.
+    """Replace the files of an earlier build in OUT with `files` and the hand-written pages.
 
-    Of what is hand-written only the names that `hand_written` accepts are taken. `title` is that of
-    a site that has no settings of its own yet.
+    Of the hand-written pages, only names that `hand_written` accepts are used. `title` is for a
+    site that has no settings of its own yet.
 
-    Files are taken one at a time and none is kept in memory. Whatever fails, fails before the
-    first page of the earlier report is touched.
+    Files are written one at a time and not kept in memory. Every error occurs before the first page
+    of the earlier report is changed.
     """
     folder = Folder(out)
     folder.prepare()

@@ -1,1 +1,1 @@
-"""XLA's protos: what of them is read, and their texts in the style of HLO text."""
+"""XLA's protos: the parts that are read, and their texts in the style of HLO text."""

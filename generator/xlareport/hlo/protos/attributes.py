@@ -37,7 +37,7 @@ _NAMES = {
 
 
 def call_attributes(opcode: str, called: Sequence[str], *, by_predicate: bool) -> dict[str, str]:
-    """Return the attributes; `by_predicate` tells a conditional on a pred from one on an index."""
+    """Return the call attributes; `by_predicate` is for a conditional on a pred."""
     names = [f"%{name}" for name in called]
     if not names or opcode in {"async-update", "async-done"}:
         return {}

@@ -1,4 +1,4 @@
-"""What a module says about itself and its computations, in the words of HLO text."""
+"""The header of a module and of its computations, in the form of HLO text."""
 
 from collections.abc import Mapping
 

@@ -14,10 +14,10 @@ _EIGHT_BITS = re.compile(r"f8e(\d)m(\d)(b11)?(fn|fnuz|fnu)?")
 
 
 def float_text(value: float, precision: int) -> str:
-    """Print a number of a type with `precision` bits in its mantissa, the hidden one counted.
+    """Return a number of a type with `precision` mantissa bits, including the hidden one.
 
-    XLA tries the digits that the type always keeps and, where they are too few, the digits that
-    always tell its values apart.
+    XLA tries the digits that the type always preserves and, if they are not enough, the digits that
+    always distinguish its values.
     """
     if not isfinite(value):
         return f"{value:g}"
@@ -82,7 +82,7 @@ _MANTISSA = {"f64": 53, "c128": 53, "f32": 24, "c64": 24, "f16": 11, "bf16": 8}
 
 
 def literal_text(literal: Message) -> str:
-    """Return what is between the parentheses of a constant; `{...}` where it is not known."""
+    """Return the text in the parentheses of a constant; `{...}` if it is not known."""
     name = _NAMES.get(literal.shape.element_type, "")
     if name == "tuple":
         return f"( {', '.join(map(literal_text, literal.tuple_literals))} )"

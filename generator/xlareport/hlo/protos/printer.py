@@ -18,7 +18,7 @@ _FLOATS = frozenset(
 
 
 class Printer:
-    """Knows the names behind the ids of one module; an unknown id is printed as itself."""
+    """Prints a module by the names for its ids; an unknown id is printed as itself."""
 
     def __init__(self, module: Message) -> None:
         self._entry = _entry(module)

@@ -33,7 +33,7 @@ _DEEPEST = 50
 
 
 class RecordError(Exception):
-    """A file is no record of a run, or holds what cannot be taken from it; says why."""
+    """A file is no record of a run, or its content is unsupported; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class RecordedArray:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """What a module was given, and what it gave."""
+    """The arguments and results of a run."""
 
     arguments: tuple[RecordedArray, ...]
     """Arrays of tuples one by one."""

@@ -42,7 +42,7 @@ class DeviceGroups:
     mesh: Mesh | None = None
     """Where the groups are written along the axes of a mesh."""
     axes: tuple[AxisPart, ...] = ()
-    """Those axes."""
+    """The axes along which devices are grouped."""
 
 
 @lru_cache(maxsize=4096)
@@ -86,7 +86,7 @@ def _from_iota(match: re.Match[str]) -> DeviceGroups | None:
 
 
 def _from_mesh(match: re.Match[str]) -> DeviceGroups | None:
-    """Group along axes: of each group, the devices differ in these axes only."""
+    """Return groups along axes: the devices of a group differ in these axes only."""
     mesh, axes = make_mesh(match[1], match[2]), read_axes(match[3])
     if mesh is None or axes is None or not mesh.axes:
         return None
@@ -99,7 +99,7 @@ def _from_mesh(match: re.Match[str]) -> DeviceGroups | None:
 
 
 def _from_order(count: int, size: int, order: DeviceOrder | None) -> DeviceGroups | None:
-    """Cut devices in their order into groups of one size."""
+    """Return the devices, in order, divided into groups of one size."""
     if order is None or order.count != count * size:
         return None
     devices = order.devices()

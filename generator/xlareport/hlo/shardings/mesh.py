@@ -103,7 +103,7 @@ def read_axes(text: str) -> tuple[AxisPart, ...] | None:
 
 
 def part_sizes(mesh: Mesh, parts: Sequence[AxisPart]) -> tuple[int, ...] | None:
-    """Return the size of each part; None where one names no axis of the mesh."""
+    """Return the size of each part; None if one names no axis of the mesh."""
     whole = dict(mesh.axes)
     if not {part.name for part in parts} <= whole.keys():
         return None

@@ -14,14 +14,14 @@ Tile = tuple[int, ...]
 
 
 class ShardingKind(StrEnum):
-    """What a sharding is, by the words of XLA's OpSharding."""
+    """The kind of a sharding, in the terms of XLA's OpSharding."""
 
     REPLICATED = "replicated"
     """Each device holds the whole array."""
     MAXIMAL = "maximal"
-    """One device holds all of it."""
+    """One device has the whole array."""
     MANUAL = "manual"
-    """The shape is that of one device's part; the program moves data itself (`shard_map`)."""
+    """The shape is that of one device's shard; the program moves data itself (`shard_map`)."""
     UNREDUCED = "unreduced"
     """Each device holds a partial sum of the whole."""
     UNKNOWN = "unknown"
@@ -47,7 +47,7 @@ class Sharding:
     tiles: tuple[int, ...] = ()
     """In how many parts each dimension is cut; of a tiled one."""
     subgroups: tuple[tuple[ShardingKind, int], ...] = ()
-    """What the devices of one tile are to each other: replicas, manual, unreduced; with sizes."""
+    """The relation of the devices of one tile: replicas, manual, unreduced; with sizes."""
     devices: DeviceOrder | None = None
     """Tile by tile, the subgroups last; the one device of a maximal sharding. None if not named."""
     mesh: Mesh | None = None
@@ -66,7 +66,7 @@ class Sharding:
 
     @property
     def cuts(self) -> int:
-        """In how many different parts the array is cut; 1 where each holder has all of it."""
+        """The number of different shards; 1 if each device has the whole array."""
         return prod(self.tiles)
 
 
@@ -93,9 +93,9 @@ def tiled(
     mesh: Mesh | None = None,
     dimensions: tuple[DimensionAxes, ...] = (),
 ) -> Sharding:
-    """Return a sharding that cuts an array into tiles; where it cuts nothing, what it is instead.
+    """Return a sharding into tiles; if it divides nothing, the kind that it really is.
 
-    Subgroups of one device are left out, as XLA does.
+    Subgroups of one device are left out, as in XLA.
     """
     groups = tuple(group for group in subgroups if group[1] > 1)
     kinds = {kind for kind, _ in groups} or {ShardingKind.REPLICATED}

@@ -39,7 +39,7 @@ def parse_sdy_mesh(text: str) -> Mesh | None:
 
 
 def parse_sdy_sharding(text: str, meshes: Mapping[str, Mesh]) -> Sharding | None:
-    """Parse a sharding along the axes of one of the meshes; None if unknown or unreadable."""
+    """Return a sharding along the axes of one of the meshes; None if unknown or unreadable."""
     match = _SHARDING.fullmatch(unquote(text.strip()))
     if match is None:
         return None

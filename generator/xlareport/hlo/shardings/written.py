@@ -109,7 +109,7 @@ def _named(axes: str, rest: str) -> Sharding | None:
 
 
 def local_dimensions(written: str, shape: Sequence[int | None]) -> tuple[int, ...] | None:
-    """Return the shape of one device's part; None where the sharding or the shape is not known."""
+    """Return the shape of one device's shard; None if the sharding or the shape is unknown."""
     sharding = parse_sharding(written)
     if sharding is None or None in shape:
         return None

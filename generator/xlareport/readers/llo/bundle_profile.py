@@ -20,7 +20,7 @@ class BundleProfile:
 
 
 def read_bundle_profile(data: bytes, path: str) -> tuple[tuple[BundleProfile, ...], list[Problem]]:
-    """Return the slots of each instruction; sections of no instruction are left out."""
+    """Return the slots of each instruction; sections without an instruction are left out."""
     sections = [*_SECTION.finditer(data)]
     if not sections:
         return (), [Problem(path, None, "It has no sections of instructions.")]

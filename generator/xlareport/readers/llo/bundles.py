@@ -21,7 +21,7 @@ _LARGEST = 64_000_000
 
 @dataclass(slots=True)
 class Bundle:
-    """One bundle."""
+    """A VLIW bundle."""
 
     address: int
     depth: int
@@ -31,7 +31,7 @@ class Bundle:
 
     @property
     def operations(self) -> list[LloOperation]:
-        """What starts in it."""
+        """The operations that start in it."""
         return [] if self.text.startswith("{}") else parse_operations(self.text)
 
     @property
@@ -43,7 +43,7 @@ class Bundle:
 
     @property
     def callee(self) -> str:
-        """The instruction or program whose code is here at run time; empty for none."""
+        """The instruction or program whose code is called here; empty if there is none."""
         call = self.text.find(_CALL)
         comment = self.text.find("/* ", call) if call >= 0 else -1
         match = _CALLEE.match(self.text, comment) if comment >= 0 else None

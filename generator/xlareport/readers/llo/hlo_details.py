@@ -1,4 +1,4 @@
-"""Reads where the code of each HLO instruction is in the linked program: `hlo-details`."""
+"""Reads the position of each HLO instruction's code in the linked program: `hlo-details`."""
 
 import re
 from dataclasses import dataclass

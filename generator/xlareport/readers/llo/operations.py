@@ -11,12 +11,12 @@ _OPERATION = re.compile(
 )
 _REGISTER = re.compile(r"%([\w.]+)")
 SPILL = "_spill"
-"""What the name of a slot for spilled registers ends in."""
+"""Suffix of names of slots for spilled registers."""
 
 
 @dataclass(slots=True)
 class LloOperation:
-    """One operation; registers are physical ones, as in `s25` and `p0`."""
+    """An operation; registers are physical ones, as in `s25` and `p0`."""
 
     result: str
     """The register that it writes; empty where it writes none."""

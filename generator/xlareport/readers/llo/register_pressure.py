@@ -1,6 +1,6 @@
-"""Reads how many vector registers a program would need: `register-pressure`.
+"""Reads the number of vector registers that a program would need: `register-pressure`.
 
-The file is written only where there are too few of them; without it the pressure is unknown.
+The file is written only if there are too few; without it the pressure is unknown.
 """
 
 import re

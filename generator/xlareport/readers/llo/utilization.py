@@ -1,7 +1,7 @@
-"""Reads a table of how busy each unit of the core is: `*_hlo-static-per-bundle-utilization`.
+"""Reads the utilization of the core's units by bundle: `*_hlo-static-per-bundle-utilization`.
 
-One row for each bundle, in order. The header names the units and says how much of each there is;
-the file spells it `CAPACTIY`.
+There is one row for each bundle, in order. The header has the units and their capacity; the file
+spells it `CAPACTIY`.
 """
 
 import re
@@ -19,7 +19,7 @@ _MOST = 255
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """How much of each unit every bundle uses."""
+    """The use of each unit by every bundle."""
 
     units: tuple[str, ...]
     """In the order of the file, as in `MXU`, `VLOAD:FILL`."""

@@ -1,1 +1,1 @@
-"""What runs in the child process: jaxlib and numpy, and nothing of the rest of the package."""
+"""The code of the child process: jaxlib and numpy, and nothing of the rest of the package."""

@@ -176,9 +176,9 @@ def widened(array: Any) -> Any:
 
 
 def describe(copies: Sequence[Any]) -> dict[str, Any]:
-    """Return type and shape of an output, and whether it says anything: not all NaN or infinite.
+    """Return type and shape of an output, and whether any value is finite.
 
-    Of several copies, which differ between devices, the first counts.
+    Of several copies that differ between devices, the first one counts.
     """
     array = copies[0]
     finite = np.isfinite(_wide(array))

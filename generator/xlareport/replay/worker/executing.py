@@ -1,4 +1,4 @@
-"""What the adapters share: debug options by their types, devices of the CPU, a run on them."""
+"""Common code of the adapters: typed debug options, CPU devices, a run on them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def cpu_devices(count: int) -> list[Any]:
 
 
 def compile_options(options: "Sequence[tuple[str, str]]", devices: int) -> Any:
-    """Return options for a program of one replica per device, with debug options by name."""
+    """Return options for a program with one replica per device, with debug options by name."""
     settings = xla_client.CompileOptions()
     settings.env_option_overrides = [(name, _value(text)) for name, text in options]
     settings.num_replicas = devices
@@ -44,7 +44,7 @@ def execute(executable: Any, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]
 
 
 def _placed(parts: Sequence[Any]) -> Any:
-    """Return an array of jax whose devices hold the parts: to jax, copies of one array."""
+    """Return a jax array whose devices hold the parts: formally copies of one array."""
     devices = cpu_devices(len(parts))
     if len(devices) == 1:
         return jax.device_put(parts[0], devices[0])

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 _Value = Mapping[str, Any]
-"""Dimensions of the whole, those of a part, and the box of each device."""
+"""Dimensions of the array, those of a shard, and the box of each device."""
 
 
 def parts_of(array: Any, value: _Value) -> list[Any]:
-    """Return what each device holds of an array; parts at the end are filled up with zeros."""
+    """Return each device's shard of an array; shards at the end are padded with zeros."""
     return [_part(array, box, value["local"]) for box in value["boxes"]]
 
 
