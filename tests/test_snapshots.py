@@ -8,7 +8,7 @@ from xlareport.dump.classify import classify
 from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact, SnapshotFiles
 from xlareport.dump.source import Entry
-from xlareport.snapshots import is_mixed, written_with
+from xlareport.snapshots import has_repeated_numbers, snapshots_of_same_run
 
 BETWEEN = "module_0001.m.{:04d}.p.after_{}.before_{}.txt"
 
@@ -68,8 +68,8 @@ def stages(times: dict[str, float | None]) -> tuple[SnapshotFiles, ...]:
 def test_a_moment_between_two_runs_parts_their_snapshots() -> None:
     earlier = dict(zip(OLD, (10.0, 11.0), strict=True))
     mixed = stages(earlier | dict(zip(NEW, (20.0, 20.5, 21.0, 22.0), strict=True)))
-    assert is_mixed(mixed)
-    together = written_with(mixed, mixed[-1])
+    assert has_repeated_numbers(mixed)
+    together = snapshots_of_same_run(mixed, mixed[-1])
     assert together is not None
     assert [stage.key for stage in together] == [
         "before_optimizations",
@@ -83,10 +83,10 @@ def test_a_moment_between_two_runs_parts_their_snapshots() -> None:
 def test_runs_at_the_same_time_and_lost_times_tell_nothing() -> None:
     beside = dict(zip(OLD, (10.0, 21.0), strict=True))
     mixed = stages(beside | dict(zip(NEW, (9.0, 10.5, 11.0, 22.0), strict=True)))
-    assert written_with(mixed, mixed[-1]) is None
+    assert snapshots_of_same_run(mixed, mixed[-1]) is None
     lost = stages(dict.fromkeys((*OLD, *NEW)))
-    assert written_with(lost, lost[-1]) is None
+    assert snapshots_of_same_run(lost, lost[-1]) is None
 
 
 def test_numbers_that_come_once_are_of_one_run() -> None:
-    assert not is_mixed(stages(dict.fromkeys(NEW)))
+    assert not has_repeated_numbers(stages(dict.fromkeys(NEW)))

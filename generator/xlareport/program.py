@@ -19,7 +19,12 @@ from xlareport.readers.live_range import LiveRanges
 from xlareport.readers.memory_report import SpaceUsage
 from xlareport.readers.thunks import Thunk, ThunkNote
 from xlareport.runtime.errors import Problem, UnknownNameError
-from xlareport.snapshots import ParsedSnapshot, final_snapshot, in_place, strangers_marked
+from xlareport.snapshots import (
+    ParsedSnapshot,
+    final_snapshot,
+    mark_foreign_snapshots,
+    order_snapshots,
+)
 
 T = TypeVar("T")
 
@@ -119,8 +124,8 @@ def read_snapshots(files: ModuleFiles) -> tuple[ParsedSnapshot, ...]:
 def read_module(files: ModuleFiles) -> ParsedModule:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
     reader = _ModuleReader()
-    result = in_place(tuple(reader.whole(tuple(reader.snapshots(files)))))
-    result = strangers_marked(result, numbers_restart=files.second_id is not None)
+    result = order_snapshots(tuple(reader.whole(tuple(reader.snapshots(files)))))
+    result = mark_foreign_snapshots(result, numbers_restart=files.second_id is not None)
     files = replace(files, stages=_stages_in_place(files.stages, result))
     snapshots = tuple(snapshot for snapshot in result if not snapshot.stage.left_out)
     memory = _memory(files, reader)

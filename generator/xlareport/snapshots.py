@@ -15,12 +15,12 @@ OPTIMIZED = "after_optimizations"
 """The name of the snapshot that ends a compilation."""
 
 
-def is_mixed(stages: Sequence[SnapshotFiles]) -> bool:
+def has_repeated_numbers(stages: Sequence[SnapshotFiles]) -> bool:
     """Return whether a number represents several snapshots: a compilation gives it once."""
     return any(len(same) > 1 for same in _by_number(stages).values())
 
 
-def written_with(
+def snapshots_of_same_run(
     stages: Sequence[SnapshotFiles], last: SnapshotFiles
 ) -> Sequence[SnapshotFiles] | None:
     """Return the snapshots of the run that wrote `last`; None if file times do not show it.
@@ -72,7 +72,7 @@ def final_snapshot(snapshots: Sequence[ParsedSnapshot]) -> ParsedSnapshot | None
     return next(named, snapshots[-1] if snapshots else None)
 
 
-def in_place(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
+def order_snapshots(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
     """Return the snapshots in order: by number and name, by file times, by contents.
 
     A snapshot whose name implies no position is inserted where its contents fit best. Numbered
@@ -89,7 +89,7 @@ def _before_passes(snapshots: list[ParsedSnapshot]) -> list[ParsedSnapshot]:
     """Put a snapshot that may precede passes before those that the evidence puts behind it."""
     early = (at for at, snapshot in enumerate(snapshots) if snapshot.stage.may_precede_passes)
     at = next(early, None)
-    if at is None or is_mixed([snapshot.stage for snapshot in snapshots]):
+    if at is None or has_repeated_numbers([snapshot.stage for snapshot in snapshots]):
         return snapshots
     others = [*snapshots[:at], *snapshots[at + 1 :]]
     place, placed_by = _evident_place(snapshots[at], others, at)
@@ -127,7 +127,7 @@ def _lines(snapshot: ParsedSnapshot) -> frozenset[int]:
     return frozenset(id(instruction) for instruction in snapshot.hlo.instructions)
 
 
-def strangers_marked(
+def mark_foreign_snapshots(
     snapshots: Sequence[ParsedSnapshot], *, numbers_restart: bool
 ) -> tuple[ParsedSnapshot, ...]:
     """Return all snapshots; those of another compilation than the final one get `left_out`.
@@ -140,9 +140,9 @@ def strangers_marked(
         return ()
     by_content = _marked_by_content(snapshots, final)
     kept = [snapshot.stage for snapshot in by_content if not snapshot.stage.left_out]
-    if numbers_restart or not is_mixed(kept):
+    if numbers_restart or not has_repeated_numbers(kept):
         return by_content
-    together = written_with(kept, final.stage)
+    together = snapshots_of_same_run(kept, final.stage)
     reason = _NO_TELLING if together is None else _OTHER_TIME
     belong = together or [stage for stage in kept if stage.sequence is None]
     return tuple(

@@ -13,7 +13,7 @@ from xlareport.dump.source import open_source
 from xlareport.module_work import process
 from xlareport.module_work.process import process_module
 from xlareport.pages.module import output as pages
-from xlareport.storage.payloads import held
+from xlareport.storage.payloads import unpack_small_payloads
 
 PARTS = {
     "kept_texts": "/texts",
@@ -51,7 +51,9 @@ def test_a_part_that_fails_costs_itself(
     assert [
         problem.message for problem in summary.problems if "ZeroDivisionError" in problem.message
     ]
-    made = {path for path, _ in output.payloads} | {one.key for one in held(output.small)}
+    made = {path for path, _ in output.payloads} | {
+        one.key for one in unpack_small_payloads(output.small)
+    }
     assert any("/step" in path for path in made)
     others = {name for name in PARTS.values() if name and name != PARTS[part]}
     assert all(any(name in path for path in made) for name in others)

@@ -6,9 +6,9 @@ import pytest
 
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.shade import (
-    NOTHING,
+    NO_COLOR_DATA,
     SEVERAL,
-    Known,
+    ColorData,
     scope_of,
     shade_of,
     shade_of_group,
@@ -28,25 +28,25 @@ ENTRY main {
 
 def test_an_instruction(module_of: Callable[[str], HloModule]) -> None:
     [main] = module_of(TEXT).computations
-    found = shade_of(main.by_name["b"], Known({"b": 0.25}, {"b": 0.5}))
+    found = shade_of(main.by_name["b"], ColorData({"b": 0.25}, {"b": 0.5}))
     assert (found.cost, found.memory, found.sharding) == (0.25, 256, "{devices=[2]<=[2]}")
     assert found.scope == ("model", "h_0", "attn")
     assert found.time == 0.5
-    found = shade_of(main.by_name["c"], NOTHING)
+    found = shade_of(main.by_name["c"], NO_COLOR_DATA)
     assert (found.cost, found.time) == (None, None)
 
 
 def test_a_group_is_the_sum_and_what_all_share(module_of: Callable[[str], HloModule]) -> None:
     [main] = module_of(TEXT).computations
-    found = shade_of_group(main.instructions[1:3], Known({"b": 0.25, "c": 0.5}, {"c": 1.5}))
+    found = shade_of_group(main.instructions[1:3], ColorData({"b": 0.25, "c": 0.5}, {"c": 1.5}))
     assert (found.cost, found.time, found.memory) == (0.75, 1.5, 256 + 32)
     assert found.scope == ("model", "h_0")
     assert found.sharding == "{devices=[2]<=[2]}"
-    assert shade_of_group(main.instructions, NOTHING).sharding == SEVERAL
+    assert shade_of_group(main.instructions, NO_COLOR_DATA).sharding == SEVERAL
 
 
 def test_nothing_is_known_of_nothing() -> None:
-    found = shade_of_group((), NOTHING)
+    found = shade_of_group((), NO_COLOR_DATA)
     assert (found.cost, found.memory, found.sharding, found.scope) == (None, None, "", ())
 
 

@@ -12,7 +12,7 @@ from xlareport.hlo.text import TextReader
 from xlareport.pages.history.columns import chunk_columns, index_columns
 from xlareport.pages.pictures.graph import Seen, columns, flat
 from xlareport.pages.rendering.environment import front_matter
-from xlareport.pictures.shade import NOTHING
+from xlareport.pictures.shade import NO_COLOR_DATA
 from xlareport.site.builder import build_site
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import SiteFile, make_payload
@@ -51,7 +51,7 @@ def final_values(hostile: str) -> Iterator[tuple[str, Any]]:
     graph = {"label": "last", "text": None, "piece": 1000, "complete": True, "calls": {}}
     graph |= {"computations": [["main", 3, ""]], "inside": [[[False, []]], [0]], "roots": [2]}
     graph |= {"operands": flat([[], [1, 1], [1]]), "controls": {}}
-    yield "m/x/graph", graph | dict(columns([Seen(line, module) for line in lines], NOTHING))
+    yield "m/x/graph", graph | dict(columns([Seen(line, module) for line in lines], NO_COLOR_DATA))
     figures = {"pieces": 1, "flops": [0, 4, 4], "bytes": [None, 32, 32], "share": [0, 0.25, 0.75]}
     paths = ["", "jit(f)/while/body/neg", "jit(f)/while/body/call/pos"]
     scopes = {"scope": [0, 2, 1], "scopes": paths}

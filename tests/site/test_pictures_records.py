@@ -24,7 +24,7 @@ from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import LEAVES, Arrow, Box, Drawing, Group, Opening
 from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.levels import ModulePictures, all_levels
-from xlareport.pictures.shade import NOTHING, Shade
+from xlareport.pictures.shade import NO_COLOR_DATA, Shade
 from xlareport.pictures.svg import svg_text
 from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one_module
@@ -129,7 +129,9 @@ def site(
     files.append(make_payload_file(navigation.PICTURE_LOOK, picture_look()))
     assert train_step.final is not None
     graph = graph_payloads("m/x/graph", train_step.final, None)
-    levels = snapshot_levels("m/x/levels", "m/x/graph", train_step.final.hlo, NOTHING, every=True)
+    levels = snapshot_levels(
+        "m/x/levels", "m/x/graph", train_step.final.hlo, NO_COLOR_DATA, every=True
+    )
     assert levels is not None
     write_sources(out, [*files, *payload_files(*graph, *levels.payloads)])
     build_site(out)

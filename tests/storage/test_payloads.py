@@ -17,14 +17,14 @@ from xlareport.storage.payloads import (
     decode_payload,
     embed_payload,
     extract_payload,
-    held,
-    hold,
     make_payload,
     make_payload_file,
     module_payloads,
+    pack_small_payloads,
     payload_path,
     read_payload,
     read_stored_value,
+    unpack_small_payloads,
     write_payload,
 )
 
@@ -159,10 +159,14 @@ def test_the_smallest_go_in_as_long_as_there_is_room(monkeypatch: pytest.MonkeyP
 
 
 def test_what_is_held_comes_out_again() -> None:
-    made = hold([FILES, LARGE, STEPS])
-    assert {*held(made.small)} == {STEPS, FILES}
+    made = pack_small_payloads([FILES, LARGE, STEPS])
+    assert {*unpack_small_payloads(made.small)} == {STEPS, FILES}
     assert [path for path, _ in made.files] == ["assets/data/m/x/graph.js"]
 
 
 def test_nothing_held_is_nothing() -> None:
-    assert [*held(b"")] == [*held(hold([]).small)] == []
+    assert (
+        [*unpack_small_payloads(b"")]
+        == [*unpack_small_payloads(pack_small_payloads([]).small)]
+        == []
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from xlareport.cli.options import OUT_FOLDER, limited, size
+from xlareport.cli.options import OUT_FOLDER, limit_options, size
 from xlareport.cli.terminal import print_problems, printable, say, short_name
 from xlareport.runtime.limits import CACHE_BYTES
 
@@ -138,7 +138,7 @@ class _BuildCommand(click.Command):
 )
 @click.option("--no-html", is_flag=True, help="Write site_src/ and report.json, do not run mkdocs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
-@limited
+@limit_options
 def command(
     dump: str,
     *,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlareport.cli.options import OUT_FILE, OUT_FOLDER, limited
+from xlareport.cli.options import OUT_FILE, OUT_FOLDER, limit_options
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -56,7 +56,7 @@ _CAUSES = 6
 @click.option("--strict", is_flag=True, help="A budget that cannot be checked counts as broken.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
-@limited
+@limit_options
 def command(
     base: str,
     head: str,

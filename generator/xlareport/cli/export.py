@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import OUT_FILE, limited
+from xlareport.cli.options import OUT_FILE, limit_options
 from xlareport.cli.terminal import progress_bar, say
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     help="The file; MODULE.json if none. Node data goes into files beside it.",
 )
 @click.option("--profile", "profiles", multiple=True, metavar="DIR", help="As for build.")
-@limited
+@limit_options
 def command(
     dump: str,
     *,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import OUT_PATH, limited
+from xlareport.cli.options import OUT_PATH, limit_options
 from xlareport.cli.terminal import printable, progress_bar, say
 from xlareport.replay.process import default_python
 from xlareport.runtime import units
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="With --runnable: of inputs.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
-@limited
+@limit_options
 def command(
     source: str,
     *,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlareport.cli.options import limited
+from xlareport.cli.options import limit_options
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError
@@ -36,7 +36,7 @@ _SHOWN = 12
 @click.option("--stage", metavar="KEY", help="The snapshot that contains OP: 0017, or its name.")
 @click.option("--json", "as_json", is_flag=True, help="Print the events as a list.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
-@limited
+@limit_options
 def command(
     dump: str,
     op: str,

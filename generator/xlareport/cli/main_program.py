@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import click
 
-from xlareport.cli.options import limited
+from xlareport.cli.options import limit_options
 from xlareport.cli.terminal import print_problems, progress_bar, say, say_json
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
@@ -18,7 +18,7 @@ from xlareport.runtime.limits import Limits
     "--marker", metavar="REGEX", help="The main program is the module that contains this."
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
-@limited
+@limit_options
 def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: Limits) -> None:
     """Print the main program of DUMP with confidence and evidence."""
     from xlareport.records.sentences import sureness

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from xlareport.captures.run import levels
-from xlareport.cli.options import OUT_FOLDER, limited, script_name
+from xlareport.cli.options import OUT_FOLDER, limit_options, script_name
 from xlareport.cli.terminal import printable, progress_bar
 from xlareport.runtime.limits import Limits
 
@@ -40,7 +40,7 @@ _TITLES = ("XLAREPORT_TITLE", "GITHUB_WORKFLOW", "CI_JOB_NAME")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM...")
-@limited
+@limit_options
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -50,7 +50,7 @@ def script_name(program: Sequence[str]) -> str:
     return script or module or Path(program[0]).name
 
 
-def limited(command: Callable[..., None]) -> Callable[..., None]:
+def limit_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of how much is taken; it gets them as `limits`."""
 
     @functools.wraps(command)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import limited, size
+from xlareport.cli.options import limit_options, size
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.replay.process import default_python
 from xlareport.runtime import units
@@ -76,7 +76,7 @@ SILENCE = (
     show_default=True,
     help="Maximum memory of the child process.",
 )
-@limited
+@limit_options
 def command(
     dump: str,
     *,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from xlareport.cli.options import OUT_FILE, limited
+from xlareport.cli.options import OUT_FILE, limit_options
 from xlareport.cli.terminal import progress_bar, say
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -27,7 +27,7 @@ _WIDEST = 160
     metavar="OUT.json",
     help="Write a trace for Perfetto or chrome://tracing.",
 )
-@limited
+@limit_options
 def command(
     dump: str,
     *,

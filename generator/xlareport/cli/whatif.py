@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.cli.options import OUT_FOLDER, limited, size
+from xlareport.cli.options import OUT_FOLDER, limit_options, size
 from xlareport.cli.terminal import progress_bar, say
 from xlareport.replay.process import default_python
 from xlareport.runtime.limits import Limits
@@ -59,7 +59,7 @@ _CAUSES = 6
 )
 @click.option("--seconds", type=click.FloatRange(min=1), default=300, show_default=True)
 @click.option("--memory", type=size, default="8GB", show_default=True)
-@limited
+@limit_options
 def command(
     dump: str,
     *,

@@ -26,7 +26,7 @@ from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.protos.attributes import call_attributes
 from xlareport.hlo.quoting import escape
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited, trouble
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, trouble
 from xlareport.hlo.shape import UNKNOWN
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.graphs import postorder
@@ -162,7 +162,9 @@ class DotReader(SnapshotReader):
             self._computation(cluster, problems, is_entry=cluster is graph.top)
             for cluster in graph.clusters
         )
-        return SnapshotReading(HloModule(graph.top.title, "", computations), limited(problems))
+        return SnapshotReading(
+            HloModule(graph.top.title, "", computations), first_problems(problems)
+        )
 
     def _computation(
         self, cluster: DotCluster, problems: list[Problem], *, is_entry: bool

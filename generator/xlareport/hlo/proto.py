@@ -22,7 +22,7 @@ from xlareport.hlo.protos.header import module_attributes, stack_frames
 from xlareport.hlo.protos.printer import Printer
 from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited, trouble
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, trouble
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.packed import decompress_bytes
 
@@ -51,7 +51,7 @@ class ProtoReader(SnapshotReader):
         )
         frames = stack_frames(module.stack_frame_index)
         result = HloModule(text(module.name), module_attributes(module), computations, frames)
-        return SnapshotReading(result, limited(problems))
+        return SnapshotReading(result, first_problems(problems))
 
     def _computation(
         self, printer: Printer, computation: Message, problems: list[Problem]

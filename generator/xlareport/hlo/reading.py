@@ -146,14 +146,14 @@ class SnapshotReader(ABC):
         if reading.module is None:
             return reading
         module, problems = self._names.apply(reading.module)
-        return SnapshotReading(module, limited([*reading.problems, *problems]))
+        return SnapshotReading(module, first_problems([*reading.problems, *problems]))
 
     @abstractmethod
     def _read(self, data: bytes) -> SnapshotReading:
         """Read a file that was not seen before; never raises."""
 
 
-def limited(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+def first_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """Return the first problems; the last one has the number of the rest."""
     if len(problems) <= MAX_PROBLEMS:
         return tuple(problems)

@@ -13,7 +13,7 @@ from xlareport.hlo import quoting
 from xlareport.hlo.chunks import ChunkReader
 from xlareport.hlo.header import ModuleHeader, find_first_computation, find_module
 from xlareport.hlo.model import HloModule, StackFrame
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited, trouble
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, first_problems, trouble
 from xlareport.runtime.errors import Problem
 
 _ENTRY = re.compile(rf"\s*+(\d{{1,18}})\s++(?:({quoting.STRING})|\{{([^{{}}]*+)\}})\s*+", re.DOTALL)
@@ -96,7 +96,7 @@ class TextReader(SnapshotReader):
         if not any(computation.is_entry for computation in computations):
             problems.append(Problem("", None, "no computation is marked ENTRY: a part of a text?"))
         module = HloModule(header.name, header.attributes_text, tuple(computations), tables.frames)
-        return SnapshotReading(module, limited(problems))
+        return SnapshotReading(module, first_problems(problems))
 
     def _read_tables(self, text: bytes) -> Tables:
         known = self._tables.get(text)

@@ -33,7 +33,13 @@ from xlareport.records.report_json import report_parts
 from xlareport.records.stored_sketches import dump_file
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Workers
-from xlareport.storage.payloads import LongText, Payload, SiteFile, make_payload_file, together
+from xlareport.storage.payloads import (
+    LongText,
+    Payload,
+    SiteFile,
+    bundle_payloads,
+    make_payload_file,
+)
 
 _TOGETHER = 20
 """Modules whose pages are made by one process at a time, at most."""
@@ -69,7 +75,7 @@ def site_files(site: SiteInput, workers: Workers, faults: Faults) -> Iterator[Si
         faults.problems.extend(shown.problems)
         columns |= shown.columns
         yield from shown.files
-    yield together(COLUMNS, columns.values())
+    yield bundle_payloads(COLUMNS, columns.values())
     yield from faults.attempt_all("The search", partial(_search, dump, site.outputs, report))
     yield make_payload_file(navigation.PICTURE_LOOK, picture_look())
     covered = partial(_coverage, dump, with_problems(report, faults.problems))

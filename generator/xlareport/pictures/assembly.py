@@ -13,7 +13,7 @@ from xlareport.pictures.folding import shape_words
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.parts import InstructionGroup, alike_words
 from xlareport.pictures.scene import Instance, opens_into
-from xlareport.pictures.shade import NOTHING, Known, scope_of, shade_of, shade_of_group
+from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, scope_of, shade_of, shade_of_group
 from xlareport.pictures.uses import Item, Uses, collect_uses
 from xlareport.runtime.units import plural
 
@@ -34,7 +34,7 @@ def assemble(
     notes: Sequence[str] = (),
     *,
     excerpt: bool = False,
-    known: Known = NOTHING,
+    known: ColorData = NO_COLOR_DATA,
 ) -> Drawing:
     """Return the drawing with a box for each item, and its members for each frame.
 
@@ -80,7 +80,7 @@ def _ids(items: Iterable[Item]) -> list[str]:
     return list(ids)
 
 
-def _node(module: HloModule, item: Item, box: str, uses: Uses, known: Known) -> Box:
+def _node(module: HloModule, item: Item, box: str, uses: Uses, known: ColorData) -> Box:
     if isinstance(item.thing, InstructionGroup):
         return _part_node(module, item.thing, box, _badge(item, box, uses), known)
     instruction = item.thing
@@ -142,7 +142,7 @@ def _fusion_mix(module: HloModule, instruction: Instruction) -> tuple[tuple[Fami
 
 
 def _part_node(
-    module: HloModule, part: InstructionGroup, box: str, badge: str, known: Known
+    module: HloModule, part: InstructionGroup, box: str, badge: str, known: ColorData
 ) -> Box:
     counts = Counter(instruction.opcode for instruction in part.instructions())
     shape: Shape = "stack" if part.kind == "alike" else "round"

@@ -9,7 +9,7 @@ from xlareport.pictures.drawing import Drawing, FrameKind, Group, Opening
 from xlareport.pictures.folding import Folding
 from xlareport.pictures.parts import FIRST_VIEW, InstructionGroup, Things, alike_words, size_of
 from xlareport.pictures.scene import Instance, open_caller, opens_into
-from xlareport.pictures.shade import Known
+from xlareport.pictures.shade import ColorData
 from xlareport.pictures.uses import Item
 
 MOST_BOXES = 150
@@ -30,7 +30,7 @@ class PictureLevel:
         module: HloModule,
         items: Sequence[Item],
         divided: Callable[[Computation], InstructionGroup],
-        known: Known,
+        known: ColorData,
     ) -> None:
         self._module = module
         self._known = known

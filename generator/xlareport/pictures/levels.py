@@ -16,7 +16,7 @@ from xlareport.pictures.labels import PathFinder
 from xlareport.pictures.level import MOST_BOXES, PictureLevel
 from xlareport.pictures.parts import FIRST_VIEW, InstructionGroup
 from xlareport.pictures.scene import Instance
-from xlareport.pictures.shade import NOTHING, Known
+from xlareport.pictures.shade import NO_COLOR_DATA, ColorData
 from xlareport.pictures.uses import Item
 from xlareport.runtime.units import plural
 
@@ -40,7 +40,7 @@ class ModulePictures:
     A picture is requested by its target, as in the boxes of others: `c=COMPUTATION`, `g=PART`.
     """
 
-    def __init__(self, module: HloModule, known: Known = NOTHING) -> None:
+    def __init__(self, module: HloModule, known: ColorData = NO_COLOR_DATA) -> None:
         self._module = module
         self._known = known
         self._divisions: dict[str, _Divided] = {}

@@ -39,7 +39,7 @@ BoxShares = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ColorData:
     """Cost and time of the instructions of a module."""
 
     cost: BoxShares = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Known:
     """Share of the measured time of all runs, including nested events; only if it ran."""
 
 
-NOTHING: Known = Known()
+NO_COLOR_DATA: ColorData = ColorData()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ UNKNOWN = Shade()
 SEVERAL = "several"
 
 
-def shade_of(instruction: Instruction, known: Known) -> Shade:
+def shade_of(instruction: Instruction, known: ColorData) -> Shade:
     """Return the color values of an instruction."""
     sharding = (
         instruction.attributes.get("sharding", "")
@@ -87,7 +87,7 @@ def shade_of(instruction: Instruction, known: Known) -> Shade:
     )
 
 
-def shade_of_group(members: Iterable[Instruction], known: Known) -> Shade:
+def shade_of_group(members: Iterable[Instruction], known: ColorData) -> Shade:
     """Return the color values of instructions that are drawn as one box."""
     shades = [shade_of(member, known) for member in members]
     costs = [shade.cost for shade in shades if shade.cost is not None]

@@ -79,9 +79,9 @@ def read_stored_value(site: Path, key: str) -> Any:
     """Return the value of a payload of a built site, which it shares a file with or has its own."""
     folder, _, name = key.rpartition("/")
     shared = site / payload_path(f"{folder}/{SHARED}" if folder else SHARED)
-    together = read_payload(shared.read_text("ascii"))[1] if shared.is_file() else {}
-    if name in together:
-        return together[name]
+    bundle_payloads = read_payload(shared.read_text("ascii"))[1] if shared.is_file() else {}
+    if name in bundle_payloads:
+        return bundle_payloads[name]
     return read_payload((site / payload_path(key)).read_text("ascii"))[1]
 
 
@@ -187,7 +187,7 @@ SiteFile = tuple[str, str | bytes | LongText]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PackedPayloads:
     """Payloads of a module on their way to the process that makes the last ones."""
 
     small: bytes = b""
@@ -195,18 +195,20 @@ class Held:
     """Files of the payloads that are not small."""
 
 
-NOTHING = Held()
+NO_PAYLOADS = PackedPayloads()
 
 
-def hold(payloads: Iterable[Payload]) -> Held:
+def pack_small_payloads(payloads: Iterable[Payload]) -> PackedPayloads:
     """Pack the small payloads of a module quickly; the others become files."""
     small, others = _parted(payloads)
     lines = "\n".join(f"{payload.key} {payload.body}" for payload in small)
-    return Held(zlib.compress(lines.encode(), _QUICKLY), tuple(map(write_payload, others)))
+    return PackedPayloads(
+        zlib.compress(lines.encode(), _QUICKLY), tuple(map(write_payload, others))
+    )
 
 
-def held(small: bytes) -> Iterator[Payload]:
-    """Yield the small payloads that `hold` packed."""
+def unpack_small_payloads(small: bytes) -> Iterator[Payload]:
+    """Yield the small payloads that `pack_small_payloads` packed."""
     lines = zlib.decompress(small).decode() if small else ""
     for line in lines.splitlines():
         key, body = line.split(" ", 1)
@@ -216,11 +218,11 @@ def held(small: bytes) -> Iterator[Payload]:
 def module_payloads(key: str, payloads: Iterable[Payload]) -> Iterator[TextFile]:
     """Yield the files of payloads of a module: one for all small ones, and one for each other."""
     small, others = _parted(payloads)
-    yield together(key, small)
+    yield bundle_payloads(key, small)
     yield from map(write_payload, others)
 
 
-def together(key: str, payloads: Iterable[Payload]) -> TextFile:
+def bundle_payloads(key: str, payloads: Iterable[Payload]) -> TextFile:
     """Return the file of payloads that are not packed, by the last part of their keys."""
     members = sorted(f'"{payload.key.rpartition("/")[2]}":{payload.body}' for payload in payloads)
     return write_payload(Payload(key, f"{{{','.join(members)}}}"))

@@ -10,7 +10,7 @@ from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.profile.times import sum_times
 from xlareport.pages.pictures import graph as graph_payload
 from xlareport.pages.pictures.graph import graph_payloads
-from xlareport.pictures.shade import Known
+from xlareport.pictures.shade import ColorData
 from xlareport.readers.op_events import OpEvent
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.storage.folding import Folded, unfold_strings
@@ -78,7 +78,9 @@ def test_what_was_measured_stands_beside_the_cost(tmp_path: Path) -> None:
         OpEvent("m", "i", "1", (1,), 1_000_000, 1_000_000),
     ]
     times = sum_times(events)["m"]
-    found = graph_payloads("g", module.final, None, Known(time=times.shares), times.instructions)
+    found = graph_payloads(
+        "g", module.final, None, ColorData(time=times.shares), times.instructions
+    )
     made = values_of(found)
     values, numbers = made["g-0"]["times"]
     told = dict(

@@ -9,7 +9,7 @@ from xlareport.hlo.text import TextReader
 from xlareport.pages.pictures import levels as picture_levels
 from xlareport.pages.pictures.levels import picture_look, snapshot_levels
 from xlareport.pictures import drawing as d
-from xlareport.pictures.shade import NOTHING
+from xlareport.pictures.shade import NO_COLOR_DATA
 from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import decode_payload
 
@@ -77,7 +77,7 @@ def module() -> HloModule:
 
 
 def test_the_index_tells_what_leads_where(module: HloModule) -> None:
-    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NO_COLOR_DATA, every=False)
     assert found is not None
     values = {payload.key: decode_payload(payload) for payload in found.payloads}
     index = values["m/x/pictures-last"]
@@ -94,7 +94,7 @@ def test_the_index_tells_what_leads_where(module: HloModule) -> None:
 
 
 def test_what_has_frames_is_laid_out_beforehand(framed: HloModule) -> None:
-    found = snapshot_levels("m/x/pictures-last", "m/x/graph", framed, NOTHING, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", framed, NO_COLOR_DATA, every=False)
     assert found is not None
     assert [(request.key, request.bundle) for request in found.requests] == [
         ("c=body", "m/x/pictures-last-0")
@@ -105,11 +105,11 @@ def test_beyond_the_limit_the_page_says_how_to_get_more(
     module: HloModule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(picture_levels, "CHEAP", 4)
-    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NO_COLOR_DATA, every=False)
     assert found is not None
     index = decode_payload(found.payloads[0])
     assert "--pictures all" in index["note"]
-    whole = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=True)
+    whole = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NO_COLOR_DATA, every=True)
     assert whole is not None
     assert decode_payload(whole.payloads[0])["note"] == ""
 
@@ -117,7 +117,7 @@ def test_beyond_the_limit_the_page_says_how_to_get_more(
 def test_a_picture_that_shows_all_has_no_index() -> None:
     module = TextReader().read(b"HloModule m\n\nENTRY e {\n  ROOT x = f32[] constant(1)\n}\n", "m")
     assert module is not None
-    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NO_COLOR_DATA, every=False)
     assert found is not None
     assert (found.payloads, found.requests) == ((), ())
 

@@ -241,12 +241,12 @@ def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
 def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
     pairing = matching.pairing_before(place)
     if pairing is not None:
-        return heirs_of(matching, pairing)
+        return continuations(matching, pairing)
     same = matching.partner_after(place)
     return () if same is None else (same,)
 
 
-def heirs_of(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
+def continuations(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
     """Return the instructions that do the work of the pairing's old instructions.
 
     For an inlined call this is all but literals, if there are others.

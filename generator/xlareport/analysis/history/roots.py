@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from xlareport.analysis.history.instruction import (
     SnapshotSequence,
-    heirs_of,
+    continuations,
     sources_of,
 )
 from xlareport.analysis.matching.pairing import Place
@@ -62,7 +62,7 @@ def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
     for pairing in matching.pairings:
         for place in pairing.before:
             result = matching.pairing_before(place)
-            yield place, heirs_of(matching, result) if result else ()
+            yield place, continuations(matching, result) if result else ()
 
 
 def _carried(

@@ -9,7 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.helper_modules import classify_helper, is_own_function
-from xlareport.analysis.modules.measures import Most, measure_matrices, measure_memory, measure_work
+from xlareport.analysis.modules.measures import (
+    LargestFigures,
+    measure_matrices,
+    measure_memory,
+    measure_work,
+)
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
 from xlareport.runtime import units
@@ -53,7 +58,7 @@ def _of_most(verb: str, most: str, share: float) -> str:
     return f"{verb} {share:.0%} as much as the one that {verb} {most}"
 
 
-def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_work(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     """Ask the estimate of the work, unless a trace has measured it."""
     estimate = 0.0 if most.measured else measure_work(summary, most.assumed, most.relations)
     share = _share(estimate, most.work)
@@ -72,7 +77,7 @@ def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
 _COUNTED = "loops multiplied by trip count"
 
 
-def _of_all(most: Most) -> str:
+def _of_all(most: LargestFigures) -> str:
     """Return which modules are compared: where calls cannot be counted, the most is an estimate."""
     if not most.hidden:
         return "of all modules"
@@ -83,14 +88,14 @@ def _calls(number: int) -> str:
     return units.plural(number, "custom call")
 
 
-def _by_open_loop(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_open_loop(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     words = "has a while loop without a fixed trip count, as a solver or a simulation has"
     whole = summary.open_work * most.assumed.trip_count
     share = _share(whole, max(whole, measure_work(summary, most.assumed, most.relations)))
     return Evidence(words, 6, share * most.relations.weights[summary.files.key])
 
 
-def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_matrices(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     products = 0.0 if most.measured else measure_matrices(summary, most.assumed, most.relations)
     share = _share(products, most.matrices)
     which = ", as far as they can be counted" if most.hidden else ""
@@ -98,20 +103,20 @@ def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
     return Evidence(words, 18, _SOFT(share), compared=True)
 
 
-def _by_input(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_input(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     share = _share(summary.signature.argument_bytes, most.arguments)
     words = _of_most("takes", "the largest arguments", share)
     words = f"{words}, where an initializer has almost no arguments"
     return Evidence(words, 8, _SOFT(share), compared=True)
 
 
-def _by_memory(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_memory(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     share = _share(measure_memory(summary, most.relations), most.memory)
     words = _of_most("needs", "the most memory", share)
     return Evidence(words, 10, _SOFT(share), compared=True)
 
 
-def _by_signature(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_signature(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     returned, given = summary.signature.returned_arguments, len(summary.signature.arguments)
     share = min(1.0, returned / 4) if returned and given > 1 else 0.0
@@ -120,7 +125,7 @@ def _by_signature(summary: ModuleSummary, most: Most) -> Evidence:
     return Evidence(words, 8, share)
 
 
-def _by_donation(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_donation(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     donated = sum(argument.donated for argument in summary.signature.arguments)
     message = units.plural(donated, "argument")
@@ -128,7 +133,7 @@ def _by_donation(summary: ModuleSummary, most: Most) -> Evidence:
     return Evidence(words, 5, min(1.0, donated / 2))
 
 
-def _by_arguments(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_arguments(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     many = len(summary.signature.arguments)
     return Evidence(
@@ -136,20 +141,20 @@ def _by_arguments(summary: ModuleSummary, most: Most) -> Evidence:
     )
 
 
-def _by_collectives(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_collectives(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     remark = units.plural(summary.collectives, "collective")
     share = min(1.0, float(summary.collectives))
     return Evidence("communicates with other devices", 4, share, remark)
 
 
-def _by_source(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_source(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     words = f"comes from {units.plural(summary.user_lines, 'line')} of the user's own source"
     return Evidence(words, 6, min(1.0, summary.user_lines / 8))
 
 
-def _by_name(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_name(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     named = "step" in summary.display_name or "train" in summary.display_name
     called = explain_module(summary.display_name).display or summary.display_name
@@ -157,20 +162,20 @@ def _by_name(summary: ModuleSummary, most: Most) -> Evidence:
     return Evidence(words, 3, 1.0 if named and not classify_helper(summary) else 0.0)
 
 
-def _by_function(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_function(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     words = "has the name of a function in the source, not of a framework call"
     return Evidence(words, 3, 1.0 if is_own_function(summary) else 0.0)
 
 
-def _by_executions(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_executions(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     runs = summary.files.figures.snapshots
     words = f"was run {units.plural(runs, 'time')} while XLA dumped snapshots of its arguments"
     return Evidence(words, 3, 0.0 if classify_helper(summary) else min(1.0, runs / 4))
 
 
-def _by_trace(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_trace(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     """Ask a profile: what was measured takes the place of estimates."""
     if summary.runs is None:
         return Evidence("", _DECIDES, 0.0)
@@ -187,20 +192,20 @@ _DECIDES = 150
 """The weight of what was measured: all estimates together count for less."""
 
 
-def _by_sources(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_sources(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     many = 0 if classify_helper(summary) else most.relations.sources.get(summary.files.key, 0)
     words = f"seems to take what {units.plural(many, 'module')} before it returned"
     return Evidence(words, 8, min(1.0, many / 2))
 
 
-def _by_state_readers(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_state_readers(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     many = len(most.relations.state_readers.get(summary.files.key, ()))
     verb = "reads" if many == 1 else "read"
     words = f"returns a state that {units.plural(many, 'other module')} only {verb}"
     return Evidence(words, 12, min(1.0, float(many)))
 
 
-def _by_weights(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_weights(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     del most
     embedded = summary.features.weights.bytes
     words = f"has {units.byte_size(embedded)} of constants, as a model with embedded weights has"
@@ -212,20 +217,20 @@ _WEIGHTS = 1 << 14
 """Bytes of constants that are taken for weights."""
 
 
-def _by_changes(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_changes(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     share = _share(summary.changed_steps, most.changed)
     return Evidence(
         f"was changed by {units.plural(summary.changed_steps, 'compiler step')}", 5, share
     )
 
 
-def _by_text(summary: ModuleSummary, most: Most) -> Evidence:
+def _by_text(summary: ModuleSummary, most: LargestFigures) -> Evidence:
     share = _share(summary.text_bytes, most.text)
     words = "has the largest final text" if share == 1 else "has a large final text"
     return Evidence(words, 4, share)
 
 
-EvidenceRule = Callable[[ModuleSummary, Most], Evidence]
+EvidenceRule = Callable[[ModuleSummary, LargestFigures], Evidence]
 """Looks at a module, beside the most of all modules, for one reason."""
 
 PIECES: tuple[EvidenceRule, ...] = (

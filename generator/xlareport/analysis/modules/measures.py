@@ -95,7 +95,7 @@ class Assumptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Most:
+class LargestFigures:
     """The largest value of each figure over all modules, for comparison."""
 
     assumed: Assumptions
@@ -116,7 +116,7 @@ class Most:
     @classmethod
     def of(
         cls, summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
-    ) -> "Most":
+    ) -> "LargestFigures":
         """Measure all modules, in one pass over them."""
         work = matrices = 0.0
         memory, arguments, changed, text, hidden = 0.0, 0, 0, 0, 0

@@ -9,7 +9,7 @@ from xlareport.analysis.modules.evidence import PIECES, Evidence, EvidenceRule
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.measures import (
     Assumptions,
-    Most,
+    LargestFigures,
     Relations,
     longest_measured,
     measure_work,
@@ -47,7 +47,7 @@ class Ranked:
 
     summary: ModuleSummary
     score: float
-    most: Most | None = None
+    most: LargestFigures | None = None
     """The figures for comparison; None if nothing was ranked."""
     others: tuple[ModuleSummary, ...] = ()
     """Compilations of the same function that rank below it, whose evidence counts as well."""
@@ -67,7 +67,7 @@ class RankedModules(LazySequence[Ranked]):
         summaries: Sequence[ModuleSummary],
         order: "array[int]",
         scores: "array[float]",
-        most: Most | None,
+        most: LargestFigures | None,
         others: "Mapping[int, array[int]]" = MappingProxyType({}),
     ) -> None:
         """Keep the order of the modules' indices, and the score of each index.
@@ -184,7 +184,7 @@ def unranked(summaries: Sequence[ModuleSummary]) -> RankedModules:
 def _ranked(
     summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
 ) -> RankedModules:
-    most = Most.of(summaries, assumed, relations)
+    most = LargestFigures.of(summaries, assumed, relations)
     scores = array(
         "d", (sum(piece(summary, most).points for piece in PIECES) for summary in summaries)
     )
@@ -215,7 +215,7 @@ def _functions(summaries: Sequence[ModuleSummary], relations: Relations) -> Iter
 
 
 def list_evidence(
-    summary: ModuleSummary, most: Most, others: Sequence[ModuleSummary] = ()
+    summary: ModuleSummary, most: LargestFigures, others: Sequence[ModuleSummary] = ()
 ) -> tuple[Evidence, ...]:
     """Return the evidence for a module, strongest first.
 
@@ -229,7 +229,10 @@ def list_evidence(
 
 
 def _strongest(
-    piece: EvidenceRule, summary: ModuleSummary, most: Most, others: Sequence[ModuleSummary]
+    piece: EvidenceRule,
+    summary: ModuleSummary,
+    most: LargestFigures,
+    others: Sequence[ModuleSummary],
 ) -> Evidence:
     own = piece(summary, most)
     more, key = max(

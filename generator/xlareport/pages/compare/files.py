@@ -24,14 +24,14 @@ from xlareport.pictures.draw import PictureResult
 from xlareport.records.compare import ComparisonRecord
 from xlareport.runtime.resources import find_resource
 from xlareport.storage.payloads import (
-    NOTHING,
+    NO_PAYLOADS,
     SHARED,
-    Held,
+    PackedPayloads,
     SiteFile,
-    held,
     make_payload,
     make_payload_file,
     module_payloads,
+    unpack_small_payloads,
 )
 
 _SETTINGS = """INHERIT: report.yml
@@ -60,7 +60,7 @@ def frame_files(home: str, named: AbstractSet[str]) -> Iterator[SiteFile]:
 
 def compare_files(
     view: ComparisonRecord,
-    payloads: Mapping[str, Held],
+    payloads: Mapping[str, PackedPayloads],
     drawn: Iterable[PictureResult],
     remarks: Sequence[str] = (),
 ) -> Iterator[SiteFile]:
@@ -79,9 +79,10 @@ def compare_files(
                 make_payload(navigation.module_key(module.slug, name), table.payload())
                 for name, table in page.tables.items()
             )
-            shown = payloads.get(module.slug, NOTHING)
+            shown = payloads.get(module.slug, NO_PAYLOADS)
             yield from module_payloads(
-                navigation.module_key(module.slug, SHARED), (*tables, *held(shown.small))
+                navigation.module_key(module.slug, SHARED),
+                (*tables, *unpack_small_payloads(shown.small)),
             )
             yield from shown.files
     yield from picture_files(drawn)

@@ -19,7 +19,12 @@ from xlareport.records.compare import ContrastRecord
 from xlareport.runtime import units
 from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
-from xlareport.storage.payloads import NOTHING, Held, hold, make_payload
+from xlareport.storage.payloads import (
+    NO_PAYLOADS,
+    PackedPayloads,
+    make_payload,
+    pack_small_payloads,
+)
 
 _HEAD, _COMPILER = "The head", "The compiler"
 _OF_COMPILER = frozenset({"base", "head"})
@@ -92,7 +97,7 @@ class ModuleDiff:
     """The snapshots that are shown side by side, and their payloads."""
 
     rows: tuple[ContrastRecord, ...] = ()
-    payloads: Held = NOTHING
+    payloads: PackedPayloads = NO_PAYLOADS
     requests: tuple[PictureRequest, ...] = ()
     problem: str = ""
     """Why there is nothing to show; empty where there is."""
@@ -122,7 +127,7 @@ def _diff(task: DiffTask) -> ModuleDiff:
         requests += [request] if request else []
     key = navigation.module_key(task.slug, "steps")
     payloads.append(make_payload(key, _index(task, steps)))
-    return ModuleDiff(tuple(rows), hold(payloads), tuple(requests), slug=task.slug)
+    return ModuleDiff(tuple(rows), pack_small_payloads(payloads), tuple(requests), slug=task.slug)
 
 
 def failed_diff(task: DiffTask, reason: str) -> ModuleDiff:

@@ -28,7 +28,7 @@ from xlareport.analysis.history.node_timelines import (
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.graph import Interned, Seen, columns, flat
-from xlareport.pictures.shade import NOTHING
+from xlareport.pictures.shade import NO_COLOR_DATA
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
 
@@ -195,7 +195,7 @@ def _collect_versions(
         "calls": {
             place: version.called for place, version in enumerate(versions) if version.called
         },
-        **columns(seen, NOTHING),
+        **columns(seen, NO_COLOR_DATA),
     }
 
 

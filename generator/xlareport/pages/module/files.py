@@ -23,7 +23,13 @@ from xlareport.pages.tables import COLUMNS, lean_payloads
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
-from xlareport.storage.payloads import SHARED, Payload, TextFile, held, module_payloads
+from xlareport.storage.payloads import (
+    SHARED,
+    Payload,
+    TextFile,
+    module_payloads,
+    unpack_small_payloads,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ def module_files(
 def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[TextFile]:
     return module_payloads(
         navigation.module_key(asked.record.slug, SHARED),
-        (*held(asked.output.small), *payloads),
+        (*unpack_small_payloads(asked.output.small), *payloads),
     )
 
 

@@ -43,12 +43,12 @@ from xlareport.pages.steps.unfused import FUSION_STEP, unfused_groups
 from xlareport.pages.texts.page import KeptTexts
 from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.pictures.draw import PictureRequest
-from xlareport.pictures.shade import Known
+from xlareport.pictures.shade import ColorData
 from xlareport.records.stored_sketches import sketch_file
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.forked_parts import run_parts
-from xlareport.storage.payloads import Payload, TextFile, hold, make_payload
+from xlareport.storage.payloads import Payload, TextFile, make_payload, pack_small_payloads
 
 T = TypeVar("T")
 
@@ -163,7 +163,9 @@ class ModulePages:
         )
         self.code = parts.code
         on_demand = (*parts.snapshots, *parts.histories, *parts.computations)
-        held = hold((*parts.steps, *on_demand, *parts.pictures.payloads, *(parts.code or ())))
+        held = pack_small_payloads(
+            (*parts.steps, *on_demand, *parts.pictures.payloads, *(parts.code or ()))
+        )
         requests = [page.request for page in self.steps.values() if page.request]
         return ModuleOutput(
             payloads=(*self.texts.payloads, *parts.sketch, *parts.search.payloads, *held.files),
@@ -190,11 +192,11 @@ class ModulePages:
     def _pictures(self, choice: PictureChoice) -> Pictures:
         return module_pictures(self.analyzed.module, choice, self._known())
 
-    def _known(self) -> Known:
+    def _known(self) -> ColorData:
         """Return the values that color pictures of the final snapshot."""
         figures = self.analyzed.figures
         shares = {name: share for (_, name), share in figures.shares.items()}
-        return Known(shares, figures.times.shares if figures.times else {})
+        return ColorData(shares, figures.times.shares if figures.times else {})
 
     def _stages(self) -> list[SnapshotSummary]:
         """Return the snapshots that could be read."""

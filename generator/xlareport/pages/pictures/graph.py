@@ -23,7 +23,7 @@ from xlareport.pictures.boxes import (
     work_mix,
     working,
 )
-from xlareport.pictures.shade import NOTHING, Known, Shade, shade_of
+from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, Shade, shade_of
 from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
@@ -52,7 +52,7 @@ class Seen:
     fused: bool = False
 
 
-def columns(rows: Iterable[Seen], known: Known) -> Mapping[str, Any]:
+def columns(rows: Iterable[Seen], known: ColorData) -> Mapping[str, Any]:
     """Return columns of names, opcodes, shapes and other content or colors of boxes.
 
     A shape has its elements and bytes, if these are known.
@@ -155,7 +155,7 @@ def graph_payloads(
     key: str,
     snapshot: ParsedSnapshot,
     cost: ModuleCost | None,
-    known: Known = NOTHING,
+    known: ColorData = NO_COLOR_DATA,
     times: Mapping[str, OpTime] = NO_TIMES,
 ) -> Iterator[Payload]:
     """Yield the index, called `key`, and the pieces as files.
@@ -189,7 +189,7 @@ def fitting(module: HloModule) -> Iterator[Computation]:
 
 
 def _index(
-    snapshot: ParsedSnapshot, computations: Sequence[Computation], known: Known
+    snapshot: ParsedSnapshot, computations: Sequence[Computation], known: ColorData
 ) -> dict[str, Any]:
     module = snapshot.hlo
     numbers = {computation.name: number for number, computation in enumerate(computations)}
@@ -308,14 +308,14 @@ def _details(
 
 
 def _times(
-    placed: Sequence[_Placed], module: str, known: Known, times: Mapping[str, OpTime]
+    placed: Sequence[_Placed], module: str, known: ColorData, times: Mapping[str, OpTime]
 ) -> dict[str, Any]:
     """Return the measured times of instructions, and the module's name; empty if none ran."""
     result = interned(_time(box.instruction.name, known, times) for box in placed)
     return {} if result[0] in ([], [None]) else {"times": result, "module": module}
 
 
-def _time(name: str, known: Known, times: Mapping[str, OpTime]) -> tuple[Any, ...] | None:
+def _time(name: str, known: ColorData, times: Mapping[str, OpTime]) -> tuple[Any, ...] | None:
     """Return count, seconds in total, own and on average, part of all runs, first microsecond."""
     op_time = times.get(name)
     if op_time is None:

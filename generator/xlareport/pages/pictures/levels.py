@@ -36,7 +36,7 @@ from xlareport.pictures.layout import Coordinates, Layout, Rectangle
 from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.levels import LevelPicture, ModulePictures, all_levels, whereabouts
 from xlareport.pictures.scales import limits
-from xlareport.pictures.shade import Known, Shade
+from xlareport.pictures.shade import ColorData, Shade
 from xlareport.pictures.style import dark_rules, filled, style_sheet
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
@@ -198,7 +198,7 @@ class Levels:
 
 
 def snapshot_levels(
-    key: str, graph: str, module: HloModule, known: Known, *, every: bool
+    key: str, graph: str, module: HloModule, known: ColorData, *, every: bool
 ) -> Levels | None:
     """Make the pictures of a snapshot; None where it has no computation.
 

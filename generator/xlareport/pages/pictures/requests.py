@@ -13,7 +13,7 @@ from xlareport.pictures.change import Pair, StepDrawings, step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
-from xlareport.pictures.shade import NOTHING, Known
+from xlareport.pictures.shade import NO_COLOR_DATA, ColorData
 from xlareport.program import ParsedModule
 from xlareport.runtime import units
 from xlareport.snapshots import ParsedSnapshot
@@ -113,7 +113,7 @@ class _Wanted:
     is_final: bool
 
 
-def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -> Pictures:
+def module_pictures(module: ParsedModule, choice: PictureChoice, known: ColorData) -> Pictures:
     """Draw the first and the final snapshot; one picture where these are the same.
 
     `known` is what is known of the final snapshot.
@@ -130,7 +130,8 @@ def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -
         title = "The only snapshot that could be read"
         wanted = [_Wanted(slug, "only", title, first, is_final=True)]
     drawn = [
-        _overview(snapshot, known if snapshot.is_final else NOTHING, choice) for snapshot in wanted
+        _overview(snapshot, known if snapshot.is_final else NO_COLOR_DATA, choice)
+        for snapshot in wanted
     ]
     return Pictures(
         tuple(record for pictures in drawn for record in pictures.views),
@@ -252,7 +253,7 @@ def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Itera
         yield PictureResult(replace(request, others=()), (placed,) * many, words[0])
 
 
-def _overview(wanted: _Wanted, known: Known, choice: PictureChoice) -> Pictures:
+def _overview(wanted: _Wanted, known: ColorData, choice: PictureChoice) -> Pictures:
     """Draw a snapshot: its first picture, and those behind it."""
     slug, snapshot = wanted.slug, wanted.snapshot
     key = navigation.module_key(slug, f"pictures-{wanted.word}")
