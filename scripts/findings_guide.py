@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 from xlareport.analysis.findings.recompilations import report_recompilation
-from xlareport.analysis.findings.rules import OF_THE_PROGRAM, OF_THE_RESULT
+from xlareport.analysis.findings.rules import OF_THE_PROGRAM, OF_THE_RESULT, rule_id
 from xlareport.runtime.resources import find_resource
 
 GUIDE = find_resource("site_src") / "guide" / "findings.md"
@@ -24,9 +24,8 @@ RULES: dict[str, tuple[Callable[..., object], ...]] = {
 def write_section(rule: Callable[..., object]) -> str:
     """Return a rule's section in Markdown; the name of its module is its address in the page."""
     heading, _, text = (inspect.getdoc(inspect.getmodule(rule)) or "").partition("\n")
-    name = rule.__module__.rpartition(".")[2].replace("_", "-")
     paragraphs = (" ".join(part.split()) for part in text.strip().split("\n\n"))
-    return "\n\n".join([f"### {heading.removesuffix('.')} {{ #{name} }}", *paragraphs])
+    return "\n\n".join([f"### {heading.removesuffix('.')} {{ #{rule_id(rule)} }}", *paragraphs])
 
 
 def write_guide(guide: str) -> str:

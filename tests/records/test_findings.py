@@ -46,7 +46,27 @@ def test_severity_is_the_share_of_time_or_memory(
 
 def test_a_gain_that_is_not_known_is_low_but_for_rules_of_their_own(cost: CostReport) -> None:
     assert rate_finding(FINDING, cost).severity == "low"
-    assert rate_finding(replace(FINDING, rule="out-of-memory"), cost).severity == "high"
+    assert rate_finding(replace(FINDING, severity="high"), cost).severity == "high"
+    assert cost.seconds is not None
+    most = replace(FINDING, severity="medium", seconds=cost.seconds)
+    assert rate_finding(most, cost).severity == "high"
+
+
+@pytest.mark.parametrize(
+    ("role", "rules"),
+    [
+        ("main", {"large-constants", "out-of-memory", "random-numbers", "some-rule"}),
+        ("initialization", {"large-constants", "out-of-memory", "some-rule"}),
+        ("cast or transfer", {"large-constants", "out-of-memory"}),
+        ("part of another compilation", set()),
+    ],
+)
+def test_rules_apply_by_the_role_of_the_module(
+    cost: CostReport, role: str, rules: set[str]
+) -> None:
+    ids = ("large-constants", "out-of-memory", "random-numbers", "some-rule")
+    every = replace(cost, findings=tuple(replace(FINDING, rule=rule) for rule in ids))
+    assert {finding.rule for finding in finding_records(module(role), every, ())} == rules
 
 
 def test_findings_on_one_kind_of_collective_are_ranked_by_their_sum(cost: CostReport) -> None:

@@ -5,24 +5,13 @@ from dataclasses import replace
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.rules import OF_HELPERS, OF_STEPS, rule_id
 from xlareport.analysis.modules.module_role import HELPERS, PIECES, ModuleRole
-from xlareport.records.report import RECOMPILATIONS, ModuleRecord
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import english
 
-_OF_HELPERS = frozenset({"large-constants", "out-of-memory"})
-"""Rules that also apply to helper modules; operations outside of jit donate nothing."""
-_OF_STEPS = frozenset({"random-numbers"})
-"""Rules that ask for less of what runs often: an initialization runs once."""
-
-
-_SEVERITIES = {
-    "out-of-memory": "high",
-    "host-transfers": "medium",
-    RECOMPILATIONS: "medium",
-    "tpu-spills": "medium",
-    "tpu-padding-waste": "medium",
-}
-"""Severity of rules whose gain is no part of the roofline time."""
+_OF_HELPERS = frozenset(map(rule_id, OF_HELPERS))
+_OF_STEPS = frozenset(map(rule_id, OF_STEPS))
 _LEVELS = (("high", 0.1), ("medium", 0.03), ("low", 0.0))
 """Each with the least part of the roofline time or of the memory."""
 SEVERITIES = tuple(name for name, _ in _LEVELS)
@@ -61,11 +50,10 @@ def rate_finding(finding: Finding, cost: CostReport) -> Finding:
 
 
 def _severity(finding: Finding, cost: CostReport) -> str:
-    """Return how much of the module is at stake, by the larger part of its time or memory."""
-    if finding.rule in _SEVERITIES:
-        return _SEVERITIES[finding.rule]
+    """Return the severity of the larger part of time or memory at stake, or a higher one stated."""
     share = _share(finding, cost)
-    return next(name for name, least in _LEVELS if share >= least)
+    by_share = next(name for name, least in _LEVELS if share >= least)
+    return min(by_share, finding.severity, key=SEVERITIES.index)
 
 
 def _share(finding: Finding, cost: CostReport) -> float:

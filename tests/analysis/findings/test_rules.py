@@ -18,7 +18,7 @@ from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.refused_fusions import refused_fusions
-from xlareport.analysis.findings.rules import RULES, find_findings, merge_findings
+from xlareport.analysis.findings.rules import RULES, find_findings, merge_findings, rule_id
 from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
@@ -603,6 +603,7 @@ def _findings_of_text(case_of: MakeCase, text: str, rule: str) -> list[Finding]:
 
 def test_every_rule_has_a_module_with_its_pattern() -> None:
     names = {rule.__name__.replace("_", "-") for rule in RULES}
+    assert names == set(map(rule_id, RULES))
     whole_dumps = {"involuntary-rematerializations", "out-of-memory", "refused-fusions"}
     assert {path.parent.name for path in SEEDS} == names - whole_dumps
 

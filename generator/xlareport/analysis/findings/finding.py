@@ -50,7 +50,8 @@ class Finding(FastPickle):
     """What all collectives of the same kind are exposed for; None for other findings. Severity and
     order count it."""
     severity: str = "low"
-    """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`."""
+    """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`.
+    A rule states the least one if its gain is no part of them."""
 
     @property
     def count(self) -> int:

@@ -47,6 +47,7 @@ def host_transfers(case: Case) -> Iterator[Finding]:
                 ),
                 grade="exact",
                 weight=case.least(cost),
+                severity="medium",
             )
 
 
@@ -79,6 +80,7 @@ def _memory_transfer(case: Case, transfer: HostTransfer) -> Finding:
         ),
         grade="exact",
         weight=transfer.seconds(case.device.host_link) or 0.0,
+        severity="medium",
     )
 
 

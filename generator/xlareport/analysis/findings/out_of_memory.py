@@ -33,6 +33,7 @@ def out_of_memory(case: Case) -> Iterator[Finding]:
         ),
         grade="exact",
         weight=case.seconds + case.time_of_bytes(reserved or 0),
+        severity="high",
     )
 
 

@@ -37,6 +37,7 @@ def report_recompilation(group: RecompilationGroup) -> Finding:
         ),
         grade="guessed",
         weight=0.0,
+        severity="medium",
     )
 
 

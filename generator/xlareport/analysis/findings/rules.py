@@ -1,6 +1,6 @@
 """All rules, and their findings in order of what is at stake."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -74,6 +74,15 @@ OF_THE_RESULT: tuple[Rule, ...] = (
 )
 """Rules about the output of the compiler, in the order of the guide; not for unfinished modules."""
 RULES: tuple[Rule, ...] = (*OF_THE_PROGRAM, *OF_THE_RESULT)
+OF_HELPERS: tuple[Rule, ...] = (large_constants, out_of_memory)
+"""Rules that also apply to helper modules; operations outside of jit donate nothing."""
+OF_STEPS: tuple[Rule, ...] = (random_numbers,)
+"""Rules that do not apply to initializations, because these run once."""
+
+
+def rule_id(rule: Callable[..., object]) -> str:
+    """Return the id of a rule in its findings, the name of its module: `large-constants`."""
+    return rule.__module__.rpartition(".")[2].replace("_", "-")
 
 
 def find_findings(case: Case) -> tuple[Finding, ...]:

@@ -40,7 +40,7 @@ def _time(program: TpuProgram) -> float:
 
 
 def _findings(program: TpuProgram, tpu: TpuModule) -> Iterator[Finding]:
-    for key, (rule, title, grade, suggestion) in _RULES.items():
+    for key, (rule, title, grade, severity, suggestion) in _RULES.items():
         evidence = rule(program, tpu)
         if evidence:
             yield Finding(
@@ -51,6 +51,7 @@ def _findings(program: TpuProgram, tpu: TpuModule) -> Iterator[Finding]:
                 suggestion=suggestion,
                 grade=grade,
                 weight=_time(program),
+                severity=severity,
             )
 
 
@@ -123,11 +124,12 @@ def _empty(program: TpuProgram, _: TpuModule) -> str | None:
     return f"{units.share(share)} of {units.count(program.static_cycles or 0)} cycles start nothing"
 
 
-_RULES: dict[str, tuple[TpuRule, str, str, str]] = {
+_RULES: dict[str, tuple[TpuRule, str, str, str, str]] = {
     "tpu-spills": (
         _spills,
         "Spilled registers in a hot loop",
         "exact",
+        "medium",
         (
             "Make the block that one iteration works on smaller, or split the kernel or fusion, so "
             "that fewer values live at once."
@@ -137,6 +139,7 @@ _RULES: dict[str, tuple[TpuRule, str, str, str]] = {
         _full_unit,
         "Full unit beside an idle MXU",
         "exact",
+        "low",
         (
             "Move work off that unit: fewer transposes, casts or elementwise operations beside the "
             "product, bf16 where the chip computes in it."
@@ -146,6 +149,7 @@ _RULES: dict[str, tuple[TpuRule, str, str, str]] = {
         _padding,
         "MXU padding",
         "matched",
+        "medium",
         (
             "Make the contracted and the minor dimension of the product multiples of the MXU's "
             "size, 128 up to v5p and 256 from v6e on, or merge small dimensions."
@@ -155,12 +159,14 @@ _RULES: dict[str, tuple[TpuRule, str, str, str]] = {
         _vmem,
         "VMEM nearly full",
         "exact",
+        "low",
         "Use smaller blocks: what is prefetched while the program runs needs VMEM, too.",
     ),
     "tpu-dma-waits": (
         _dma_waits,
         "Loop that waits for DMA",
         "guessed",
+        "low",
         (
             "Use larger blocks, or more of them in flight, so that each wait is shared by more "
             "work; how long a wait takes only a profile tells."
@@ -170,6 +176,7 @@ _RULES: dict[str, tuple[TpuRule, str, str, str]] = {
         _empty,
         "Empty bundles",
         "exact",
+        "low",
         (
             "Give an iteration more independent work: a larger block, or an unrolled loop, fills "
             "the cycles that wait for a latency."
