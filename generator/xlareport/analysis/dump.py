@@ -1,4 +1,4 @@
-"""All that holds between the modules of a dump, worked out once: ranking, links, roles, groups."""
+"""The relations between the modules of a dump: ranking, links, roles, groups."""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ class StoredAnalyses(SpooledValues[ModuleAnalysis]):
         self._outlines = SpooledValues[AnalysisOutline](folder, resident)
         self._shared = SharedValues()
         self._together: OutlineSummaries | None = None
-        """The outlines in their order, some together; None until they are asked for."""
+        """The outlines in order, with shared values; None until first used."""
 
     @property
     def outlines(self) -> Sequence[AnalysisOutline]:
@@ -183,7 +183,7 @@ class AnalyzedDump:
 
     @property
     def folder(self) -> Path | None:
-        """Where what is on disk lies; None for the temporary folder."""
+        """The folder of data on disk; None for the temporary folder."""
         return self.modules.folder if isinstance(self.modules, StoredAnalyses) else None
 
     @property
@@ -242,7 +242,7 @@ class DumpRelations:
 
 
 def relate_modules(dump: AnalyzedDump) -> DumpRelations:
-    """Work out what holds between modules; a part that fails is listed and left at its default."""
+    """Return the relations between modules; a part that fails is listed and left empty."""
     summaries, table, faults = dump.summaries, dump.ranks, Faults(dump.name)
 
     def keep(values: Iterable[T]) -> Sequence[T]:
@@ -319,7 +319,7 @@ def _guess_main(
 
 
 def keep_values(values: Iterable[T], folder: Path | None, modules: int) -> Sequence[T]:
-    """Return values of a dump of so many modules, each in memory or when it is asked for."""
+    """Return values of a dump with `modules` modules, in memory or read on access."""
     if modules <= RESIDENT:
         return tuple(values)
     return SpooledValues[T](folder, 0).extend(values)

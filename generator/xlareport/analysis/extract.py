@@ -102,7 +102,7 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _alone(instruction: Instruction, frames: Mapping[int, StackFrame], *, is_root: bool) -> str:
-    """Return the line without what holds only between its neighbours."""
+    """Return the line without the parts that only hold in its module."""
     line = _CONTROL.sub("", _line(instruction, frames).removeprefix("ROOT "))
     if instruction.opcode == "parameter":  # only the chosen one can be, and it is then the only one
         line = f"%{instruction.name} = {instruction.shape.text} parameter(0)"

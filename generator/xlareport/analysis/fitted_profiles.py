@@ -43,7 +43,7 @@ def _fit_profiles(modules: Sequence[ModuleAnalysis]) -> Iterator[ModuleAnalysis]
 
 
 def _fit_profile(module: ModuleAnalysis, same_name: Sequence[ModuleAnalysis]) -> Measured | None:
-    """Return the profile with the other modules that it fits; None where another fits better."""
+    """Return the profile with other modules that it fits; None if another fits better."""
     own = module.profile
     if own is None:
         return None

@@ -66,7 +66,7 @@ class AnalysisOptions:
     replay: ReplayResult | None = None
     """The result of `replay --bisect` for the module; a file of the user."""
     ptxas: Ptxas | None = None
-    """The assembler that compiles the PTX of the dump; None unless the user asked for it."""
+    """The assembler for the PTX of the dump; None unless the user requested it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class ModuleAnalysis(FastPickle):
     skeleton: SkeletonView | None = None
     """The execution skeleton, in order; None if nothing could be counted."""
     shardings: ShardingReport | None = None
-    """Which device holds which part; None for one partition."""
+    """The shardings of the module; None for one partition."""
     replay: ReplayResult | None = None
     """The runs of its snapshots on the CPU; None where the user gave none."""
     same_as: ModuleFiles | None = None
@@ -151,7 +151,7 @@ def place_of(files: ModuleFiles) -> str:
 
 
 def unreadable_module(files: ModuleFiles, reason: str) -> ModuleAnalysis:
-    """Return the analysis of a module of which nothing could be read."""
+    """Return the analysis of a module that could not be read."""
     problem = Problem(place_of(files), None, f"{files.key} could not be analyzed: {reason}.")
     return ModuleAnalysis(summarize_module(unread(files, problem), [], None))
 

@@ -32,13 +32,13 @@ class StepAnalysis:
     summary: StepSummary | None
     """None for the first snapshot, which no step led to."""
     matching: Matching | None = None
-    """None where nothing changed."""
+    """None if nothing changed."""
     numbers: tuple[NumbersChanged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SeenStep(Generic[T]):
-    """A step with what was made of its changes, None where nothing changed."""
+    """A step with the result of its callback, None if nothing changed."""
 
     analysis: StepAnalysis
     seen: T | None
@@ -47,7 +47,7 @@ class SeenStep(Generic[T]):
 
 
 def compare_snapshots(module: ParsedModule) -> Iterator[StepAnalysis]:
-    """Yield which steps changed something, and no more."""
+    """Yield the steps, with only whether they changed something."""
     for same in [None, *compare_neighbors(module.snapshots)][: len(module.snapshots)]:
         yield StepAnalysis(None if same is None else StepSummary(not same, 0, 0, 0, ""))
 

@@ -26,7 +26,7 @@ class LinkedDecisions:
 
 @dataclass(slots=True)
 class _Group:
-    """The steps that ended in one instruction, and the names of what went into it."""
+    """The decisions that ended in one instruction, and the names of the fused instructions."""
 
     steps: list[tuple[int, FusionDecision]] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
@@ -86,7 +86,7 @@ def _in_order(groups: Iterable[_Group]) -> tuple[FusionDecision, ...]:
 
 
 class _Owners:
-    """The instructions that run by themselves, by the names of what is inside them."""
+    """The instructions outside of fusions, by the names of the instructions inside them."""
 
     def __init__(self, module: HloModule) -> None:
         self._by_name: dict[str, dict[InstructionKey, None]] = defaultdict(dict)

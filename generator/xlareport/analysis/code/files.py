@@ -39,7 +39,7 @@ class CodeLink:
 
     @property
     def has_place(self) -> bool:
-        """Whether it is known what the file was made from."""
+        """Whether the instructions that the file was made from are known."""
         return bool(self.places)
 
 

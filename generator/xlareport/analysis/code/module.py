@@ -96,7 +96,7 @@ def find_mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]
 def find_mosaic_places(
     kernel: MosaicKernel, calls: Sequence[tuple[Computation, Instruction]], *, alone: bool
 ) -> tuple[CodeOrigin, ...]:
-    """Return the calls that a kernel may be of; `alone` where no other module may hold them."""
+    """Return the calls that may use a kernel; `alone` if no other module can contain them."""
     named = [call for call in calls if kernel.name in call[1].metadata.op_name.split("/")]
     fitting = [item for item in named if _fits(kernel, *item)]
     sure = alone and len(fitting) == 1
@@ -164,7 +164,7 @@ class CodeSummary:
     """Instructions, computations and modules that have code or run by themselves."""
     files: int
     linked: int
-    """Files of which it is known what they were made from."""
+    """Number of files with known instructions."""
     thunks: int
     links: tuple[CodeRecord, ...]
     """Every file, for each of its kernels."""

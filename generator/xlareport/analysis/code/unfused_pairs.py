@@ -15,7 +15,7 @@ from xlareport.readers.fusion_decisions import FusionDecision
 
 _NO_CONSUMER = frozenset({"tuple", "while", "conditional", "call", "parameter"})
 _OF_THE_PRODUCER = "the producer is "
-"""How reasons begin that hold for every consumer."""
+"""Beginning of reasons that apply to every consumer."""
 SLOWER = "the pass estimates that fusing does not make it faster"
 _UNDECIDED = "the last estimate speaks for fusing, and the log does not say why it was not done"
 
@@ -27,7 +27,7 @@ class UnfusedPair:
     producer: str
     consumer: str
     reason: str
-    """The pass's own words, or what its estimates say."""
+    """The pass's own words, or a text from its estimates."""
     microseconds_fused: float | None
     """XLA's estimate for the producer with all of its consumers, launches included."""
     microseconds_unfused: float | None
@@ -44,7 +44,7 @@ class UnfusedPair:
 def list_unfused_pairs(
     module: HloModule, decisions: Iterable[FusionDecision]
 ) -> tuple[UnfusedPair, ...]:
-    """Return the pairs of the snapshot behind the pass whose producer the log has something on."""
+    """Return the pairs of the snapshot after the pass whose producer is in the log."""
     last = last_decisions(decisions)
     return tuple(
         _pair(instruction.name, consumer, len(consumers), last[instruction.name])

@@ -32,7 +32,7 @@ _CHOICES = (
     "custom_fusion_config",
     "outer_dimension_partitions",
 )
-"""Settings of `backend_config` that say how, and not what, is computed."""
+"""Settings of `backend_config` on how, not what, is computed."""
 _DEEPEST = 8
 _YNNPACK = '"kind":"__ynn_fusion"'
 """Of fusions on CPU: EmitYnnFusionThunk in xla/service/cpu/thunk_emitter.cc."""
@@ -103,7 +103,7 @@ class ModuleCode:
 
     @property
     def unlinked(self) -> tuple[CodeLink, ...]:
-        """Files of which it is not known what they were made from."""
+        """Files whose instructions are not known."""
         return tuple(link for link in self.links if not link.has_place)
 
 
@@ -126,7 +126,7 @@ def join_code(
 
 
 def _run_thunks(index: KernelIndex, notes: CodeNotes) -> Iterator[RunThunk]:
-    """Yield the thunks with what they were made from: by their number first, else by their name."""
+    """Yield the thunks with their instructions: by number first, else by name."""
     named = {note.id: note.instruction for note in notes.notes}
     named[None] = ""
     for thunk in notes.thunks:
@@ -187,7 +187,7 @@ def _missing(thunks: Sequence[Thunk], instruction: Instruction | None) -> str:
 
 
 def _in_order(module: HloModule, places: Collection[InstructionKey]) -> Iterator[InstructionKey]:
-    """Yield places in the order of the module: what holds all of a computation comes before it."""
+    """Yield places in module order; a fusion comes before its contents."""
     for computation in module.computations:
         names = ("", *(instruction.name for instruction in computation.instructions))
         yield from (place for name in names if (place := (computation.name, name)) in places)

@@ -68,7 +68,7 @@ def find_collectives(module: HloModule) -> tuple[Collective, ...]:
 
 
 def _reached(module: HloModule) -> set[str]:
-    """Return the names of the computations that the entry runs; passes leave others behind."""
+    """Return the names of the computations that the entry runs, without unused ones."""
     if module.entry is None:
         return set()
     return {module.entry.name, *called_computations(module, module.entry.instructions)}
@@ -153,7 +153,7 @@ def _collective(pieces: list[_Held]) -> Collective:
 
 
 def _in_order(pieces: list[_Held]) -> list[str]:
-    """Return the names of the instructions that hold the pieces, in the order of their lines."""
+    """Return the names of the instructions that contain the pieces, in line order."""
     names = {piece.outer.name for piece in pieces}
     lines = pieces[0].place.instructions
     return [instruction.name for instruction in lines if instruction.name in names]

@@ -45,7 +45,7 @@ class CauseKind(StrEnum):
     PARTIAL_REDUCTION = "partial reduction"
     """Of a reduce over a sharded dimension."""
     PARTIAL_RESULT = "partial result"
-    """Of another op of whose operand each device has a part, such as a gather."""
+    """Of another op that reads sharded operands, such as a gather."""
     RESHARDING = "resharding"
     """A value is wanted in another sharding than it has."""
     HALO = "halo exchange"

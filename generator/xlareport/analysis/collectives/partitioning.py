@@ -37,7 +37,7 @@ LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class ShardedValue:
-    """Something with the sharding that it has."""
+    """A value with its sharding."""
 
     instruction: str
     sharding: str
@@ -125,7 +125,7 @@ class PartitioningStep:
         return self._by_op.get(op_name, []) if op_name else []
 
     def is_inserted(self, instruction: Instruction) -> bool:
-        """Return whether partitioning put an instruction in, for the op whose op_name it has."""
+        """Return whether partitioning inserted an instruction, for the op with its op_name."""
         name, opcode = instruction.metadata.op_name, instruction.opcode
         every = self._named(name)
         return bool(every) and all(former.opcode != opcode for _, former in every)

@@ -50,9 +50,9 @@ class Overlap:
     """What runs while a collective is in progress, per execution."""
 
     between: tuple[str, ...] | None
-    """Instructions that run meanwhile, collectives apart; None where it is synchronous."""
+    """Instructions in between, without collectives; None if it is synchronous."""
     together: tuple[str, ...]
-    """Other collectives that are under way at the same time."""
+    """Other collectives in progress at the same time."""
     hidden_seconds: float
     """The roofline time of the instructions in between; 0 without any."""
     exposed_seconds: float | None
@@ -228,7 +228,7 @@ class Schedule:
         return WaitReason.DEPENDENCE, detail
 
     def _is_all_bound(self, home: Computation, collective: Collective, work: "_Work") -> bool:
-        """Return whether all that computes feeds a collective, needs it or runs meanwhile."""
+        """Return whether all compute depends on a collective, precedes it or overlaps with it."""
         between = self._between(home, collective) if work.hidden else None
         return {line.name for line in between or ()}.issuperset(work.independent)
 
@@ -262,7 +262,7 @@ def _little(seconds: float, which: str) -> str:
 
 
 def _is_scalar(home: Computation, instruction: Instruction) -> bool:
-    """Return whether one number is made of others: memory is read in whole tiles for it."""
+    """Return whether an instruction computes a scalar from scalars, which needs little time."""
     operands = [home.by_name.get(name) for name in instruction.operand_names]
     values = [instruction, *(operand for operand in operands if operand is not None)]
     return all(value.shape.element_count == 1 for value in values)

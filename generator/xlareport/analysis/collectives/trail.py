@@ -21,7 +21,7 @@ from xlareport.knowledge.grades import Grade, weakest
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A collective as it stood in an earlier snapshot."""
+    """A collective in an earlier snapshot."""
 
     stage: int
     """The index of the snapshot."""

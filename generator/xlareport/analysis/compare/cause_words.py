@@ -167,7 +167,7 @@ def _operations(change: ProgramChange) -> Iterator[str]:
 
 
 def _upcast(change: ProgramChange, comparison: Comparison) -> str:
-    """Return the sentence that products run in another type than the program asks for."""
+    """Return the sentence on matmuls that run in another type than the program requests."""
     head = comparison.head
     if head is None:
         return ""

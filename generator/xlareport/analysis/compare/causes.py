@@ -328,7 +328,7 @@ def _is_reported(difference: PassDifference, kinds: set[str]) -> bool:
 
 
 def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
-    """Yield autotuning as a cause: other settings, or a difference from a pass that times."""
+    """Yield autotuning as a cause: other settings, or a difference after a timing pass."""
     settings = [comparison for comparison in parted if comparison.tuned]
     if settings:
         sentence = cause_words.tuned(_names(settings))

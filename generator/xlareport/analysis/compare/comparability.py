@@ -1,4 +1,4 @@
-"""Whether the figures of two compilations can be held against each other at all."""
+"""Whether the figures of two compilations can be compared at all."""
 
 from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
@@ -9,9 +9,9 @@ from xlareport.analysis.compare.program import Program
 from xlareport.analysis.source.scopes import mask_numbers
 
 _ALIKE = 0.2
-"""The share of arguments, and of source lines, below which programs may be others altogether."""
+"""Share of common arguments, and source lines, below which programs may be unrelated."""
 _ALIKE_OPS = 0.9
-"""The same of ops, of which any two training steps share many."""
+"""The same share for ops, many of which any two training steps have in common."""
 _LEAST = 5
 """Fewer arguments or ops than this are no evidence."""
 _LEFT_OUT = 0.05

@@ -103,7 +103,7 @@ class Comparison:
     divergence: Divergence
     quantities: tuple[Quantity, ...] = ()
     opcodes: tuple[tuple[str, int, int], ...] = ()
-    """Opcodes of the optimised modules whose counts differ: base, head."""
+    """Opcodes of the optimized modules whose counts differ: base, head."""
     options: tuple[OptionChange, ...] = ()
     ports: tuple[PortChange, ...] = ()
     """Where the signatures of the optimised modules differ."""
@@ -143,7 +143,7 @@ class Comparison:
 
     @property
     def collectives(self) -> tuple[tuple[str, int, int], ...]:
-        """Of the opcodes, those that talk to other devices."""
+        """The opcodes that communicate with other devices."""
         return tuple(opcode for opcode in self.opcodes if is_collective(opcode[0]))
 
 

@@ -36,7 +36,7 @@ class OtherCompiler:
     """A sign that another version of the compiler ran."""
 
     pipeline: str
-    """The pipeline that begins with another pass; empty where something else is the sign."""
+    """The pipeline that begins with another pass; empty if the evidence is another one."""
     base: tuple[str, ...]
     """The build, the pass with which it begins, else the pipelines that only this side has."""
     head: tuple[str, ...]
@@ -46,7 +46,7 @@ class OtherCompiler:
 
 
 def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | None:
-    """Return the clearest sign that base and head have other compilers; None without any."""
+    """Return the clearest evidence that base and head have other compilers; None without."""
     pairs = [pair for pair in comparisons if pair.base and pair.head and not pair.bare]
     builds = _by_build(pairs)
     if builds is not None or any(_builds(pair) for pair in pairs):
@@ -143,7 +143,7 @@ def _program(side: Sketched | None) -> Program:
 
 
 def _same_devices(pair: Comparison) -> bool:
-    """Return whether both are for as many devices: partitioning has pipelines of its own."""
+    """Return whether both have as many devices: partitioning adds pipelines."""
     ours, theirs = (_program(side) for side in (pair.base, pair.head))
     return (ours.partitions, ours.replicas) == (theirs.partitions, theirs.replicas)
 

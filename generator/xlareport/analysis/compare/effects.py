@@ -22,7 +22,7 @@ class Effect:
     """Change of the peak memory, or of the allocated memory if the peak is unknown."""
     kernels: int | None = None
     opcode: str = ""
-    """The opcode whose instructions alone these figures are of; empty for all."""
+    """The opcode to which these figures are limited; empty for all."""
 
     @property
     def is_known(self) -> bool:

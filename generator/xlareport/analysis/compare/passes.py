@@ -25,7 +25,7 @@ class PassDifference:
     in_head: bool
     """Whether the head was changed, else the base."""
     opcode: str
-    """The opcode of which it added or removed most."""
+    """The opcode with the largest change."""
     count: int
     """Number of instructions added; negative if they were removed."""
     steps: int

@@ -34,7 +34,7 @@ class SketchedModule:
 
 
 def sketch_module(files: ModuleFiles) -> SketchedModule:
-    """Read a module and sketch it; a fault costs this module and no other."""
+    """Return the sketch of a module; a fault affects only this module."""
     return guard(lambda: _sketch_module(files), lambda reason: unreadable_sketch(files, reason))
 
 

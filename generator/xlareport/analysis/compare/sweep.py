@@ -21,7 +21,7 @@ FIGURES = (
 _TO_DEVIATION = 1.4826
 """From the median of absolute deviations to the deviation of normal noise."""
 _ODD = 4.0
-"""Deviations from the median beyond which a dump is not like the others."""
+"""Deviations from the median beyond which a dump is an outlier."""
 _SMALLEST = 0.05
 """Smallest relative distance from the median of an outlier."""
 
@@ -43,7 +43,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """The dump that is least like the others, and by which figure."""
+    """The outlier among the dumps, with the figure that shows it."""
 
     place: int
     figure: str

@@ -172,7 +172,7 @@ class Timing:
 
 
 def time_modules(task: TimingTask) -> Timing:
-    """Read both modules and join their profiles; a fault costs this pair and no other."""
+    """Return the joined profiles of both modules; a fault affects only this pair."""
     return guard(lambda: _time_modules(task), lambda reason: untimed(task, reason))
 
 
@@ -313,7 +313,7 @@ class _Join:
         return {name for source in sources if (name := self._running(source)) is not None}
 
     def _running(self, place: Place) -> str | None:
-        """Return the measured instruction of the base in which a place is, or that it is."""
+        """Return the measured instruction of the base that is at a place or contains it."""
         holders = holders_of(self._base.module)
         for _ in range(len(self._base.module.computations) + 1):
             if place.instruction in self._seen:

@@ -30,7 +30,7 @@ _RESOLUTION = 0.1
 Such an estimate has neither latency nor launch overhead, and its speeds are of no real chip.
 """
 _LEAST_WORK = 0.01
-"""A share by which FLOPs must change for the change of the time to be held against it."""
+"""Relative change of FLOPs from which it is compared with the change of time."""
 _IN_STEP = 0.1
 """Of the change of FLOPs; so much more time per FLOP still is time that rose with the work."""
 _LARGEST_STEP = 0.05

@@ -60,9 +60,9 @@ def key_by_computation(computation: Computation, _: Instruction) -> str:
 
 
 def key_by_scope(module: HloModule, depth: int) -> GroupKey:
-    """Return a key that names the part by so many levels of the framework's scope.
+    """Return a key function that names the part by `depth` levels of the framework's scope.
 
-    Levels of control flow are left out: in a loop over layers they are all that one would see.
+    Levels of control flow are left out: in a loop over layers they would hide all others.
     """
 
     def key(_: Computation, instruction: Instruction) -> str:

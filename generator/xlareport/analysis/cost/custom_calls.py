@@ -50,7 +50,7 @@ def name_target(instruction: Instruction) -> str:
 
 
 def count_dependent_steps(site: Site) -> float:
-    """Return the steps of a factorization that wait for one another; 0 where there are none."""
+    """Return the sequential steps of a factorization; 0 if there are none."""
     call = find(name_target(site.instruction))
     if call is None or not call.steps:
         return 0.0
@@ -251,14 +251,14 @@ def _neuron_kernel(site: Site) -> CustomCost:
 
 
 def _has_only_values(site: Site) -> bool:
-    """Return whether vectors are not asked for: `mode = 78` is LAPACK's letter N."""
+    """Return whether eigenvectors are not requested: `mode = 78` is LAPACK's letter N."""
     config = site.instruction.attributes.get("backend_config", "")
     return "compute_uv = false" in config or "mode = 78 " in config
 
 
 @dataclass(frozen=True, slots=True)
 class _Matrix:
-    """An operand of two dimensions or more, the last two of which are the matrix."""
+    """An operand with two or more dimensions; the last two are the matrix."""
 
     dimensions: tuple[int, ...]
     scale: int

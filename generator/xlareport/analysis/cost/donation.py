@@ -1,4 +1,4 @@
-"""Inputs whose memory an output takes over, and inputs that could give theirs and do not."""
+"""Donated inputs, whose memory an output reuses, and inputs that could be donated."""
 
 import re
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from xlareport.hlo.model import Computation
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How often something runs."""
+    """The number of executions of a computation."""
 
     executions: int | None
     """None where it is not known."""
@@ -81,7 +81,7 @@ class _Found:
 
     times: dict[str, Times]
     kinds: dict[str, set[str]]
-    """In which ways each is run."""
+    """The ways in which each computation is run."""
 
     def add(self, caller: str, call: _Call) -> None:
         """Add the executions of one call. Raises UncountableError if the number is implausible."""

@@ -24,7 +24,7 @@ Resolve = Callable[[str, Sizes], "Fused | None"]
 
 @dataclass(frozen=True)
 class Fused:
-    """A fused computation with what is needed to count its traffic."""
+    """A fused computation with the data to count its traffic."""
 
     computation: Computation
     resolve: Resolve
@@ -63,7 +63,7 @@ class Fused:
         return total
 
     def _read_by(self, user: Instruction, value: str, whole: Shape) -> tuple[int, bool]:
-        """Return the bytes that one user reads, and whether others like it share that read."""
+        """Return the bytes that one user reads, and whether similar users share that read."""
         if user.opcode == "fusion":
             return self._nested(user, value), False
         if user.opcode in ("broadcast", "reshape"):
@@ -168,7 +168,7 @@ class Fused:
 
     @cached_property
     def _elements(self) -> Mapping[tuple[str, str], list[str]]:
-        """The get-tuple-elements by what they take and its index."""
+        """The get-tuple-elements by operand and index."""
         elements: dict[tuple[str, str], list[str]] = {}
         for instruction in self.computation.instructions:
             if instruction.opcode == "get-tuple-element" and instruction.operands:
@@ -179,7 +179,7 @@ class Fused:
 
 @dataclass(slots=True)
 class FusedComputations:
-    """The fused computations of a module, each made when it is asked for."""
+    """The fused computations of a module, made on first use."""
 
     module: HloModule
     _known: dict[tuple[str, Sizes], Fused] = field(default_factory=dict)

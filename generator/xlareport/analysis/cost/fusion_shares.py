@@ -24,7 +24,7 @@ _UPDATE = {"dynamic-update-slice": 1, "scatter": 2}
 """Index of the operand whose shape determines how much of the result is written."""
 _OTHER_SPACE = "S("
 _TILES = "T("
-"""Layouts of TPUs have tiles: what they place elsewhere is not in the device memory."""
+"""Marks tiles in TPU layouts, with which values can be outside of the device memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Shares:
     bytes: Mapping[InstructionKey, int]
     """Bytes accessed."""
     whole: Mapping[InstructionKey, float]
-    """The roofline time of what runs by itself: fusions as a whole, what they contain 0."""
+    """The roofline time without division: fusions as a whole, their contents 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _Fusions:
                 self._weights[computation.name] = self._weigh(computation)
 
     def called(self, computation: Computation) -> Iterator[tuple[str, str]]:
-        """Yield the fusions of a computation whose contents can be weighed, with what they call."""
+        """Yield the fusions of a computation with divisible contents, and their computations."""
         for fusion, called in self._called[computation.name].items():
             if any(map(_counts, self._weights.get(called, {}).values())):
                 yield fusion, called
@@ -110,7 +110,7 @@ class _Fusions:
         return self._weights.get(computation.name, {})
 
     def _enter(self, computation: Computation) -> None:
-        """Note of what the fusions of a computation call where its operands and results are."""
+        """Record where the operands and results of a computation's fusions are."""
         around = self.inside.get(computation.name)
         read, written = _outside(computation, around) if around else (set(), set())
         for name, called in self._called[computation.name].items():

@@ -37,7 +37,7 @@ class HostTransfer:
         return None if self.executions is None else self.bytes * self.executions
 
     def seconds(self, link: float | None) -> float | None:
-        """Return the roofline time of all executions over a link of so many bytes per second."""
+        """Return the roofline time of all executions over a link of `link` bytes per second."""
         total = self.total_bytes
         return None if link is None or total is None else total / link
 
@@ -74,9 +74,9 @@ def _transfer(
 
 
 def _moved(instruction: Instruction, operands: Sequence[Shape]) -> tuple[str, int] | None:
-    """Return direction and bytes; None for what moves nothing between the memories.
+    """Return direction and bytes of a transfer; None for instructions within one memory.
 
-    What is written into a buffer on the host comes from operands that are not there.
+    Values written into a buffer on the host come from operands that are not there.
     """
     result = _result(instruction)
     if not operands or result is None:

@@ -30,7 +30,7 @@ class ModeledTime:
 
 
 def links_of(device: Device) -> Interconnect | None:
-    """Return how a device is connected: by its own table, else by ours, else by its bandwidth."""
+    """Return a device's interconnect: from its own table, the report's, or its bandwidth."""
     known = device.links or interconnects().get(device.key)
     if known is not None or not device.interconnect:
         return known
@@ -109,9 +109,9 @@ def _in_torus(
 def _are_rings(
     extents: Sequence[int], links: Interconnect, slice_shape: Sequence[int], devices: int
 ) -> bool:
-    """Return whether the dimensions that a group lies along are closed to rings.
+    """Return whether the torus dimensions of a group are closed to rings.
 
-    A slice of a 3D torus is closed where each dimension is a multiple of four chips.
+    A slice of a 3D torus is closed if each dimension is a multiple of four chips.
     """
     wraps = links.wraps
     if wraps is None or any(extent < wraps for extent in extents):
@@ -128,7 +128,7 @@ def _dimensions(count: int) -> str:
 
 
 def _extents(traffic: CollectiveTraffic, slice_shape: Sequence[int]) -> tuple[int, ...]:
-    """Return along how many dimensions of the torus a group lies, by their sizes."""
+    """Return the sizes of the torus dimensions that a group extends along."""
     sizes = tuple(size for size in slice_shape if size > 1)
     if traffic.group_size == traffic.devices and prod(sizes) == traffic.devices:
         return sizes

@@ -1,4 +1,4 @@
-"""Why a value lives as long as it does: what made it, what uses it last."""
+"""The live range of a value: its producer and its last use."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class End(StrEnum):
     RESULT = "result"
     """It is returned to the caller."""
     USE = "use"
-    """Nothing reads it any more."""
+    """No later instruction reads it."""
 
 
 @dataclass(frozen=True, slots=True)

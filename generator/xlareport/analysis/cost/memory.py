@@ -40,9 +40,9 @@ class HeldMemory:
     alias_bytes: int
     """Outputs written over arguments: counted in both of the first two."""
     host_bytes: int
-    """Arguments, outputs and temporaries in the host's memory; no other figure has them."""
+    """Arguments, outputs and temporaries in host memory, which no other figure includes."""
     constant_bytes: int = 0
-    """Constants of the module, which are in none of the other figures."""
+    """Constants of the module, which no other figure includes."""
 
     @property
     def peak_without_temp_bytes(self) -> int:
@@ -51,7 +51,7 @@ class HeldMemory:
 
     @property
     def total_bytes(self) -> int:
-        """Return arguments, outputs and temporaries, those written over one another once."""
+        """Return arguments, outputs and temporaries; memory that is reused counts once."""
         return self.argument_bytes + self.output_bytes + self.temp_bytes - self.alias_bytes
 
 
@@ -64,14 +64,14 @@ class MemoryFigures:
     """
 
     allocated_bytes: int | None
-    """The sum of the allocations: what is reserved, whether used at once or not."""
+    """The sum of the allocations: reserved memory, whether used at once or not."""
     live_peak_bytes: int | None
     """The peak of the live-range file: logical sizes, parameters included, without padding.
 
     It adds all memory spaces, so that it is not the peak of a TPU's HBM.
     """
     temp_bytes: int | None
-    """The allocations for temporaries: what comes on top of parameters, outputs and constants."""
+    """The allocations for temporaries, in addition to parameters, outputs and constants."""
     spaces: tuple[SpaceFigures, ...]
     """By number."""
     sources: Mapping[str, str]
@@ -100,13 +100,13 @@ class KindTotal:
 
 @dataclass(frozen=True, slots=True)
 class PlacedValue:
-    """A value with the allocation that holds it."""
+    """A value with its allocation."""
 
     value: BufferValue
     allocation: Allocation
 
     def __repr__(self) -> str:
-        """Name the instruction, the size and the allocation; that holds many more values."""
+        """Return instruction, size and allocation, without the allocation's many other values."""
         value, index = self.value, self.allocation.index
         return f"<PlacedValue %{value.instruction}: {value.size:,} bytes in allocation {index}>"
 
@@ -131,7 +131,7 @@ def collect_memory_figures(
 
 
 def sum_held(assignment: BufferAssignment) -> HeldMemory:
-    """Sum up what the runtime holds; values on the chip are of no allocation that it makes."""
+    """Return the memory held by the runtime, without values in on-chip memory."""
     sums: Counter[str] = Counter()
     for allocation in assignment.allocations:
         if allocation.color == HOST_SPACE:

@@ -43,7 +43,7 @@ _RESULT_OF_START = {
 
 @dataclass(frozen=True, slots=True)
 class _Buffers:
-    """Whose buffers each value of a computation is in."""
+    """The buffers of each value of a computation."""
 
     whole: dict[str, frozenset[str]]
     elements: dict[str, list[frozenset[str]]]
@@ -181,7 +181,7 @@ def _curve(
 
 
 def _size(instruction: Instruction) -> int:
-    """Return the bytes of the buffer that an instruction makes; a start holds its operand too."""
+    """Return the bytes of an instruction's buffer; a start includes its operand."""
     place = _RESULT_OF_START.get(instruction.opcode)
     if place is None or place >= len(instruction.shape.elements):
         return measure_data(instruction.shape)
@@ -212,7 +212,7 @@ def _buffers(computation: Computation) -> _Buffers:
 
 
 def _last_uses(computation: Computation, buffers: _Buffers) -> Mapping[str, int]:
-    """Return the last place at which each buffer is used; what goes out lives to the end."""
+    """Return the last position at which each buffer is used; results are live to the end."""
     end = len(computation.instructions) - 1
     last: dict[str, int] = {}
     for place, instruction in enumerate(computation.instructions):

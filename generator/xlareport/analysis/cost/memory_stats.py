@@ -23,7 +23,7 @@ from xlareport.readers.live_range import LiveRanges
 _TPU_ALIGNMENT = 16_384
 """Alignment in bytes of a TPU's temporary buffers."""
 _CARRIED = frozenset({"copy", "parameter", "while", "conditional", "get-tuple-element", "call"})
-"""Opcodes that hand on a scalar, besides those of arithmetic."""
+"""Opcodes that pass a scalar on, besides arithmetic."""
 
 
 @dataclass(frozen=True, slots=True)

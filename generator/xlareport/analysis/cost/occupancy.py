@@ -52,12 +52,12 @@ class Fill:
 
     allocation: Allocation
     used: int
-    """Bytes that hold a living value then."""
+    """Bytes with a live value at that position."""
     position: int
 
     @property
     def lost(self) -> int:
-        """Bytes that hold nothing even then."""
+        """Bytes without a live value, even at that position."""
         return self.allocation.size - self.used
 
 
@@ -88,7 +88,7 @@ class Occupancy:
 
     @property
     def position(self) -> int:
-        """Return the first position at which so many are in use."""
+        """Return the first position of the peak."""
         return self.curve.index(self.peak) if self.curve else 0
 
     def living(self, position: int) -> tuple[Slot, ...]:
@@ -125,7 +125,7 @@ class Occupancy:
 
     @cached_property
     def _temporaries(self) -> Mapping[BufferKey, Sequence[Slot]]:
-        """Return the slots of shared device memory at whose places values lie, by value."""
+        """Return the slots of shared device memory by the values in them."""
         places: dict[tuple[int, int, int], list[Slot]] = defaultdict(list)
         allocations: dict[int, Allocation] = {}
         for slot in self.slots:
@@ -198,7 +198,7 @@ def _lives(live_range: LiveRange | None, position: int) -> bool:
 
 
 def _held(allocations: Sequence[Allocation]) -> Mapping[int, Mapping[str, int]]:
-    """Return the bytes of what is held throughout, by space and kind."""
+    """Return the bytes that are held throughout, by space and kind."""
     held: dict[int, Counter[str]] = defaultdict(Counter)
     for allocation in allocations:
         if allocation.kind in HELD and allocation.values:

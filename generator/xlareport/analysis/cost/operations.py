@@ -28,7 +28,7 @@ _REAL_PRODUCTS = 4
 _BY_PRODUCTS = frozenset(
     {"dot", "convolution", "ragged-dot", "scaled-dot", "cholesky", "triangular-solve"}
 )
-"""Opcodes whose flops are products that are added up."""
+"""Opcodes whose FLOPs are multiply-adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ COMPONENTS = {"c64": "f32", "c128": "f64"}
 
 
 def count_work(site: Site) -> Work:
-    """Count what an instruction computes itself, complex operations as the real ones they take.
+    """Return an instruction's own work; complex operations count as their real operations.
 
-    Raises UncountableError where no rule fits.
+    Raises UncountableError without a rule.
     """
     opcode = site.instruction.opcode
     work = _OWN_RULES.get(opcode, _work)(site)
@@ -238,7 +238,7 @@ _OWN_RULES: dict[str, Callable[[Site], Work]] = {
     "sort": _published_sort,
     "triangular-solve": _substitution,
 }
-"""Where our own count is not XLA's."""
+"""Rules of the report's own count that differ from XLA's."""
 _APPLICATIONS: dict[str, Callable[[Site], Mapping[str, int]]] = {
     "map": _map,
     "reduce": _reduce,

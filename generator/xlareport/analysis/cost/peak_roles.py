@@ -12,7 +12,7 @@ from xlareport.analysis.source.scopes import RECOMPUTED
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _CALLERS = frozenset({"while", "call", "conditional"})
-"""Their operands and results are the state of what they call."""
+"""Opcodes whose operands and results are the state of their callees."""
 _ELEMENTS = frozenset({"get-tuple-element", "bitcast"})
 _DEEPEST = 16
 
@@ -48,7 +48,7 @@ class PeakRoles:
         return key in self._working or self._has_place_of(key, self._working)
 
     def find_stack(self, key: BufferKey) -> StackedBuffer | None:
-        """Return the loop's buffer that lies where a value does; None where none does."""
+        """Return the loop's stacked buffer in the memory of a value; None if there is none."""
         return next(
             (
                 stack
@@ -70,7 +70,7 @@ class PeakRoles:
         return PeakRole.ACTIVATION if is_kept else PeakRole.OTHER
 
     def op_name(self, key: BufferKey) -> str:
-        """Return the op_name of what computes a value, also where copies pass it on."""
+        """Return the op_name of the instruction that computes a value, looking through copies."""
         source = self._sources.find(key[0])
         return op_name_of(source[1], self._module) if source else ""
 

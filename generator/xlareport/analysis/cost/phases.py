@@ -28,7 +28,7 @@ _VERSION = re.compile(r"v\d+\Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class OperationNames:
-    """How a module calls operations of TensorFlow, each of which may open a scope of its own."""
+    """A module's names of TensorFlow operations, each of which may be a scope of its own."""
 
     paths: frozenset[str] = frozenset()
     """Whole op_names."""
@@ -144,7 +144,7 @@ def _is_backward(op_name: str) -> bool:
 
 
 def _with_gradients(order: tuple[Computation, ...], module: HloModule) -> set[str]:
-    """Return the computations that hold an instruction of a gradient, however far down."""
+    """Return the computations that contain an instruction of a gradient, at any depth."""
     result: set[str] = set()
     for computation in order:
         if any(
@@ -179,7 +179,7 @@ def _after_gradients(
 def _given(
     instruction: Instruction, used: list[bool], module: HloModule
 ) -> Iterator[tuple[str, str]]:
-    """Yield (computation, parameter) of callees that are given something of a gradient."""
+    """Yield (computation, parameter) of callees whose argument depends on a gradient."""
     for _, name in instruction.called:
         callee = module.by_name.get(name)
         parameters = callee.parameters if callee and any(used) else ()

@@ -13,7 +13,7 @@ from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
 PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
-"""Opcodes of products; of custom calls those whose flops are known."""
+"""Opcodes of dots and similar; custom calls only if their FLOPs are known."""
 _PRECISION = re.compile(r"operand_precision=\{([a-z0-9_, ]{1,100})\}")
 _IN_CONFIG = re.compile(r'"operand_precision":\["([A-Z0-9_]{1,20})"(?:,"([A-Z0-9_]{1,20})")?\]')
 _ALGORITHM = re.compile(r"(?<![a-z_])algorithm=([a-z0-9_]{1,60})")
@@ -31,7 +31,7 @@ class Precision:
     setting: str
     """`default`, `high`, `highest`, or an algorithm such as `dot_bf16_bf16_f32_x3`."""
     accumulator: str | None
-    """The type in which an algorithm adds up; None where no algorithm is set."""
+    """The type in which an algorithm accumulates; None without an algorithm."""
     result: str
     """The type of the result."""
 

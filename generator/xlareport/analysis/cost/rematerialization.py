@@ -11,14 +11,14 @@ from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
 FRAMEWORK = "the framework"
-"""Who asked for what jax.checkpoint runs again."""
+"""Requested the ops that jax.checkpoint recomputes."""
 _BY_XLA = re.compile(r"\.remat(?:\d{0,9}|_(?:un)?compressed)(?=\.|\Z)")
 _BY_FRAMEWORK = "rematted_computation"
 """Scope that jax.checkpoint gives to recomputed ops."""
 _PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 """Opcodes that fusions do not repeat."""
 _ASKING = "checkpoint"
-"""The scope of what jax.checkpoint encloses."""
+"""The scope of ops inside jax.checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Rematerialized:
     computation: str
     instruction: str
     by: str
-    """`XLA`, or `the framework` where the program asked for it."""
+    """`XLA`, or `the framework` if the program requested it."""
     original: str
     """Name of the original instruction if it is still in the module; else empty."""
     cost: InstructionCost
@@ -143,7 +143,7 @@ def _sum(repeated: Counter[_Work]) -> RecomputedFlops:
 
 
 def _level(instruction: Instruction) -> int:
-    """Return how many checkpoints enclose what is computed again."""
+    """Return the number of checkpoints around a recomputed instruction."""
     scope = instruction.metadata.op_name.partition(_BY_FRAMEWORK)[0]
     return scope.count(_ASKING)
 

@@ -11,7 +11,7 @@ from xlareport.hlo.model import HloModule, Instruction
 
 @dataclass(frozen=True, slots=True)
 class PeakBuffer:
-    """A place that is in use at the peak, with what made the value in it."""
+    """A buffer in use at the peak, with the instruction that made its value."""
 
     instruction: str
     index: tuple[int, ...]

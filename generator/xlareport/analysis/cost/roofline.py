@@ -17,7 +17,7 @@ from xlareport.knowledge.devices import Device
 InstructionShares = Mapping[InstructionKey, float]
 """Share of each instruction in the roofline time of its module, 0 to 1."""
 _BYTES_PER_FLOP = 0.02
-"""Ridge of a typical machine, 50 operations for each byte: what a weight is made of."""
+"""Bytes per FLOP of a typical machine, 50 operations per byte; used in weights."""
 
 
 def estimate_weight(cost: InstructionCost) -> float:

@@ -14,7 +14,7 @@ class Saving:
     peak: int
     """The most that lives at once, in bytes."""
     wanted: int
-    """The peak that was asked for, in bytes."""
+    """The target peak in bytes."""
     reached: int
     """The peak without the buffers, in bytes."""
     buffers: tuple[tuple[BufferKey, int], ...]
@@ -24,7 +24,7 @@ class Saving:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the peak comes down to what was wanted."""
+        """Whether the peak reaches the target."""
         return self.reached <= self.wanted
 
 

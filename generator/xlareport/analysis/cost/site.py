@@ -15,7 +15,7 @@ _MOST_DIGITS = 19
 
 @dataclass(slots=True)
 class Site:
-    """An instruction with what is needed to count it."""
+    """An instruction with the data to count its work."""
 
     instruction: Instruction
     shapes: Mapping[str, Shape]

@@ -15,7 +15,7 @@ _ALIKE = frozenset({"bitcast", "copy"})
 """They pass on the buffer that is their operand."""
 _PASSES_ON = _ALIKE | {"convert", "get-tuple-element", "reshape", "transpose"}
 _STORE = "/dynamic_update_slice"
-"""How op_names of what writes a slice end."""
+"""Ending of the op_names of slice updates."""
 _CALLERS = frozenset({"fusion", "call"})
 _DEEPEST = 16
 """Copies of copies, and fusions in fusions, that are followed."""
@@ -23,7 +23,7 @@ _DEEPEST = 16
 
 @dataclass(frozen=True, slots=True)
 class StackedBuffer:
-    """An element of a loop's state, of which each iteration writes a slice."""
+    """A loop state element of which each iteration writes a slice."""
 
     computation: str
     loop: str
@@ -98,7 +98,7 @@ def _stored(body: Computation, operand: str, buffer: str) -> str:
 
 
 def _phase(store: Instruction, loop: Instruction, module: HloModule) -> str:
-    """Return the phase of what writes a slice, else that of its loop."""
+    """Return the phase of a slice update, else that of its loop."""
     for instruction in (store, loop):
         if is_gradient(instruction, module):
             return BACKWARD

@@ -33,14 +33,14 @@ class IntegerComparison:
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A tuple whose elements are followed when asked for."""
+    """A tuple whose elements are evaluated on access."""
 
     frame: "CallFrame"
     operands: tuple[str, ...]
 
 
 Value = Affine | IntegerComparison | Tuple | None
-"""None is what cannot be followed."""
+"""A symbolic value; None if it is unknown."""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ class Total:
     bytes_accessed: int = 0
 
     def __add__(self, other: "Total") -> "Total":
-        """Add up what runs one after the other."""
+        """Return the sum of two costs, executed one after the other."""
         return Total(
             self.flops + other.flops,
             self.transcendentals + other.transcendentals,
@@ -51,7 +51,7 @@ class Total:
         return Total(self.flops * times, self.transcendentals * times, self.bytes_accessed * times)
 
     def arithmetic(self) -> "Total":
-        """Return the same without bytes: for what runs inside a fusion or on scalars."""
+        """Return the cost without bytes: for instructions inside fusions or on scalars."""
         return Total(self.flops, self.transcendentals, 0)
 
 
@@ -84,7 +84,7 @@ class Local:
     site: Site
     work: Work | None
     traffic: Traffic | None
-    """None for a fusion, too: what it moves depends on its computation."""
+    """None for a fusion, too: its traffic depends on its computation."""
     xla_work: Work | None
     xla_bytes: int | None
     """None for a fusion, too."""
@@ -117,7 +117,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Tallies:
-    """Counts computations; what the same instruction costs on the same shapes is counted once."""
+    """Counts computations; equal instructions on equal shapes are counted once."""
 
     _known: dict[tuple[Instruction, tuple[Shape | None, ...]], Local] = field(default_factory=dict)
 

@@ -82,7 +82,7 @@ def count_xla_traffic(site: Site) -> Traffic:
 
 
 def count_data_traffic(site: Site, sizes: Sizes = DATA) -> Traffic:
-    """Return the data that an instruction that calls nothing moves. Raises UncountableError."""
+    """Return the data traffic of an instruction without callees. Raises UncountableError."""
     opcode, table = site.instruction.opcode, opcode_work()
     if opcode in table.free or opcode in table.bookkeeping or is_bitcast_transpose(site):
         return NO_TRAFFIC
@@ -111,7 +111,7 @@ def _slice(site: Site, sizes: Sizes) -> Traffic:
 
 
 def _picked(site: Site, sizes: Sizes) -> Traffic:
-    """Read what comes out, and where to find it."""
+    """Return the traffic of an indexed read: the result and the indices."""
     picked = sizes.part(site.shape, site.operand(0))
     return Traffic(picked + sizes.operand(site.operand(1)), sizes.result(site.shape))
 

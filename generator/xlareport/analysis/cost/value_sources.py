@@ -42,7 +42,7 @@ class ValueSources:
         return place
 
     def _passed_on(self, computation: Computation, instruction: Instruction) -> str:
-        """Return the operand whose value an instruction passes on; empty where it computes."""
+        """Return the operand that an instruction passes on; empty if it computes."""
         names = instruction.operand_names
         if instruction.opcode in _PASSES_ON:
             return names[0] if names else ""

@@ -95,7 +95,7 @@ class WorkFigures:
 
     @property
     def intensity(self) -> float | None:
-        """Flops for each byte of device memory; None where either is not known or nothing moves."""
+        """FLOPs per byte of device memory; None if either is unknown or there is no traffic."""
         if self.flops is None or not self.main_memory_bytes:
             return None
         return self.flops / self.main_memory_bytes
@@ -118,13 +118,13 @@ class InstructionCost(WorkFigures):
     note: str
     """Why it is not exact; empty where it is."""
     vector_flops: tuple[tuple[str, int], ...] = ()
-    """The other flops and the transcendentals, by the type of the elements."""
+    """The other FLOPs and the transcendentals, by element type."""
     traffic: tuple[CollectiveTraffic, ...] = ()
     """The data sent by a collective or by those in a fusion; also empty if unknown."""
 
     @property
     def wire_bytes(self) -> int:
-        """Of a collective what one device sends at least; 0 also where that is not known."""
+        """Minimum bytes that one device sends for a collective; 0 if unknown."""
         return sum(collective.wire_bytes for collective in self.traffic)
 
     def of_all_runs(self, figure: int | None) -> int | None:
@@ -141,7 +141,7 @@ class ModuleCost:
     transcendentals: int | None
     bytes_accessed: int | None
     unknown_ops: int
-    """Instructions that could not be counted, and loops whose trip count is not known."""
+    """Number of instructions that were not counted, and of loops with unknown trip count."""
     xla_flops: int | None
     """As XLA counts: loop bodies once, -1 for each custom call."""
     xla_transcendentals: int | None
@@ -172,7 +172,7 @@ class Costs:
         self._counted_before = Tallies()
 
     def module(self, module: HloModule) -> ModuleCost:
-        """Count a module; one whose calls go round, or multiply beyond belief, is not known."""
+        """Return the cost of a module; unknown with recursive calls or implausible counts."""
         known = self._modules.get(module)
         if known is None:
             known = self._modules[module] = self._counted(module)

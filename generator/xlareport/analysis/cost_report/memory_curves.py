@@ -1,4 +1,4 @@
-"""The bytes of memory in use over the schedule, thinned out, and what is in use when."""
+"""The memory in use over the schedule, downsampled, and the values in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class LivingValue:
 
 
 def thin_curve(curve: tuple[int, ...]) -> tuple[int, ...]:
-    """Return at most so many points, each the most of its stretch: no peak is lost."""
+    """Return a limited number of points, each the maximum of its range, so the peak is kept."""
     stretch = -(-len(curve) // _CURVE_POINTS) or 1
     return tuple(max(curve[at : at + stretch]) for at in range(0, len(curve), stretch))
 

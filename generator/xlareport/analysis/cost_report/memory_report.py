@@ -81,9 +81,9 @@ class ValueRow:
     scope: str
     source: str
     role: PeakRole = PeakRole.OTHER
-    """At the peak; of what would have to shrink alone."""
+    """Role at the peak; only set for values that would have to shrink."""
     origin: str = ""
-    """The op_name of what computes it, also where copies pass it on; of the same alone."""
+    """The op_name of its computation, looking through copies; only set for the same values."""
     stack_phase: str | None = None
     """`forward` or `backward`, for the loop that stacks it; empty if unknown."""
 
@@ -177,7 +177,7 @@ def report_memory(
     chip: str = "",
     backend: str | None = None,
 ) -> MemoryReport:
-    """Bring together what the dump's files and the final module say; `chip` is a device's key."""
+    """Return the report from the dump's files and the final module; `chip` is a device key."""
     report = _ReportBuilder(files, module).build(cost, chip)
     return replace(report, stats=find_memory_stats(files, module, backend))
 
@@ -255,7 +255,7 @@ class _ReportBuilder:
         )
 
     def _with_estimate(self, report: MemoryReport, estimate: PeakEstimate) -> MemoryReport:
-        """Add what lives by the schedule alone."""
+        """Return the report with live values from the schedule alone."""
         return replace(
             report,
             at_peak=tuple(self._estimated(estimate)),

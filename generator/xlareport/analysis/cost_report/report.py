@@ -56,7 +56,7 @@ class CostReport:
     `guessed` for round figures."""
     totals: Totals
     seconds: float | None
-    """The roofline time; None where nothing could be counted."""
+    """The roofline time; None if nothing was counted."""
     heaviest: tuple[HeavyRow, ...]
     loops: tuple[LoopRow, ...]
     uncounted: tuple[Uncounted, ...]
@@ -64,7 +64,7 @@ class CostReport:
     scopes: tuple[CostPart, ...]
     opcodes: tuple[CostPart, ...]
     phases: tuple[CostPart, ...]
-    """Forward, backward, optimizer and others of a training step; empty where nothing is one."""
+    """Forward, backward, optimizer and others of a training step; empty for other modules."""
     layers: tuple[CostPart, ...]
     """By the scopes of op_names; of an empty name where they name none."""
     findings: tuple[Finding, ...]
@@ -85,7 +85,7 @@ def report_cost(
     *,
     shardings: ShardingReport | None = None,
 ) -> CostReport:
-    """Work out what the final snapshot costs; `read` gives texts of sources where wanted."""
+    """Return the cost report of the final snapshot; `read` returns source texts, if given."""
     final = module.final
     hlo = final.hlo if final else HloModule("", "", ())
     device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())

@@ -27,7 +27,7 @@ class Became:
     computation: str
     instruction: str
     operations: tuple[tuple[str, int], ...]
-    """(opcode, how many) of what in it belongs to the line: inside of a fusion, several."""
+    """(opcode, count) of the instructions of the line in it; several inside a fusion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SourceLine:
     place: SourcePlace
     cost: CostPart
     peak_bytes: int | None
-    """Of what it made, bytes that live when the most does; None where that is not known."""
+    """Bytes of its values that are live at the peak; None if unknown."""
     stablehlo: tuple[str, ...]
     """Operations that the framework handed to XLA for it, the first few."""
     stablehlo_count: int
@@ -82,7 +82,7 @@ def report_source_lines(
     shares: Shares,
     read: ReadLines | None,
 ) -> SourceReport:
-    """Return each source line with what it became; `read` gives the texts of sources."""
+    """Return each source line with its instructions; `read` returns source texts."""
     final, peak = evidence.final, evidence.peak
     result = {part.name: part for part in break_down(final, cost, key_by_line(final), shares)}
     places = _places(final)

@@ -31,7 +31,7 @@ class Totals(WorkFigures):
 
     @property
     def is_partial(self) -> bool:
-        """Whether the figures are at least so much, something being unknown."""
+        """Whether the figures are lower bounds, because some are unknown."""
         return self.unknown_ops > 0
 
 

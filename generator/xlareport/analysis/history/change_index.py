@@ -1,4 +1,4 @@
-"""At which steps something can have happened to an instruction, so that histories skip the rest."""
+"""The steps at which an instruction can have changed, so that histories skip the others."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping

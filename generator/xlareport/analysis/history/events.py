@@ -47,7 +47,7 @@ class HistoryEvent(NamedTuple):
     """One event in the history of an instruction."""
 
     stage: int
-    """The index of the snapshot in which it is seen."""
+    """The index of the snapshot."""
     event: Event
     instruction: Place
     """Place of the instruction in the snapshot; its last place if it was removed."""
@@ -139,9 +139,9 @@ def _events_between(
 
 
 def expanded_into(matching: Matching, pairing: Pairing) -> tuple[Place, ...]:
-    """Return which of many parts continue an expanded instruction: what gives its result.
+    """Return the parts that continue an expanded instruction: the one that gives its result.
 
-    Where that only moves data, what is heavy does the work: the loop that a gather became.
+    If that only moves data, the heavy part continues it: the loop that a gather became.
     """
     first, *parts = pairing.after
     line = matching.after.find(*first)

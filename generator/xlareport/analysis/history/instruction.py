@@ -66,7 +66,7 @@ class SnapshotSequence:
 
     @property
     def change_index(self) -> ChangeIndex:
-        """At which steps something can have happened to a place."""
+        """The steps at which each place can have changed."""
         if self._change_index is None:
             every = ((stage, self.into(stage)) for stage in range(1, len(self.modules)))
             self._change_index = ChangeIndex(

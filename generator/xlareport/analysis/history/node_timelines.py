@@ -50,7 +50,7 @@ class ComputationTimeline:
     names: list[tuple[int, str]] = field(default_factory=list)
     """Its names, each with the index of the first snapshot that uses the name."""
     versions: list[NodeVersion] = field(default_factory=list)
-    """In the order in which they begin."""
+    """Sorted by first snapshot."""
     frames: list[int] = field(default_factory=list)
     """Indices of the snapshots in which it is new or differs from the previous snapshot."""
     end: int = 0
@@ -63,7 +63,7 @@ class ComputationTimeline:
 
 
 def build_timelines(snapshots: SnapshotSequence) -> list[ComputationTimeline]:
-    """Return the timelines of all computations, in the order in which they come up."""
+    """Return the timelines of all computations, in order of appearance."""
     builder = _TimelineBuilder(len(snapshots.modules))
     for number, module in enumerate(snapshots.modules):
         matching = snapshots.into(number) if number else None

@@ -17,7 +17,7 @@ _PRODUCTS: WeakKeyDictionary[Computation, tuple[Instruction, ...]] = WeakKeyDict
 
 
 def retyped_products(matching: Matching) -> Iterator[tuple[Place, Place]]:
-    """Yield the products, before and after, whose factors have other element types now."""
+    """Yield the matmuls, old and new, whose operands have other element types now."""
     for computation in matching.after.computations:
         former = matching.computation_before(computation.name)
         if matching.before.by_name.get(former) is computation:

@@ -10,7 +10,7 @@ from xlareport.analysis.profile.measured import MeasuredRow
 from xlareport.knowledge.grades import Grade
 
 MOST = 50
-"""Instructions whose makers are looked for."""
+"""Limit on instructions whose origin is searched."""
 _MAKING = frozenset(
     {
         *(Event.ADDED, Event.CLONED, Event.CREATED, Event.EXPANDED, Event.MERGED),

@@ -73,7 +73,7 @@ def _named(module: HloModule, computation: str, name: str) -> Iterator[Place]:
 
 
 def _path(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[tuple[int, Place]]:
-    """Yield where an instruction stood in each snapshot up to a stage."""
+    """Yield the place of an instruction in each snapshot up to a stage."""
     current: Place | None = place
     for number in range(stage, -1, -1):
         if current is None:

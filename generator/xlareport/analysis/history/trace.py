@@ -53,7 +53,7 @@ class Trace:
     now: tuple[Standing, ...]
     """Instructions of the last snapshot that do its work."""
     beginnings: tuple[HistoryEvent, ...]
-    """Without origins, the additions it goes back to, the nearest first and so many at most."""
+    """Without origins, the additions it goes back to, the nearest first, up to a limit."""
 
 
 def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | None = None) -> Trace:
@@ -75,7 +75,7 @@ def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | No
 
 
 def _computes(origin: Standing) -> bool:
-    """Whether an origin is more than a constant that something new reads."""
+    """Return whether an origin is more than a constant for a new instruction."""
     return origin.opcode not in ("broadcast", "constant")
 
 

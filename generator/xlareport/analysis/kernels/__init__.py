@@ -1,1 +1,1 @@
-"""The kernels of a GPU module: what each needs, how many of its blocks run at once, and why."""
+"""The kernels of a GPU module: resources, resident blocks, and the limiting factors."""

@@ -54,7 +54,7 @@ def most_vector_registers(threads: int, unit: ComputeUnit) -> int:
 
 
 def _fitting(of_partition: int | None, warps: int, unit: ComputeUnit) -> int | None:
-    """Return the whole work-groups of so many wavefronts; a SIMD holds no part of a wavefront."""
+    """Return the number of whole work-groups in the wavefronts; a SIMD runs whole wavefronts."""
     return None if of_partition is None else of_partition * unit.partitions // warps
 
 

@@ -1,4 +1,4 @@
-"""The card that the kernels of a module run on, as far as occupancy asks."""
+"""The card that the kernels of a module run on, with the limits for occupancy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class Card:
 
 
 def card_of(device: Device) -> Card | None:
-    """Return a device of the table as a card; None for one whose limits are not known."""
+    """Return a device of the table as a card; None if its limits are unknown."""
     unit = multiprocessors().get(device.capability) or compute_units().get(device.capability)
     if unit is None:
         return None

@@ -20,7 +20,7 @@ class CommandBuffer:
     number: int
     """From 1, in the order of the thunk sequence."""
     members: tuple[str, ...]
-    """Instructions, or what the thunk names where its instruction is not known."""
+    """Instructions, or the thunks' names if the instructions are unknown."""
     kernels: int
     """Members that launch a kernel."""
     total: int

@@ -38,7 +38,7 @@ class KernelTimes:
 
 
 KernelRule = Callable[[KernelRecord, KernelTimes], str | None]
-"""Returns the figures that a finding rests on; None where there is nothing to say."""
+"""Returns the figures of a finding; None if there is no finding."""
 
 
 def find_kernel_findings(kernels: ModuleKernels, times: KernelTimes) -> tuple[Finding, ...]:

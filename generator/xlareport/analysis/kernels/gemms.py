@@ -38,7 +38,7 @@ class GemmRecord:
     operand_bytes: int | None
     """Bytes of both operands of the dot, each once."""
     loaded_bytes: int | None
-    """By all tiles together, each loading its rows and columns: what the caches have to spare."""
+    """Total bytes that all tiles load of their rows and columns, before caching."""
     partial_bytes: int | None
     """Partial sums of split-K, written and read again."""
 

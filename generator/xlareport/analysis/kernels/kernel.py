@@ -139,7 +139,7 @@ def _bounds(
 
 
 def _common(least: KernelOccupancy, most: KernelOccupancy) -> dict[str, int]:
-    """Return the limits that hold with any number of registers."""
+    """Return the limits that are the same for any number of registers."""
     return {name: limit for name, limit in least.limits.items() if most.limits.get(name) == limit}
 
 
@@ -186,7 +186,7 @@ def _elsewhere(
 
 
 def _derived(waves: float | None, resources: KernelNeeds, card: Card) -> Iterator[FigureSource]:
-    """Yield where occupancy and waves come from: they are as sure as what they are made from."""
+    """Yield the sources of occupancy and waves, with the weakest grade of their inputs."""
     graded = {source.figure: source.grade for source in resources.sources}
     grade = graded.get("threads", Grade.EXACT)
     is_amd = isinstance(card.unit, ComputeUnit)

@@ -29,7 +29,7 @@ _UNOPTIMIZED = "xla_gpu_disable_gpuasm_optimizations"
 
 @dataclass(slots=True)
 class _Gathered:
-    """The kernels of a module by their names, in the order in which they were met."""
+    """The kernels of a module by name, in order of appearance."""
 
     kernels: dict[str, KernelEvidence] = field(default_factory=dict)
 

@@ -14,7 +14,7 @@ from xlareport.knowledge.multiprocessors import MOST_THREADS, WARP, Multiprocess
 Unit = Multiprocessor | ComputeUnit
 """The unit on which blocks are resident."""
 _LEAST_UNIT = 8
-"""Registers of a thread: what 256 of a warp are."""
+"""Allocation unit of registers per thread: 256 per warp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class BlockNeeds:
     registers: int
     """Registers per thread."""
     shared_bytes: int
-    """Static and dynamic, without what the system reserves."""
+    """Static and dynamic, without the part reserved by the system."""
     barriers: int = 1
     scalar_registers: int = 0
     """Of a wavefront of an AMD GPU."""
@@ -39,9 +39,9 @@ class KernelOccupancy:
     """0 where a block does not fit at all."""
     warps: int
     share: float
-    """Of the warps that the multiprocessor can hold, 0 to 1."""
+    """Share of the warps that the multiprocessor can hold, 0 to 1."""
     limits: Mapping[str, int]
-    """Resource -> the blocks that it leaves room for; what is not needed is not there."""
+    """The number of blocks that each resource allows; unused resources are left out."""
 
     @property
     def limited_by(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def most_registers(threads: int, unit: Unit) -> int:
 
 
 def registers_for(needs: BlockNeeds, unit: Unit, blocks: int) -> int | None:
-    """Return the most registers of a thread with which so many blocks fit; None where none do."""
+    """Return the most registers per thread with which `blocks` fit; None if none do."""
     for registers in range(needs.registers, 0, -1):
         most = _limits(replace(needs, registers=registers), unit).get("registers")
         if most is None or most >= blocks:

@@ -111,7 +111,7 @@ class KernelRecord:
     wave_efficiency: float | None = None
     """Waves / waves rounded up: 1 where the last wave fills the card."""
     registers_for_next: int | None = None
-    """With at most so many registers one more block would fit; None where these do not limit."""
+    """The most registers with which one more block fits; None if registers are no limit."""
     occupancy_of_next: float | None = None
     block_sizes: tuple[BlockSizeOccupancy, ...] = ()
     elsewhere: tuple[CardOccupancy, ...] = ()
@@ -132,7 +132,7 @@ class ModuleTuning:
     """The content of `autotune_results`."""
 
     results: tuple[TuningResult, ...]
-    """Of every module that the process had tuned by then; empty where nothing was measured."""
+    """Results of every module that the process had tuned; empty without measurements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class ModuleKernels:
     is_hypothetical: bool
     """Whether the user chose another card than the dump's."""
     compiler: str
-    """`ptxas 12.9.86`; empty where none was asked for."""
+    """`ptxas 12.9.86`; empty if none was used."""
     gemms: ModuleGemms | None = None
     """The matrix products; None where the module has none."""
     estimates: Mapping[str, tuple[XlaEstimate, ...]] = field(default_factory=dict)

@@ -135,7 +135,7 @@ def _dynamic(evidence: KernelEvidence) -> int | None:
 
 
 def _most_registers(threads: int | None, ptx: PtxKernel | None, unit: Unit) -> int:
-    """Return the bound: a block must fit, and what the text itself asks for must hold."""
+    """Return the upper bound of registers for which a block fits and directives hold."""
     threads = threads or (ptx.threads_at_most if ptx else None) or WARP
     fitting = most_registers(threads, unit)
     asked = ptx.registers_at_most if ptx else None

@@ -345,7 +345,7 @@ class _Account:
                 known.taken_grade = weakest((known.grade, grade))
 
     def _same_before(self, place: Place) -> tuple[Place, ...] | None:
-        """Return where an unchanged place after stood; None where the place has changed."""
+        """Return the old place of an unchanged new place; None if it changed."""
         return self._search.same_place_before(place) if self._unchanged(place) else None
 
     def _account_for_gone(self, node: Node, place: Place) -> None:

@@ -57,7 +57,7 @@ class _Once:
                 self._tokens[node] = self._pair(node)
 
     def _pair(self, node: Node) -> int:
-        """Return the value of a node, paired if something has it now."""
+        """Return the value number of a node; pair it if exactly one free node has the value."""
         values = self._search.before.values
         operands = self._search.before.graph.operands(node)
         read = [self._value(operand) for operand in operands]

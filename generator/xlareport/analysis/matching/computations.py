@@ -33,7 +33,7 @@ class Correspondence:
     """The same by name after."""
 
     def __post_init__(self) -> None:
-        """Note the pairs the other way round."""
+        """Index the pairs in the other direction."""
         self.partners = {new: old for old, new in self.pairs.items()}
 
     def pair(self, old: str, new: str) -> None:

@@ -16,7 +16,7 @@ Depths = Mapping[Node, tuple[int, int]]
 """Largest number of instructions of a kind on a path to each node, and on a path from it."""
 
 _RUNNING = frozenset({"conditional", "while"})
-"""Opcodes that run other computations as part of a way; calls come and go."""
+"""Opcodes that run other computations as part of a path; calls are inlined or added."""
 _FURTHER = {
     "permutes": frozenset({"collective-permute", "collective-permute-start"}),
     "indexing": frozenset({"gather", "scatter"}),
@@ -94,7 +94,7 @@ def _bodies(node: Node) -> tuple[str, ...]:
 
 
 def _home(node: Node) -> str:
-    """Return the computation in which a node is, seen through the calls that are opened."""
+    """Return the computation that contains a node, looking through opened calls."""
     frame = node.frame
     while frame.caller is not None:
         frame = frame.caller.frame

@@ -42,7 +42,7 @@ def expansions(
 
 
 def _may_expand(node: Node) -> bool:
-    """Whether a node does something by itself: of a start and a done neither does."""
+    """Return whether a node does work by itself, unlike a start or a done."""
     return node.instruction.opcode not in _PASSING and not is_start(node) and not is_done(node)
 
 

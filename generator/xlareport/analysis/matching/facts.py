@@ -1,4 +1,4 @@
-"""Facts of computations and modules that are asked for again and again, kept while they live."""
+"""Facts of computations and modules, cached as long as these exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -97,7 +97,7 @@ def entry_arguments(search: Search) -> None:
 
 
 def arguments(search: Search) -> None:
-    """Pair the parameters of closed computations that continue each other, if as many."""
+    """Pair the parameters of closed computations that continue each other, if counts are equal."""
     for old, new in search.computations.pairs.items():
         frame, other = search.before.homes.get(old), search.after.homes.get(new)
         if frame is None or other is None or frame.caller or other.caller:
@@ -156,7 +156,7 @@ def _link_parameters(search: Search, before: Node, after: Node) -> None:
 
 
 def _continued(frame: Frame) -> Frame | None:
-    """Return the frame whose result is that of another, if both have as many parameters."""
+    """Return the frame whose root is also that of another, if both have as many parameters."""
     root = frame.computation.root
     node = None if root is None else frame.nodes.get(root.name)
     if frame.caller is None or node is None or node.partner is None:

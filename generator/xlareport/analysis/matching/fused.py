@@ -51,9 +51,9 @@ class FusionSources:
         pairings: Iterable[Pairing],
         budget: int,
     ) -> None:
-        """Take where unchanged places stood, and the pairings of all others.
+        """Keep the places of unchanged instructions, and the pairings of all others.
 
-        Computations can be called from many places: no more lines are read than the budget has.
+        `budget` limits the lines read, because a computation can have many callers.
         """
         self._before, self._after = modules
         self._same_before = same_before
@@ -105,7 +105,7 @@ class FusionSources:
         return tuple(places), weakest(grades)
 
     def _is_taken(self, source: Place, former: Place, inside: Collection[str]) -> bool:
-        """Whether a place before is work that none of some computations held."""
+        """Return whether an old place is work that some computations did not contain."""
         line = self._before.find(*source)
         literal = line is None or not line.operands
         return not literal and source != former and source.computation not in inside

@@ -170,7 +170,7 @@ class Graph:
         return list(frames.values())
 
     def home(self, computation: Computation) -> Frame:
-        """Return the frame of a computation whose parameters stay unknown."""
+        """Return the frame of a computation whose parameters remain unknown."""
         name = computation.name
         frame = self._homes.get(name)
         if frame is None:

@@ -22,12 +22,12 @@ def is_done(node: Node) -> bool:
 
 
 def wrapped(side: Side, start: Node) -> Node | None:
-    """Return the result of the computation that an `async-start` calls; None for any other."""
+    """Return the root of the computation that an `async-start` calls; None for others."""
     return next(reversed([*wrapped_in_turn(side, start)]), None)
 
 
 def wrapped_in_turn(side: Side, start: Node) -> Iterator[Node]:
-    """Yield the result of what an `async-start` calls, and of what that calls if it is a call."""
+    """Yield the roots of the computation that an `async-start` calls, and of nested calls."""
     line = start.instruction
     for _ in range(_MOST_CALLS if line.opcode == _WRAPPING else 0):
         home = side.homes.get(line.called[0][1]) if line.called else None

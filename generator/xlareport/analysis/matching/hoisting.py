@@ -55,7 +55,7 @@ def is_given(line: Instruction, home: Computation) -> bool:
 
 
 def _homes(search: Search, node: Node) -> Iterator[str]:
-    """Yield the computations after with the loop whose body continues that of a node, outwards."""
+    """Yield the new computations around the loop that continues a node's loop, outward."""
     name = node.frame.computation.name
     waiting = [search.computations.pairs.get(name, name)]
     for body in waiting:

@@ -34,7 +34,7 @@ _EXPANDED = frozenset(
 
 
 def clear_loops(search: Search) -> None:
-    """Pair the open loops each of which is by far the most like the other."""
+    """Pair the unpaired loops that are by far the most similar to each other."""
     _pair_loops(search, _CLEAR)
 
 

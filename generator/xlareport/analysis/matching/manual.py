@@ -75,7 +75,7 @@ def _key(side: Side, part: Node) -> Hashable:
 
 
 def _copies(side: Side, part: Node) -> Iterator[Node]:
-    """Yield the free copies whose result a call is given, the nearest first."""
+    """Yield the free copies between a call and its operand, the nearest first."""
     node = part
     for _ in range(_MOST_COPIES):
         operands = side.graph.operands(node)

@@ -104,7 +104,7 @@ _PARTS = (
 
 
 _BY_NAME = (rules.same_name, rules.moved_name, rules.name_taken_over)
-"""Rules that say nothing of two programs."""
+"""Rules that do not apply to two different programs."""
 _OF_TWO_PROGRAMS = (
     programs.labelled_arguments,
     rules.same_value,
@@ -118,7 +118,7 @@ _OF_TWO_PROGRAMS = (
 
 
 def match(before: HloModule, after: HloModule, *, same_program: bool = True) -> Matching:
-    """Pair the instructions of two modules; `same_program` says that one is the other compiled."""
+    """Return the matching of two modules; `same_program`: one is a compilation of the other."""
     with no_collections():
         search = start(before, after, same_program=same_program)
         for rule in _RULES if same_program else _OF_TWO_PROGRAMS:

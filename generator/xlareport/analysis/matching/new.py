@@ -185,7 +185,7 @@ class New:
         return (name, form.opcode, form.shape, origin(node))
 
     def _reason_of_parameter(self, node: Node) -> str | None:
-        """Return whose parameter is new; None of a computation that is called and not opened."""
+        """Return which caller's parameter is new; None for a computation that is not opened."""
         line, caller = node.instruction, node.frame.caller
         if caller is not None:
             return f"parameter {line.argument} of %{caller.instruction.name}"

@@ -106,7 +106,7 @@ class PairVerdict:
 
 
 def same_leaf(here: Side, there: Side, node: Node) -> Node | None:
-    """Return the equal constant that a reader of a node reads on the other side."""
+    """Return the equal constant that a reader's counterpart reads on the other side."""
     for user, position in here.users.get(node, ()):
         if user.partner is not None:
             read = read_at(there, user.partner, position)

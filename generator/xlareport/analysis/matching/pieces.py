@@ -19,7 +19,7 @@ _RANGE = re.compile(r"\[(\d{1,18}):(\d{1,18})(?::1)?\]")
 
 
 def piece_of(side: Side, part: Node) -> NodeElement | None:
-    """Return the operand of a concatenation of which a slice takes all; None where none is."""
+    """Return the operand of a concatenation that a slice extracts exactly; else None."""
     operands = side.graph.operands(part) if part.instruction.opcode == "slice" else ()
     for _ in range(_MOST_BETWEEN):
         if not operands or operands[0][1]:

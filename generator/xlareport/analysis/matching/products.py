@@ -26,7 +26,7 @@ _ORDERED_OPERANDS = 2
 
 
 def same_work(search: Search) -> None:
-    """Pair heavy work over the same values, where as many on both sides do it."""
+    """Pair heavy work on the same values, if both sides do it equally often."""
     old, new = _open_work(search.before), _open_work(search.after)
     if not (old and new):
         return

@@ -12,7 +12,7 @@ from xlareport.knowledge.grades import Grade
 
 
 def labelled_arguments(search: Search) -> None:
-    """Pair the arguments of the modules by what the framework calls them, not by numbers."""
+    """Pair the arguments of the modules by the framework's labels, not by numbers."""
     search.evaluate()
     sides = search.before, search.after
     labels = [labels_of(side.graph.module) for side in sides]
@@ -31,12 +31,12 @@ def _arguments(side: Side) -> list[Node]:
 
 
 def same_op(search: Search) -> None:
-    """Pair what alone on either side has its framework op, opcode and shape."""
+    """Pair nodes that alone have their framework op, opcode and shape on both sides."""
     _pair_groups(search, 1, Grade.MATCHED, "the only one of its framework op and shape")
 
 
 def same_op_in_order(search: Search) -> None:
-    """Pair, where both sides have as many of one framework op, opcode and shape, in order."""
+    """Pair nodes in order if both sides have as many of one framework op, opcode and shape."""
     _pair_groups(search, None, Grade.GUESSED, "one of as many of its framework op, in order")
 
 
@@ -54,7 +54,7 @@ def _pair_groups(search: Search, count: int | None, grade: Grade, reason: str) -
 
 
 def _op_of(search: Search, node: Node) -> Hashable:
-    """Return the framework op, opcode and shape; None of what belongs to no op of the program."""
+    """Return framework op, opcode and shape; None for instructions without a program op."""
     form, op_name = search.forms.of(node.instruction), origin(node)
     function, slash, path = op_name.partition("/")
     if not slash or form.opcode == "parameter":
@@ -63,7 +63,7 @@ def _op_of(search: Search, node: Node) -> Hashable:
 
 
 def same_value_elsewhere(search: Search) -> None:
-    """Pair what alone computes the same expression over the same values, whatever its scope."""
+    """Pair nodes that alone compute an expression of the same values, in any scope."""
     search.evaluate()
     ours, theirs = (
         group_by_key((node.token, node) for node in side.open() if not node.constant)

@@ -14,7 +14,7 @@ from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule
 
 _PASSING = frozenset({"bitcast", "broadcast", "convert", "copy", "reshape", "transpose"})
-"""Opcodes behind which the argument that is read is still told."""
+"""Opcodes behind which an argument is still recognized."""
 _MOST_PASSED = 8
 """Such instructions in a row that are looked behind."""
 _OF_RECOMPUTING = frozenset({"checkpoint", "remat", "remat2", "rematted_computation"})
@@ -24,15 +24,15 @@ _Scope = tuple[object, ...]
 
 
 class Provenance:
-    """Tells of two nodes whether their places in two programs speak against a pair."""
+    """Decides whether the places of two nodes in two programs contradict a pair."""
 
     def __init__(self, before: Side, after: Side) -> None:
         self._programs = _Program(before), _Program(after)
 
     def parts(self, before: Node, after: Node) -> bool:
-        """Return whether two nodes belong to other scopes or read other arguments.
+        """Return whether two nodes belong to different scopes or read different arguments.
 
-        What one program calls otherwise may be what only the other one has.
+        A scope with another name in one program may be one that only the other program has.
         """
         ours, theirs = self._programs
         labels = ours.label(before), theirs.label(after)
@@ -50,7 +50,7 @@ class Provenance:
         return bool(here & self._programs[1].labels or there & self._programs[0].labels)
 
     def _are_other_scopes(self, here: _Scope, there: _Scope) -> bool:
-        """Return whether two scopes are of other phases, or part where a program has both ways."""
+        """Return whether two scopes have different phases, or differ where a program has both."""
         if here == there:
             return False
         pairs = enumerate(zip(here, there, strict=False), 1)

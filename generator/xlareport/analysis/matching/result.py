@@ -19,7 +19,7 @@ class Matching:
     before: HloModule
     after: HloModule
     computations: Mapping[str, str]
-    """Computations that differ and continue each other, by name before."""
+    """Names of computations that differ and continue each other, by old name."""
     pairings: tuple[Pairing, ...]
     """In the order of the old module; additions come last."""
     same_program: bool = True
@@ -74,7 +74,7 @@ class Matching:
         return _existing(self.before, name, place)
 
     def computation_before(self, name: str) -> str:
-        """Return the name before of a computation after; the same where it has no other."""
+        """Return the old name of a new computation; the same name if it has no other."""
         return self._continued.get(name, name)
 
     @property

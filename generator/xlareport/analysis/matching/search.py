@@ -64,13 +64,13 @@ class Search:
     divided: bool
     """Whether the arguments have other shapes, so that equal constants may be coincidence."""
     parted: Callable[[Node, Node], bool] | None = None
-    """Of two programs, whether places speak against a pair; None of one that is compiled.
+    """For two programs: whether the places of two nodes contradict a pair; else None.
 
-    Names of instructions of two programs say nothing.
+    Instruction names of two programs are not related.
     """
     links: list[NodePair] = field(default_factory=list)
     unsettled: list[tuple[Node, Node]] = field(default_factory=list)
-    """Linked pairs whose neighbours may still be paired."""
+    """Linked pairs whose neighbors may still be paired."""
     by_token: dict[int, NodePair] = field(default_factory=dict)
     """The first link of each value number, set when the search is finished."""
     by_token_in_frame: dict[tuple[int, int], NodePair] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class Search:
                 self.links.append(link)
 
     def unlink(self, links: Sequence[NodePair]) -> None:
-        """Part pairs of which something surer is known; the nodes keep the values they got."""
+        """Remove links for which there is better evidence; the nodes keep their values."""
         parted = set(map(id, links))
         self.links = [link for link in self.links if id(link) not in parted]
         for link in links:
@@ -315,7 +315,7 @@ class Search:
 
 
 def _has_result_first(node: Node) -> bool:
-    """Whether the first element of a tuple is what a node without a tuple would give."""
+    """Return whether the first tuple element is the result of a node without a tuple."""
     opcode, elements = node.instruction.opcode, node.instruction.shape.elements
     return bool(elements) and (opcode == _LIBRARY_CALL or len(elements) == 1)
 

@@ -282,7 +282,7 @@ def _operation(node: Node) -> Hashable:
 
 
 def _same_count(node: Node, other: Node) -> bool:
-    """Whether two results have as many elements."""
+    """Return whether two results have the same number of elements."""
     count = node.instruction.shape.element_count
     return count is not None and count == other.instruction.shape.element_count
 

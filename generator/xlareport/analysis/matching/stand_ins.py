@@ -11,7 +11,7 @@ from xlareport.hlo.opcode_groups import REARRANGEMENTS
 _BUFFER = "AllocateBuffer"
 """Target of custom calls that give a loop memory, and no values."""
 _FILLS = frozenset({"broadcast", "constant", "iota"})
-"""Opcodes whose values only fill: passes replace them with one another, moved at most."""
+"""Opcodes of fill values, which passes replace with one another or move."""
 PASSING = (
     _FILLS
     | REARRANGEMENTS
@@ -23,10 +23,10 @@ _RESHAPES = REARRANGEMENTS - {"copy"}
 
 
 def could_do_its_work(node: Node, other: Node) -> bool:
-    """Whether what is read instead can be what was read.
+    """Return whether the new operand can do the work of the old one.
 
-    No arithmetic does what only fills, nor a buffer whose contents do not matter; and what ends a
-    copy to another memory only copied.
+    A fill value or an uninitialized buffer does no arithmetic, and the end of a copy to another
+    memory space only copied.
     """
     if target_of(other) == _BUFFER:
         return target_of(node) == _BUFFER

@@ -88,7 +88,7 @@ class _Structure:
             self._pair_clear()
 
     def _pair_clear(self) -> None:
-        """Pair nodes each of which is by far the most like the other."""
+        """Pair nodes that are by far the most similar to each other."""
         while self._waiting:
             node = next(iter(self._waiting))
             del self._waiting[node]
@@ -100,7 +100,7 @@ class _Structure:
                     self._link(node, best.nodes[0], self._grade(node, best.nodes[0]), reason)
 
     def _grade(self, node: Node, other: Node) -> Grade:
-        """Return the grade of a clear pair: a guess where it is not clear without other guesses."""
+        """Return the grade of a clear pair: a guess if it depends on other guesses."""
         if not (self._likeness.sees_guesses(node) or self._likeness.sees_guesses(other)):
             return Grade.MATCHED
         for start, end in ((node, other), (other, node)):

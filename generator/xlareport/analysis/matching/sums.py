@@ -35,7 +35,7 @@ def reassociated(search: Search) -> None:
 
 
 def _is_guess(link: NodePair, members: Sequence[Node], whole: Node) -> bool:
-    """Whether a link of a term to something else is only a guess."""
+    """Return whether a link of a term to another node is only a guess."""
     return link.grade is Grade.GUESSED and link.after is not whole and link.before in members
 
 
@@ -46,7 +46,7 @@ def _may_be_whole(node: Node) -> bool:
 
 
 def _summed(search: Search, whole: Node) -> list[Node]:
-    """Return the all-reduces of which the sum that a node sends added the results."""
+    """Return the all-reduces whose results were added in the sum that a node reduces."""
     total = _behind_moves(search.after, whole)
     if total is not None and total.instruction.opcode == "add":
         before = search.itself_before(total) if total.kept else total.partner
@@ -56,7 +56,7 @@ def _summed(search: Search, whole: Node) -> list[Node]:
 
 
 def _whole_sum(search: Search, term: Node) -> Node:
-    """Return the sum of which a node is a term, through sums of sums; itself where it is none."""
+    """Return the sum that a node is a term of, through nested sums; else the node itself."""
     for _ in range(_MOST_TERMS):
         users = {user for user, _ in search.before.users.get(term, ())}
         user = users.pop() if len(users) == 1 else term

@@ -32,13 +32,13 @@ _WITHOUT_MEANING = frozenset(
 """Opcodes that say nothing about their readers, because every module has many equal ones."""
 
 _READING_FIRST = frozenset({"dynamic-slice", "pad", "reduce", "reduce-window", "slice"})
-"""Opcodes whose further operands only say where or how."""
+"""Opcodes whose further operands are only indices or parameters."""
 
 _PASSING = frozenset({"all-reduce-done", "opt-barrier", "while"})
-"""Opcodes whose result has the elements of their operand, as `-done` halves have."""
+"""Opcodes whose result has the elements of their operand, like `-done` opcodes."""
 
 _SEEN_THROUGH = frozenset({"collective", "while"})
-"""Families that passes put between others or around them: the way continues behind them."""
+"""Families that passes insert between others; paths continue behind them."""
 
 _BODY = ("while", "body")
 
@@ -47,7 +47,7 @@ _Step = tuple[Node, _Path]
 
 
 class FlowDirection(StrEnum):
-    """Which way something lies."""
+    """The direction to a neighbor."""
 
     ABOVE = "above"
     BELOW = "below"
@@ -64,7 +64,7 @@ class Neighbor(NamedTuple):
     distance: int
     """Number of instructions on the path, including the neighbor."""
     computation: str = ""
-    """Whose result it is."""
+    """The computation whose result it is."""
 
 
 class Surroundings:
@@ -206,7 +206,7 @@ class Surroundings:
                 yield from dones_of(self._side, start)
 
     def _loops(self, node: Node) -> Iterator[Node]:
-        """Yield the loops of which a node is the result of the body."""
+        """Yield the loops whose body has a node as result."""
         frame = node.frame
         if frame.caller is None and node.instruction is frame.computation.root:
             for computation, call in self._side.graph.call_sites(frame.computation.name):

@@ -12,11 +12,11 @@ from xlareport.hlo.opcode_groups import MOVES
 from xlareport.knowledge.grades import Grade
 
 _MOVES = MOVES | {"convert", "negate"}
-"""Opcodes that change places with others; signs and types are moved past sums as data is."""
+"""Opcodes that change places with others; negations and converts move past sums too."""
 
 
 _SHAPED = frozenset({"bitcast", "reshape", "transpose"})
-"""Opcodes that one another become once layouts are assigned."""
+"""Opcodes that become one another once layouts are assigned."""
 
 
 def reordered(search: Search) -> None:
@@ -118,13 +118,13 @@ def _beside_moves(side: Side) -> set[Node]:
 
 
 def _lowered(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield a move whose result was read and the move that reads the result now."""
+    """Yield a move whose result was read, and the move that reads the result now."""
     for move in _read_moves(search.before, search.after, node, other):
         yield from ((move, moved) for moved in _reading_moves(search.after, other, move))
 
 
 def _raised(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield a move that read the result and the move whose result is read now."""
+    """Yield a move that read the result, and the move whose result is read now."""
     for moved in _read_moves(search.after, search.before, other, node):
         yield from ((move, moved) for move in _reading_moves(search.before, node, moved))
 

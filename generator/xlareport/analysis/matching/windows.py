@@ -31,7 +31,7 @@ def windowed(search: Search) -> None:
 
 
 def _repeats(side: Side, node: Node) -> bool:
-    """Whether a window gives as many elements as it reads."""
+    """Return whether a window has as many results as operand elements."""
     if node.instruction.opcode != "reduce-window":
         return False
     operands = side.graph.operands(node)

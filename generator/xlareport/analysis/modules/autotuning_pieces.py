@@ -10,10 +10,10 @@ _STAGES = 4
 
 @dataclass(frozen=True, slots=True)
 class AutotuningPieces:
-    """The modules without the beginning of a compilation, in a dump that has others with it."""
+    """The modules without first snapshots, in a dump where other modules have them."""
 
     others: bool
-    """Whether there are others; without any, no module is such a piece."""
+    """Whether others have first snapshots; if not, no module is such a piece."""
 
     def __contains__(self, summary: ModuleSummary) -> bool:
         return self.others and len(summary.stages) <= _STAGES and not _has_beginning(summary)

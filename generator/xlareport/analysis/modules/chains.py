@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xlareport.runtime.graphs import forest, postorder
 
 _Ways = dict[str, list[str]]
-"""To which others each one leads."""
+"""Successors by key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +14,13 @@ class Chains:
     """The groups and chains that links between modules form; modules by their keys."""
 
     groups: tuple[tuple[str, ...], ...]
-    """Modules that links join, directly or through others, the largest group first."""
+    """Modules connected by links, directly or indirectly, the largest group first."""
     longest: tuple[str, ...]
     """The longest sequence of modules in which each reads results of the previous one."""
 
 
 def find_chains(links: Iterable[tuple[str, str]]) -> Chains:
-    """Follow (source, target) pairs; modules that feed one another in a circle count once."""
+    """Return the groups and the longest chain of (source, target) pairs; a cycle counts once."""
     onward: _Ways = {}
     back: _Ways = {}
     for source, target in sorted(set(links)):

@@ -30,7 +30,7 @@ class Evidence:
     remark: str = ""
     """How that was counted."""
     compared: bool = False
-    """Whether the share is of what the module with the most has."""
+    """Whether the share is relative to the module with the largest value."""
 
     @property
     def points(self) -> float:
@@ -176,7 +176,7 @@ def _by_executions(summary: ModuleSummary, most: LargestFigures) -> Evidence:
 
 
 def _by_trace(summary: ModuleSummary, most: LargestFigures) -> Evidence:
-    """Ask a profile: what was measured takes the place of estimates."""
+    """Return the evidence of a profile: measurements replace estimates."""
     if summary.runs is None:
         return Evidence("", _DECIDES, 0.0)
     microseconds = summary.runs.microseconds
@@ -189,7 +189,7 @@ def _by_trace(summary: ModuleSummary, most: LargestFigures) -> Evidence:
 
 
 _DECIDES = 150
-"""The weight of what was measured: all estimates together count for less."""
+"""The weight of a measurement: more than all estimates together."""
 
 
 def _by_sources(summary: ModuleSummary, most: LargestFigures) -> Evidence:
@@ -231,7 +231,7 @@ def _by_text(summary: ModuleSummary, most: LargestFigures) -> Evidence:
 
 
 EvidenceRule = Callable[[ModuleSummary, LargestFigures], Evidence]
-"""Looks at a module, beside the most of all modules, for one reason."""
+"""Returns the evidence of one kind for a module, relative to the largest figures of all."""
 
 PIECES: tuple[EvidenceRule, ...] = (
     _by_work,

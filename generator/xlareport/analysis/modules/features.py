@@ -90,7 +90,7 @@ class Features(FastPickle):
     given: Signature = _NOTHING_GIVEN
     """The entry signature as the module came in, before it was partitioned."""
     operations: tuple[tuple[str, int], ...] = ()
-    """Opcodes that do something, with their counts, as the module came in."""
+    """Opcodes of the input module with effects, with their counts."""
     places: tuple[str, ...] = ()
     """Source places `file:line:column` of its instructions, sorted; what was called where."""
     functions: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class Features(FastPickle):
 
     @property
     def operation_count(self) -> int:
-        """Instructions that do something, as the module came in."""
+        """Number of instructions of the input module with effects."""
         return sum(count for _, count in self.operations)
 
 
@@ -224,11 +224,11 @@ _TELLING = frozenset(
         "window",
     ]
 )
-"""Attributes of instructions whose opcode and shapes can be the same in different programs."""
+"""Attributes that distinguish instructions with the same opcode and shapes."""
 
 
 def _program(computation: Computation) -> str:
-    """Hash what a computation does, with the attributes that set uses of an opcode apart."""
+    """Return a hash of a computation's work, including distinguishing attributes."""
     attributes = [
         f"{name} {value}"
         for instruction in computation.instructions
@@ -239,7 +239,7 @@ def _program(computation: Computation) -> str:
 
 
 def _content(computation: Computation) -> str:
-    """Hash what a computation does: opcodes and shapes in the order of its operands' places."""
+    """Return a hash of a computation's work: opcodes and shapes, by operand positions."""
     places = {instruction.name: str(at) for at, instruction in enumerate(computation.instructions)}
     lines = [
         f"{instruction.opcode} {_plain(instruction)} "

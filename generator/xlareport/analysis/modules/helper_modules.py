@@ -1,4 +1,4 @@
-"""Modules that are nobody's program, recognised by their own contents alone."""
+"""Helper modules, recognized by their own contents alone."""
 
 import re
 from collections.abc import Callable
@@ -82,7 +82,7 @@ def _other_operation(summary: ModuleSummary) -> str:
 
 
 def _random(summary: ModuleSummary) -> Role | None:
-    """Recognise random numbers: bits made of next to nothing, and little done with them."""
+    """Return the role of random number generators: many bits from tiny arguments, little work."""
     given, doing = summary.features.given, dict(summary.features.operations)
     if given.argument_bytes > SEED_BYTES or doing.keys() & MATRIX_PRODUCTS or "scatter" in doing:
         return None

@@ -1,7 +1,7 @@
-"""Links between modules: whose results are whose arguments.
+"""Links between modules: results of one that are arguments of another.
 
-A framework's graph proves them. Without one they are guessed from shapes and from the order in
-which modules were compiled, which is the order of their first use; a guess is never shown as fact.
+A framework's graph proves them. Without one they are guessed from shapes and from the order of
+compilation, which is the order of first use; a guess is never shown as a fact.
 """
 
 from array import array
@@ -34,7 +34,7 @@ class ModuleLink:
     """Results of one module are arguments of another module, or of its own next call."""
 
     source: str
-    """Key of the module whose results they are."""
+    """Key of the module with the results."""
     target: str
     grade: Literal["exact", "guessed"]
     tensors: tuple[str, ...]
@@ -101,9 +101,9 @@ def _place_of(unit: str, modules: Iterable[str]) -> int | None:
 def _paths(
     graph: FrameworkGraph, compiled: dict[str, ModuleSummary]
 ) -> Iterator[tuple[ModuleSummary, ModuleSummary, tuple[str, ...]]]:
-    """Walk back from each compiled node, through what stays outside, to other compiled ones.
+    """Yield pairs of linked modules, searching backward from each compiled node.
 
-    Through a variable a module can hand something to its own next call.
+    Through a variable, a module can pass a value to its own next call.
     """
     walk = _Walk({node.name: node for node in graph.nodes}, compiled, _stored(graph))
     for node in graph.nodes:
@@ -133,14 +133,14 @@ def _writes(node: GraphNode) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """A graph in which compiled nodes are looked for, from others backwards."""
+    """A graph that is searched backward for compiled nodes."""
 
     nodes: dict[str, GraphNode]
     compiled: dict[str, ModuleSummary]
     stored: dict[str, list[GraphNode]]
 
     def origins(self, node: GraphNode) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the compiled nodes whose values come to a node, with what they pass through."""
+        """Yield the compiled nodes whose values reach a node, with the operations in between."""
         read = node.inputs[1:] if _writes(node) else node.inputs
         waiting: list[tuple[str, tuple[str, ...]]] = [(name, ()) for name in read]
         seen: set[str] = set()

@@ -30,7 +30,7 @@ _HELPED = {ModuleRole.RANDOM_NUMBERS: 0.0, ModuleRole.TRANSFER: 0.25, ModuleRole
 """Which part of its work and memory counts for a helper."""
 
 _READING = 0.4
-"""Which part counts for what only reads a state: it may do more at once, and runs less often."""
+"""Weight of modules that only read a state: they may do more at once, and run less often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Relations:
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """Assumed values of what the dump does not state."""
+    """Assumed values for facts that the dump does not state."""
 
     trip_count: int = 100
     """How often a loop of unknown length runs."""

@@ -1,4 +1,4 @@
-"""Roles of modules in a dump: the main program, what helps it, pieces of other modules."""
+"""Roles of modules in a dump: main program, helpers, pieces of other modules."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -76,7 +76,7 @@ def _backend_by_device(device_words: str) -> str | None:
 
 
 def _backend_by_calls(snapshots: tuple[HloModule, ...]) -> tuple[str | None, str]:
-    """Return the backend by what first and last snapshot call, and why that is a guess."""
+    """Return the backend whose calls occur in the first or last snapshot, and why it is a guess."""
     ends = {id(module): module for module in (*snapshots[:1], *snapshots[-1:])}.values()
     targets = {
         instruction.attributes.get("custom_call_target", "").strip('"')

@@ -55,7 +55,7 @@ class Ports:
 
 
 def find_ports(summary: ModuleSummary) -> Ports:
-    """Read what a module takes and gives: shapes as it came in, layouts as it was left."""
+    """Return a module's ports: shapes and shardings of the input HLO, layouts of the final one."""
     given, left = summary.features.given, summary.signature
     arguments = given.arguments[:_MANY]
     results = given.results[:_MANY]

@@ -119,7 +119,7 @@ class _Folder:
     """Whether a module has snapshots."""
 
     def add(self, place: int, module: ModuleSummary) -> None:
-        """Take a module, of which this is all that is remembered."""
+        """Add a module; only these properties of it are kept."""
         self.places.append(place)
         self.ids.append(module.files.id)
         self.written.append(_written(module) or 0.0)

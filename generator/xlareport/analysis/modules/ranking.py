@@ -50,7 +50,7 @@ class Ranked:
     most: LargestFigures | None = None
     """The figures for comparison; None if nothing was ranked."""
     others: tuple[ModuleSummary, ...] = ()
-    """Compilations of the same function that rank below it, whose evidence counts as well."""
+    """Compilations of the same function that rank lower, whose evidence counts too."""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -60,7 +60,7 @@ class Ranked:
 
 
 class RankedModules(LazySequence[Ranked]):
-    """Modules in the order of their scores, each made when it is asked for."""
+    """Modules in the order of their scores, made on access."""
 
     def __init__(
         self,
@@ -119,11 +119,11 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class MainGuess:
-    """The main program, how sure, and what else it could be."""
+    """The main program, with sureness and alternatives."""
 
     best: Ranked
     sureness: str
-    """`clear`, `likely` or `tie`; `only` where no other module could be read."""
+    """`clear`, `likely` or `tie`; `only` if no other module could be read."""
     runners_up: tuple[Ranked, ...]
     unread: int = 0
     """Number of modules that could not be read; one of them may be the main program."""
@@ -132,7 +132,7 @@ class MainGuess:
     condition: str = ""
     """Under which assumption `otherwise` comes first."""
     recompilations: Mapping[str, str] = field(default_factory=dict)
-    """The keys of modules that are this program once more, and in what way; its own with none."""
+    """Keys of other compilations of this program, with the kind; its own key has no kind."""
 
     @property
     def tie(self) -> bool:
@@ -200,7 +200,7 @@ def _ranked(
 
 
 def _functions(summaries: Sequence[ModuleSummary], relations: Relations) -> Iterator[Sequence[int]]:
-    """Yield the functions of which several compilations are among some modules, by their places."""
+    """Yield the indices of the modules of each function with several compilations."""
     if summaries is relations.summaries:
         yield from relations.functions
         return

@@ -1,4 +1,4 @@
-"""Retraces: one function that was compiled several times, and what differs between the times."""
+"""Recompilations: functions that were compiled several times, and the differences."""
 
 import re
 from array import array
@@ -28,7 +28,7 @@ _ROWS = 40
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something that is not the same in all members: one value for each member, in their order."""
+    """A property that differs between members: one value for each member, in order."""
 
     what: str
     values: tuple[str, ...]
@@ -43,7 +43,7 @@ class RecompilationGroup:
     """Their keys."""
     differences: tuple[Difference, ...]
     reason: str
-    """Why these are held for one function: a guess from name, source lines and operations."""
+    """Why these count as one function: a guess from name, source lines and operations."""
     changed_steps: int
     """Steps that changed something in the compilations after the first one."""
     is_helper: bool = False
@@ -130,9 +130,9 @@ def _functions(members: Sequence[ModuleSummary]) -> "Iterable[array[int]]":
 
 
 def function_name(module: str) -> str:
-    """Return the name of a module without what frameworks append for each compilation.
+    """Return the name of a module without suffixes that frameworks add for each compilation.
 
-    The number of a TensorFlow cluster is its name: another number is another cluster.
+    The number of a TensorFlow cluster is part of its name: another number is another cluster.
     """
     plain = module.partition("__Xla")[0]
     if _CLUSTER.fullmatch(plain):
@@ -225,7 +225,7 @@ class _Values:
         self._count += times
 
     def of_all(self, members: int) -> tuple[str, ...]:
-        """Return the values of so many members; none where all are the same."""
+        """Return the values of `members` members; empty if all are equal."""
         if self._count < members:
             self._add(self._default, members - self._count)
         return tuple(self._values)
@@ -238,7 +238,7 @@ class _Compared:
         self._members = 0
         self._aspects = [_Values() for _ in _ASPECTS]
         self._labels: list[str] = []
-        """Of the arguments, each as the first module has it that has so many."""
+        """The labels of arguments, each from the first module with that many arguments."""
         self._arguments: list[list[_Values]] = []
         self._result_counts: set[int] = set()
         self._results: list[_Values] = []

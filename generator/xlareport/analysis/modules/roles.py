@@ -91,7 +91,7 @@ def _programs(
     alone: Sequence[Role],
     main: MainGuess | None,
 ) -> dict[str, str]:
-    """Return the main programs by key: the best guess, its retraces, and others of its kind."""
+    """Return the main programs by key: the best guess, its recompilations, similar ones."""
     if main is None:
         return {}
     best = main.best.summary
@@ -165,7 +165,7 @@ def _pieces(summaries: Iterable[ModuleSummary], cut_out: AutotuningPieces) -> di
 
 
 def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    """Recognise what a compiler cut out of another module and compiled or timed alone."""
+    """Return the role of modules that were cut out of another one and compiled alone."""
     if summary not in dump.cut_out:
         return None
     owner = dump.pieces.get(summary.features.entry)
@@ -202,7 +202,7 @@ def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[int]:
 
 
 def _initialization(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    """Recognise what makes much out of next to nothing, above all the main program's arguments."""
+    """Return the role of modules that make large results from small arguments."""
     given = summary.features.given
     from_little = given.result_bytes > 4 * given.argument_bytes
     if _is_main(summary, dump) or given.argument_bytes > SEED_BYTES or not from_little:
@@ -216,7 +216,7 @@ def _initialization(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 
 def _initialization_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    """Recognise what makes one argument, or something large that is not given on as it is."""
+    """Return the role of modules that make one argument, or a large intermediate result."""
     given = summary.features.given
     from_little = given.result_bytes > 4 * given.argument_bytes
     little = given.argument_bytes <= SEED_BYTES and from_little
@@ -267,7 +267,7 @@ def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 
 def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    """Recognise what turns a state or scalars into a few scalars, at next to no cost."""
+    """Return the role of modules that reduce a state or scalars to few scalars, cheaply."""
     given, main = summary.features.given, dump.main
     if main is None or _is_main(summary, dump) or not given.arguments or len(given.results) < 2:
         return None
@@ -311,4 +311,4 @@ _JUDGES: tuple[Callable[[ModuleSummary, _Dump], Role | None], ...] = (
     _evaluation,
     _by_name,
 )
-"""In the order in which they are asked: the first that recognises a module decides."""
+"""In the order in which they are tried: the first match decides."""

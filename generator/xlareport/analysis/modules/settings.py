@@ -1,4 +1,4 @@
-"""Whose choice an option is that a dump shows at another value than its default."""
+"""Who chose an option that the dump shows at another value than its default."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Modules that carry a state: they return what they take, updated; others only look at it."""
+"""Modules that carry a state, returning their arguments updated; others only read it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 
 _FEW = 4
 _REMEMBERED = 10_000
-"""Signatures of which it is remembered whose state they look at."""
+"""Limit on signatures for which the state that they read is cached."""
 
 
 def count_arguments(summary: ModuleSummary) -> Counter[str]:

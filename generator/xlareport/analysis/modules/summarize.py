@@ -131,7 +131,7 @@ def _flops_of(opcodes: frozenset[str], module: HloModule, cost: ModuleCost) -> i
 
 
 def _open_work(cost: ModuleCost) -> float:
-    """Sum what runs in loops of unknown trip count; fusions count as a whole."""
+    """Return the work in loops of unknown trip count; fusions count as a whole."""
     costs = (
         instruction
         for instruction in cost.instructions.values()
@@ -141,12 +141,12 @@ def _open_work(cost: ModuleCost) -> float:
 
 
 def _is_optimized(module: ParsedModule) -> bool:
-    """Return whether the last snapshot is that after all passes: before them nothing is fused."""
+    """Return whether the last snapshot is after all passes: only then are there fusions."""
     return module.final is not None and module.final.stage.name.endswith("after_optimizations")
 
 
 def _launches(cost: ModuleCost) -> int:
-    """Count what runs by itself and moves something; a fusion is one."""
+    """Return the number of launched instructions; a fusion counts as one."""
     return sum(
         instruction.counted
         for instruction in cost.instructions.values()
@@ -155,7 +155,7 @@ def _launches(cost: ModuleCost) -> int:
 
 
 def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
-    """Sum what custom calls do that is in no count."""
+    """Return the work of custom calls that no count includes."""
     steps, hidden, size, flops = 0.0, 0, 0, 0.0
     for computation in module.computations:
         for instruction in computation.instructions:

@@ -66,7 +66,7 @@ class CustomCallWork:
     """The work of custom calls beyond countable FLOPs and bytes."""
 
     steps: float = 0.0
-    """Steps of factorizations that wait for one another, over all runs."""
+    """Sequential steps of factorizations, over all executions."""
     hidden: int = 0
     """Number of calls with unknown work."""
     hidden_bytes: int = 0
@@ -118,7 +118,7 @@ class ModuleSummary(FastPickle):
     matrix_flops: int
     """Of the flops, those of matrix products and convolutions."""
     bit_flops: int
-    """Of the flops, those of shifts and bitwise operations, of which random numbers are made."""
+    """FLOPs of shifts and bitwise operations, as in random number generators."""
     collectives: int
     user_lines: int
     """Distinct source lines that are not the framework's own."""
@@ -128,9 +128,9 @@ class ModuleSummary(FastPickle):
     tpu_flags: TpuFlags | None = None
     """Flags of the TPU compiler and their defaults; None if the dump does not have them."""
     open_work: float = 0.0
-    """Work in bytes' worth of what runs in loops of unknown trip count, counted once."""
+    """Work in loops of unknown trip count, as an equivalent in bytes, counted once."""
     launches: int = 0
-    """Fusions and other instructions that run by themselves in one run, loops multiplied."""
+    """Fusions and other launched instructions in one run, times trip counts."""
     calls: CustomCallWork = CustomCallWork()
     features: Features = NO_TRAITS
     """The features of its contents that determine its role."""
@@ -149,9 +149,9 @@ class ModuleSummary(FastPickle):
 
 
 def outline_summary(summary: ModuleSummary, shared: SharedValues) -> ModuleSummary:
-    """Return the summary with what other modules have as well in memory once.
+    """Return the summary with values shared with other modules.
 
-    Of the heaviest instructions the names alone are left, and of the files their figures.
+    Of the heaviest instructions only names are kept, and of the files only figures.
     """
     features = summary.features
     return replace(

@@ -24,10 +24,10 @@ class TpuFlag:
 
 @dataclass(frozen=True, slots=True)
 class TpuFlags:
-    """The flags of a `flagfile`, of which only those are kept that are not at their defaults."""
+    """The flags of a `flagfile` that are not at their defaults."""
 
     release: str
-    """The release of libtpu whose defaults these are."""
+    """The libtpu release of these defaults."""
     is_exact: bool
     """Whether that release compiled the module; else its build is the nearest that is known."""
     total: int

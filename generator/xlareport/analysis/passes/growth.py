@@ -16,7 +16,7 @@ _BUDGET = 40_000
 _ENDS = 2
 """The first and the last snapshot are counted however large they are."""
 _SHARED = 4
-"""Of instructions in computations that were counted before, one in so many counts."""
+"""Divisor for instructions in computations that were counted before."""
 
 
 @dataclass(frozen=True, slots=True)

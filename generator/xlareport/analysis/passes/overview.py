@@ -32,12 +32,12 @@ _SMALLEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Something that an earlier snapshot held, and not all between did."""
+    """A state that an earlier snapshot had, but not every snapshot in between."""
 
     stage: int
-    """The index of the snapshot in which it is back."""
+    """The index of the snapshot that has it again."""
     before: int
-    """The index of the last snapshot that held it until then."""
+    """The index of the last earlier snapshot that had it."""
     computation: str | None
     """None for the module as a whole."""
 
@@ -119,18 +119,18 @@ def rank_busiest(
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """The passes that changed nothing, as far as that can be proven."""
+    """The passes that provably changed nothing."""
 
     passes: tuple[tuple[str, int], ...]
     """Names and runs, most runs first."""
     proof: str
-    """How it is known; why nothing is, where there are no passes."""
+    """The proof; if there are no such passes, why not."""
 
 
 def find_idle_passes(
     stages: Sequence[SnapshotFiles], between: Sequence[Boundary], metadata: ModuleMetadata | None
 ) -> Idle:
-    """Return the passes that did nothing in all of their runs."""
+    """Return the passes that changed nothing in any of their runs."""
     if metadata is not None:
         inner = find_pipelines(metadata) | {START} | _suspects(between)
         quiet = [
@@ -153,7 +153,7 @@ def find_idle_passes(
 
 
 def _suspects(between: Sequence[Boundary]) -> set[str]:
-    """Return the passes of steps in which something changed and nothing was reported."""
+    """Return the passes of steps with a change that no pass reported."""
     return {
         name
         for boundary in between

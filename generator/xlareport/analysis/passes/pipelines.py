@@ -41,7 +41,7 @@ class PipelineRun:
 
     @property
     def unchanged(self) -> bool:
-        """Whether nothing within changed anything."""
+        """Whether all its parts are unchanged."""
         return all(part.unchanged for part in self.parts)
 
 
@@ -64,7 +64,7 @@ class Pipeline:
 
     @property
     def unchanged(self) -> bool:
-        """Whether nothing within changed anything."""
+        """Whether all its runs are unchanged."""
         return all(run.unchanged for run in self.runs)
 
 
@@ -136,7 +136,7 @@ class _Builder:
 
 
 def _finished(parts: Sequence[_Run | int], identical: Sequence[bool]) -> Iterator[Part]:
-    """Fold unchanged stages that follow one another, and successive runs of a pipeline."""
+    """Yield parts with unchanged consecutive stages, and consecutive runs, combined."""
     place = 0
     while place < len(parts):
         end = place + 1

@@ -19,7 +19,7 @@ def find_boundaries(module: ParsedModule) -> tuple[Boundary, ...]:
 
 
 def compare_neighbors(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:
-    """Return for each snapshot but the first whether it holds the same as the one before."""
+    """Return for each snapshot but the first whether it equals the previous one."""
     return [_holds_same(before, after) for before, after in pairwise(snapshots)]
 
 

@@ -134,7 +134,7 @@ def assign_runs(
 def refine_boundaries(
     between: Sequence[Boundary], stages: Sequence[SnapshotFiles], metadata: ModuleMetadata
 ) -> tuple[Boundary, ...]:
-    """Return boundaries with what the metadata makes certain: which passes ran, which changed."""
+    """Return boundaries with the facts in the metadata: passes that ran or made changes."""
     inside, pipelines = assign_runs(stages, metadata), find_pipelines(metadata)
     return tuple(
         _exact(boundary, inside[boundary.number], pipelines, metadata)
@@ -184,7 +184,7 @@ def _holds(run: PassRun, other: PassRun) -> bool:
 
 
 def find_pipelines(metadata: ModuleMetadata) -> frozenset[str]:
-    """Return the names of runs that hold others."""
+    """Return the names of runs that contain others."""
     return frozenset(run.pipeline for run in metadata.runs) & {run.name for run in metadata.runs}
 
 

@@ -1,1 +1,1 @@
-"""Measured time: what a profiler saw, per instruction, run and module."""
+"""Measured time: profiles, by instruction, run and module."""

@@ -47,7 +47,7 @@ class Cut:
     """An instruction in the loop."""
     seen: int
     expected: int
-    """How often it runs in as many runs, by the trip counts of its loops."""
+    """Expected executions in these runs, by the trip counts of its loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Measured:
     length: int
     """Picoseconds from the first event to the last of each run, summed."""
     busy: int | None
-    """Picoseconds in which at least one instruction ran; None where that is not known."""
+    """Picoseconds in which at least one instruction ran; None if unknown."""
     events: int
     joined: int
     """Events of instructions that the module has."""
@@ -73,7 +73,7 @@ class Measured:
     entered: int | None = None
     """Executions of most instructions of the entry; None if none was profiled."""
     twins: tuple[str, ...] = ()
-    """Keys of other modules of the name that it may have been as well."""
+    """Keys of other modules with the name that fit the profile equally well."""
     introduced: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
     """Of the slowest instructions the key of the step that made them, and who did it, in words."""
     work: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Measured:
     cut: Cut | None = None
     """Then no time is that of a whole run; None where the trace has all that is known to run."""
     others: tuple[str, ...] = ()
-    """Keys of others of the name that have some of the instructions: they may have run too."""
+    """Keys of other modules with the name that have some of the instructions."""
 
     @property
     def distinct_runs(self) -> int | None:

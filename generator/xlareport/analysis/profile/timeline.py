@@ -18,7 +18,7 @@ MOST_BARS = 1_500
 MOST_LANES = 80
 """Rows of bars; the threads that did least are left out beyond that."""
 _SLICES = 1_600
-"""Pieces of time in which short events share a bar, of all lanes together."""
+"""Limit on time slices in which short events share a bar, over all lanes."""
 _ROUNDED = 1_000
 """By how much an event may begin before the one that it follows ends, where clocks round."""
 
@@ -28,14 +28,14 @@ class Lane:
     """A row of bars."""
 
     thread: int
-    """From 1, in the order in which threads were seen first."""
+    """Number from 1, in order of appearance."""
     depth: int
-    """In how many others its events ran."""
+    """Nesting depth of its events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An event, or several that follow one another."""
+    """An event, or several consecutive ones."""
 
     lane: int
     start: int
@@ -127,7 +127,7 @@ def _placed(events: RunEvents) -> Iterator[_Event]:
 
 
 def _shown(placed: Sequence[_Event]) -> dict[Lane, int]:
-    """Return the lanes of the busiest threads, as many as there is room for, with their numbers."""
+    """Return the lanes of the busiest threads, up to a limit, with their numbers."""
     busy, deepest = Counter[int](), Counter[int]()
     for event in placed:
         thread = event.lane.thread

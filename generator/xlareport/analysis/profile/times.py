@@ -41,7 +41,7 @@ MOST_INTERVALS = 4_000_000
 MOST_DRAWN = 2_000_000
 """Events that are kept for timelines; runs that come later have none."""
 MOST_NAMES = 300_000
-"""Events that may name an instruction, a run or a thread first; others are counted and no more."""
+"""Limit on events with a new instruction, run or thread; others are only counted."""
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ class ModuleTimes:
 
 @dataclass(slots=True)
 class _Open:
-    """An event of a thread that may hold others."""
+    """An event of a thread that may contain others."""
 
     start: int
     end: int
@@ -166,7 +166,7 @@ class _Seen:
     runs: dict[str, _Run] = field(default_factory=dict)
     events: int = 0
     names: dict[str, int] = field(default_factory=dict)
-    """The numbers of instructions, in the order in which they came."""
+    """The numbers of instructions, in order of appearance."""
     threads: dict[tuple[int, ...], int] = field(default_factory=dict)
 
 
@@ -208,7 +208,7 @@ class _Watch:
         module.events += 1
 
     def _with_new_names(self, event: OpEvent) -> tuple[_Seen, OpTime, _Run, list[_Open]]:
-        """Note what an event names first."""
+        """Return the records for an event with a new name."""
         self._names += 1
         module = self.modules.setdefault(event.module, _Seen())
         time = module.instructions.setdefault(event.instruction, OpTime(event.instruction))
@@ -217,7 +217,7 @@ class _Watch:
 
 
 def _nest(around: list[_Open], event: OpEvent, time: OpTime) -> None:
-    """Take an event's time from that of the innermost one that holds it whole."""
+    """Subtract an event's time from the innermost event that contains it."""
     start, end = event.start, event.start + event.duration
     while around and (around[-1].end < end or start < around[-1].start):
         around.pop()

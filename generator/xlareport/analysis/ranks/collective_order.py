@@ -1,4 +1,4 @@
-"""The collectives of a module in the order in which a device runs them, and where two part."""
+"""The collectives of a module in execution order, and the first difference of two orders."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from xlareport.hlo.shardings.device_groups import Groups, parse_groups
 from xlareport.knowledge.opcodes import opcode_work
 
 _MOST = 100_000
-"""Collectives that are listed; what comes later is not compared."""
+"""Limit on compared collectives."""
 _DEEPEST = 200
 _ALL: Groups = ((),)
 """The groups of a collective of all devices."""

@@ -24,7 +24,7 @@ class RankColumn:
     ranks: tuple[tuple[int, ...], ...]
     """The processes of each member."""
     missing: tuple[int, ...] = ()
-    """Processes that compiled what the others did, and not this."""
+    """Processes that compiled the other modules, but not this one."""
 
     @property
     def holders(self) -> frozenset[int]:

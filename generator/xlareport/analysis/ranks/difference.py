@@ -1,4 +1,4 @@
-"""Compares the module of some ranks with that of most: the first difference, and what it means."""
+"""Compares the module of some ranks with that of most: first difference, and its meaning."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -196,7 +196,7 @@ _Key = tuple[str, str | None, str | None, str | None, int]
 
 
 def _keys(stages: Sequence[SnapshotFiles]) -> dict[_Key, SnapshotFiles]:
-    """Return the snapshots by what names them: a number shifts where a pass changed nothing."""
+    """Return the snapshots by key, without numbers, which shift if a pass changed nothing."""
     result: dict[_Key, SnapshotFiles] = {}
     for stage in stages:
         key = _key(stage)

@@ -61,7 +61,7 @@ def list_differences(base: HloModule, other: HloModule) -> Iterator[InstructionD
 
 
 class _Walk:
-    """Pairs computations from the entry down, and collects what differs in each pair."""
+    """Pairs computations from the entry down, and collects the differences of each pair."""
 
     def __init__(self, base: HloModule, other: HloModule) -> None:
         self.differences: list[InstructionDifference] = []
@@ -120,7 +120,7 @@ class _Walk:
     def _of_pair(
         self, ours: Instruction, theirs: Instruction, same: Mapping[str, str]
     ) -> Iterator[tuple[DifferenceKind, str, str, str]]:
-        """Yield kind, what differs, and both values."""
+        """Yield kind, attribute, and both values of each difference."""
         if ours.opcode != theirs.opcode:
             yield "structure", "opcode", ours.opcode, theirs.opcode
             return
@@ -179,7 +179,7 @@ class _Walk:
         return "structure"
 
     def _stands_for(self, name: str, value: str, other_value: str) -> bool:
-        """Return whether a number always goes with the same one of the other side."""
+        """Return whether a number always corresponds to the same one on the other side."""
         there = self._numbers.setdefault((name, value), other_value)
         back = self._numbers.setdefault((f"{name} of the other", other_value), value)
         return there == other_value and back == value

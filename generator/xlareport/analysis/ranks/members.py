@@ -22,7 +22,7 @@ from xlareport.storage.shared_values import SharedValues
 
 @dataclass(frozen=True, slots=True)
 class RankTable:
-    """The processes that wrote a dump, numbered from 1, and who compiled what."""
+    """The processes that wrote a dump, numbered from 1, and the modules that each compiled."""
 
     names: tuple[str, ...]
     """The name of each process: its folder below the common folder."""

@@ -119,7 +119,7 @@ def _is_same(file: Artifact, other: Artifact, renamed: Mapping[str, str]) -> boo
 
 
 def _with_new_names(content: bytes, renamed: Mapping[str, str]) -> bytes:
-    """Return a text with other names of instructions, or of their kernels."""
+    """Return a text with instructions, or their kernels, renamed."""
     names = {old.encode(): new.encode() for old, new in renamed.items()}
     return _NAME.sub(lambda match: names.get(match[0], match[0]), content)
 
@@ -163,7 +163,7 @@ def _producer(decision: str) -> str:
 
 
 def _first_lines(ours: bytes, theirs: bytes) -> tuple[int, str, str]:
-    """Return the number of the first line that differs, and both; 0 in what is no text."""
+    """Return the number of the first different line, and both lines; 0 for binary files."""
     if b"\0" in ours[:4096] or b"\0" in theirs[:4096]:
         return 0, "", ""
     rows = zip_longest(ours.split(b"\n"), theirs.split(b"\n"), fillvalue=b"")

@@ -14,9 +14,9 @@ class RankVerdict(StrEnum):
     DEVICE_LOCAL = "device-local"
     """Constants of a rank."""
     NUMBERS = "numbers"
-    """Other code for the same program: results may differ in rounding, and speed may differ."""
+    """Other code for the same program: rounding and speed may differ."""
     DANGEROUS = "dangerous"
-    """Devices wait for one another forever, or exchange the wrong values."""
+    """Devices wait for each other forever, or exchange wrong values."""
     UNKNOWN = "unknown"
     """Files differ that are not read."""
 
@@ -25,7 +25,7 @@ _ORDER = tuple(RankVerdict)
 
 
 def worse(verdict: RankVerdict, other: RankVerdict) -> bool:
-    """Return whether the first weighs more; what is not known weighs more than what is harmless."""
+    """Return whether the first is more severe; unknown is more severe than harmless."""
     return _weight(verdict) > _weight(other)
 
 
@@ -111,7 +111,7 @@ REASONS: dict[DifferenceKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RankDifference:
-    """Where a module of some ranks first differs from that of most others, and what it means."""
+    """The first difference of some ranks' module from that of most ranks, and its meaning."""
 
     module: str
     """Its key."""
@@ -133,7 +133,7 @@ class RankDifference:
     reason: str = ""
     """The meaning of the difference, as a sentence."""
     grade: str = "exact"
-    """`matched` where the instructions are held for the same by their names."""
+    """`matched` if the instructions correspond only by name."""
     ranks: tuple[str, ...] = ()
     """Names of the processes that compiled this module, the first few."""
     decision: str = ""

@@ -17,7 +17,7 @@ LocatedInstruction = tuple[Computation, Instruction]
 
 @dataclass(frozen=True)
 class DataFlow:
-    """A module, asked where values come from. A fusion's parameters lead to its operands."""
+    """A module's data flow. A fusion's parameters lead to its operands."""
 
     module: HloModule
 
@@ -57,7 +57,7 @@ class DataFlow:
     def through_moves(
         self, place: LocatedInstruction, *, copies: bool = False
     ) -> LocatedInstruction:
-        """Follow a value back to what made it, past what only moves its elements, copies too."""
+        """Return the instruction behind data movement, optionally behind copies too."""
         passed = _MOVES | _COPIES if copies else _MOVES
         for _ in range(_FARTHEST):
             inside = next(self._inside(place), None) if copies else None
@@ -79,7 +79,7 @@ class DataFlow:
         return islice(reachable([start], self._sources), _FARTHEST)
 
     def _sources(self, place: LocatedInstruction) -> Iterator[LocatedInstruction]:
-        """Yield the operands of a place and the roots of what it fuses."""
+        """Yield the operands of an instruction, and the roots of its fused computations."""
         for number in range(len(place[1].operands)):
             operand = self.operand(place, number)
             if operand is not None:

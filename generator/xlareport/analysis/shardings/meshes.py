@@ -72,7 +72,7 @@ def read_meshes(module: HloModule) -> Mapping[str, Mesh]:
 
 
 def _joined(words: Sequence[str]) -> Iterator[str]:
-    """Put together what a comma inside `<...>` cut."""
+    """Yield the words, with those rejoined that a comma inside `<...>` divided."""
     held = ""
     for word in words:
         held = f"{held},{word}" if held else word
@@ -100,7 +100,7 @@ def _meshes_of(modules: Sequence[HloModule]) -> Iterator[Mesh]:
 
 
 def _reshaped(modules: Sequence[HloModule]) -> Iterator[Mesh]:
-    """Yield a mesh for each way in which devices are counted along dimensions."""
+    """Yield a mesh for each way in which shardings divide the devices."""
     for sharding in _shardings(modules):
         devices = sharding.devices
         if devices is not None and devices.listed is None and devices.count > 1:

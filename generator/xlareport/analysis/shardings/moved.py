@@ -1,4 +1,4 @@
-"""How many bytes each device needs of others when a value changes its sharding, at the least."""
+"""Minimum bytes that each device receives from others when a sharding changes."""
 
 from collections.abc import Sequence
 from math import prod
@@ -30,7 +30,7 @@ def count_received(
 def device_boxes(
     sharding: Sharding, dimensions: Sequence[int], devices: int
 ) -> dict[int, IndexBounds] | None:
-    """Return which part of the array each device holds; None where that is not known."""
+    """Return the box of the array on each device; None if unknown."""
     whole = tuple((0, size) for size in dimensions)
     if devices > MOST_DEVICES:
         return None

@@ -16,8 +16,10 @@ class Partitioning:
     after: HloModule
     """Its shapes are those of one device's shards."""
     is_propagated: bool = False
-    """Whether sharding propagation is over in `before`: what has no sharding then is replicated,
-    as the partitioner takes it (`PreprocessSharding`)."""
+    """Whether sharding propagation has finished in `before`.
+
+    Values without a sharding are then replicated, as in the partitioner (`PreprocessSharding`).
+    """
 
     @property
     def is_fresh(self) -> bool:

@@ -45,7 +45,7 @@ class Rematerialization:
     bytes: int
     """Of the whole, on each device."""
     part_bytes: int
-    """Of what the slice takes."""
+    """Bytes of the slice's result."""
     from_tiles: Tiles
     """Number of parts of each dimension before the gather."""
     to_tiles: Tiles
@@ -95,7 +95,7 @@ def _slices(module: HloModule) -> Iterator[LocatedInstruction]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The two snapshots in which gathers and slices are looked at."""
+    """The two snapshots that are searched for gathers and slices."""
 
     flow: DataFlow
     before: HloModule

@@ -79,7 +79,7 @@ _GROUPS = {
 
 
 def describe_sharding(sharding: Sharding, mesh: Mesh | None = None) -> str:
-    """Return in words which device holds which part, by mesh axes where these explain it."""
+    """Return the shard of each device in words, by mesh axes if they explain it."""
     if sharding.kind == ShardingKind.TUPLE:
         members = [describe_sharding(element, mesh) for element in sharding.elements[:_MEMBERS]]
         more = len(sharding.elements) - len(members)
@@ -95,7 +95,7 @@ def describe_sharding(sharding: Sharding, mesh: Mesh | None = None) -> str:
 
 
 def words_of(written: str, mesh: Mesh | None) -> str:
-    """Return in words what a written sharding is; `not read` where it cannot be parsed."""
+    """Return a written sharding in words; `not read` if it cannot be parsed."""
     sharding = parse_sharding(written)
     return describe_sharding(sharding, mesh) if sharding is not None else "not read"
 
