@@ -155,3 +155,21 @@ ENTRY %main (a: s32[1]) -> s32[1] {
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "reshape")) == Place("main", "folded")
     assert matching.partner_after(Place("main", "sixteen")) is None
+
+
+def test_the_places_of_elements_in_another_order_say_nothing(read: Read) -> None:
+    named = ', metadata={op_name="where"}'
+    head = "HloModule m\n\nENTRY %main (a: f32[]) -> TYPES {\n  %a = f32[] parameter(0)\n"
+    before = head.replace("TYPES", "(f32[4], pred[4])") + (
+        "  %no = pred[] constant(false)\n  %x = f32[4]{0} broadcast(%a), dimensions={}\n"
+        f"  %mask = pred[4]{{0}} broadcast(%no), dimensions={{}}{named}\n"
+        "  ROOT %out = (f32[4]{0}, pred[4]{0}) tuple(%x, %mask)\n}\n"
+    )
+    after = head.replace("TYPES", "(pred[4], f32[4])") + (
+        "  %b = f32[] negate(%a)\n  %yes = pred[] constant(true)\n"
+        "  %other = pred[4]{0} broadcast(%yes), dimensions={}\n"
+        f"  %fill = f32[4]{{0}} broadcast(%b), dimensions={{}}{named}\n"
+        "  ROOT %out = (pred[4]{0}, f32[4]{0}) tuple(%other, %fill)\n}\n"
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "mask")) != Place("main", "fill")

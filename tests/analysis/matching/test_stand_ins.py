@@ -158,3 +158,52 @@ def test_a_product_of_the_other_factors_is_not_what_was_multiplied_first(read: R
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "mul.1")) != Place("main", "broadcast.9")
     assert matching.partner_after(Place("main", "mul.2")) == Place("main", "mul.2")
+
+
+_REMAINDER = """
+HloModule m
+
+ENTRY %main (p: pred[6], x: s32[6]) -> s32[6] {
+  %p = pred[6]{0} parameter(0)
+  %x = s32[6]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %many = s32[6]{0} broadcast(%zero), dimensions={}
+LINES}
+"""
+
+
+def test_what_is_read_at_another_place_stands_in_for_nothing(read: Read) -> None:
+    """`select(p, -(x & 0), x & 0)` became `select(p, many(-0), many(0))`."""
+    before = _REMAINDER.replace(
+        "LINES",
+        """  %and.1 = s32[6]{0} and(%x, %many)
+  %negate.1 = s32[6]{0} negate(%and.1)
+  ROOT %select.1 = s32[6]{0} select(%p, %negate.1, %and.1)
+""",
+    )
+    after = _REMAINDER.replace(
+        "LINES",
+        """  %negate.2 = s32[] negate(%zero)
+  %broadcast.2 = s32[6]{0} broadcast(%negate.2), dimensions={}
+  %negate.1 = s32[6]{0} negate(%many)
+  ROOT %select.1 = s32[6]{0} select(%p, %broadcast.2, %many)
+""",
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "and.1")) != Place("main", "broadcast.2")
+
+
+def test_constants_are_not_what_is_left_of_a_framework_op(read: Read) -> None:
+    named = ', metadata={op_name="rem"}'
+    before = _REMAINDER.replace(
+        "LINES",
+        f"  %neg.1 = s32[6]{{0}} negate(%x){named}\n"
+        "  ROOT %out = s32[6]{0} select(%p, %neg.1, %many)\n",
+    )
+    after = _REMAINDER.replace(
+        "LINES",
+        f"  %neg.2 = s32[] negate(%zero){named}\n"
+        "  %broadcast.2 = s32[6]{0} broadcast(%neg.2), dimensions={}\n"
+        "  ROOT %out = s32[6]{0} select(%p, %many, %broadcast.2)\n",
+    )
+    assert match(read(before), read(after)).partner_after(Place("main", "neg.1")) is None

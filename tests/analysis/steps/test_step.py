@@ -543,3 +543,35 @@ def test_what_reads_the_one_element_of_a_tuple_now_is_not_rebuilt(read: Read) ->
     assert told["cond.1"] is Kind.SHAPE
     for name in ("sort.1", "sine.1", "cosine.1"):
         assert told.get(name) in (None, Kind.REWIRED, Kind.REDIRECTED), name
+
+
+_PRODUCT = """
+ENTRY %main (a: bf16[8,4], w: bf16[8,6]) -> bf16[4,6] {
+  %a = bf16[8,4]{1,0} parameter(0)
+  %w = bf16[8,6]{1,0} parameter(1)
+LINES}
+"""
+_DOT = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+
+
+def test_a_dot_that_reads_its_operands_in_the_other_order_has_no_other_layout(read: Read) -> None:
+    before = f"  ROOT %dot.1 = bf16[4,6]{{1,0}} dot(%a, %w), {_DOT}\n"
+    after = f"  %dot.2 = bf16[6,4]{{0,1}} dot(%w, %a), {_DOT}\n"
+    after += "  ROOT %bitcast.1 = bf16[4,6]{1,0} bitcast(%dot.2)\n"
+    texts = [_PRODUCT.replace("LINES", lines) for lines in (before, after)]
+    made = step(*map(read, texts), "`algsimp`")
+    assert "swapped the operands of 1 dot" in made.headline
+    [turned] = [change for change in made.changes if change.kind is Kind.TURNED]
+    assert turned.details[0] == "bf16[4,6]{1,0} → bf16[6,4]{0,1}"
+
+
+def test_the_dimensions_of_a_dot_are_told_where_a_transpose_was_folded_into_it(read: Read) -> None:
+    """That it reads what the transpose read is no more than a consequence."""
+    before = "  %transpose.1 = bf16[6,8]{1,0} transpose(%w), dimensions={1,0}\n"
+    before += "  ROOT %dot.1 = bf16[4,6]{1,0} dot(%a, %transpose.1), "
+    before += "lhs_contracting_dims={0}, rhs_contracting_dims={1}\n"
+    after = f"  ROOT %dot.1 = bf16[4,6]{{1,0}} dot(%a, %w), {_DOT}\n"
+    texts = [_PRODUCT.replace("LINES", lines) for lines in (before, after)]
+    made = step(*map(read, texts), "`transpose-folding`")
+    assert "changed attributes of 1 dot" in made.headline
+    assert "removed 1 transpose" in made.headline

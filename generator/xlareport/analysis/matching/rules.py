@@ -195,6 +195,7 @@ def same_operation(search: Search) -> None:
         grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
         for node, other in zip(ours, theirs, strict=True):
             same_state = search.before.is_called(node) == search.after.is_called(other)
+            same_state = same_state and node.constant == other.constant
             if same_state and _may_be_same_move(search, node, other):
                 search.link(node, other, grade, "left of the same framework op, in order")
 

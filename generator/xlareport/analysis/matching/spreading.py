@@ -1,6 +1,6 @@
 """Extends links from linked nodes to their operands and users."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator
 
 from xlareport.analysis.matching.facts import TRANSPARENT
@@ -10,6 +10,7 @@ from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.moved_copies import is_done_again
 from xlareport.analysis.matching.nodes import (
     Names,
+    are_tuples,
     is_array_call,
     is_free,
     origin,
@@ -27,6 +28,7 @@ from xlareport.analysis.matching.stand_ins import (
     only_gathers,
     was_evaluated,
 )
+from xlareport.analysis.matching.values import kinds_of
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade
 
@@ -101,7 +103,7 @@ class _Spread:
 
     def _pair_operands(self, before: Node, after: Node) -> None:
         ours, theirs = self._operands(before, after)
-        if len(ours) != len(theirs):
+        if len(ours) != len(theirs) or _are_reordered(before, after):
             return
         for number, ((node, path), (other, other_path)) in enumerate(
             zip(ours, theirs, strict=True)
@@ -266,15 +268,29 @@ class _Spread:
                     yield self._behind_moves(node, other)
                 elif path and was_evaluated(node, other):
                     yield node, other
-        open_ours = [node for node, _ in ours if is_free(node)]
-        open_theirs = [node for node, _ in theirs if is_free(node)]
-        lone = len(open_ours) == len(open_theirs) == 1
-        if lone and same_shape(self._search, open_ours[0], open_theirs[0]):
-            yield open_ours[0], open_theirs[0]
+        open_ours = [number for number, (node, _) in enumerate(ours) if is_free(node)]
+        open_theirs = [number for number, (node, _) in enumerate(theirs) if is_free(node)]
+        if not len(open_ours) == len(open_theirs) == 1:
+            return
+        placed = len(ours) == len(theirs) and _opcode(before) not in _COMMUTATIVE
+        node, other = ours[open_ours[0]][0], theirs[open_theirs[0]][0]
+        if same_shape(self._search, node, other) and (not placed or open_ours == open_theirs):
+            yield node, other
 
 
+_COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "tuple", "xor"})
+"""Opcodes of which the places of operands say little: a pass may swap them."""
 _MOST_MOVES = 4
 """Moves in a row that are looked behind."""
+
+
+def _are_reordered(node: Node, other: Node) -> bool:
+    """Whether two tuples have the same elements in another order, so that places say nothing."""
+    old, new = node.instruction.shape, other.instruction.shape
+    if not are_tuples(node, other) or not old.elements:
+        return False
+    kinds = kinds_of(old), kinds_of(new)
+    return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
 
 
 def _operation(node: Node) -> Hashable:

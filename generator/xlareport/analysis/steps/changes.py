@@ -95,6 +95,7 @@ _NOT_REBUILT = frozenset(
         Kind.SHAPE,
         Kind.SHARDING,
         Kind.SUNK,
+        Kind.TURNED,
         Kind.TYPE,
     }
 )

@@ -94,6 +94,7 @@ _TEMPLATES = {
     Kind.ARGUMENT: "{old}{where} was {reason}",
     Kind.ADDED: "{new}{where} was added: {reason}",
     Kind.PARAMETER: "{new}{where} was added: {reason}",
+    Kind.TURNED: "{old}{where} reads its operands in the other order: {detail}",
     Kind.TYPE: "{old}{where} changed element type: {detail}",
     Kind.SHAPE: "{old}{where} changed shape: {detail}",
     Kind.SPACE: "{old}{where} changed memory space: {detail}",
@@ -131,7 +132,7 @@ _LIVING = frozenset(
 """Kinds of change that keep the instruction; its name may change."""
 
 
-_CODE = frozenset({Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
+_CODE = frozenset({Kind.TURNED, Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
 
 
 def _detail(change: Change) -> str:

@@ -63,6 +63,8 @@ class Kind(StrEnum):
     """A new parameter of a new fusion or call."""
     UNTRACED = "untraced"
     """Only before or only after; what it became, or what it comes from, is not known."""
+    TURNED = "turned"
+    """A matrix product of the same operands in the other order, its result transposed."""
     TYPE = "type"
     """Another element type: the numbers change."""
     SHAPE = "shape"
@@ -111,7 +113,7 @@ _PRECISION = frozenset({"operand_precision", "algorithm"})
 _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
 _WITH_NUMBERS = _WEIGHT | {Kind.ATTRIBUTES: _WEIGHT[Kind.OPERANDS]}
 """Other dimension numbers are no consequence of what is read."""
-_NUMBERED = frozenset({"gather", "scatter"})
+_NUMBERED = frozenset({"convolution", "dot", "gather", "scatter"})
 """Opcodes whose attributes refer to dimensions by number."""
 _SPACE = re.compile(r"S\(\d{1,9}\)")
 _SHORT = 60

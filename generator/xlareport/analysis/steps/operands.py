@@ -46,7 +46,17 @@ def compare_operands(
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
     named = [_instead(was, now) for was, now in other[:_NAMED]]
-    return {_kind(matching, other): f"uses {', '.join(named)}"} if other else {}
+    result = {_kind(matching, other): f"uses {', '.join(named)}"} if other else {}
+    if old.opcode == new.opcode == "dot" and _are_swapped(matching, read, reads):
+        result[Kind.TURNED] = f"{old.shape.text} → {new.shape.text}"
+    return result
+
+
+def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) -> bool:
+    """Return whether two operands are read in the other order, behind what only moves them."""
+    stays = any(_is_same_value(matching, was, now) for was, now in zip(read, reads, strict=True))
+    turned = zip(read, reversed(reads), strict=True)
+    return not stays and all(_is_same_value(matching, was, now) for was, now in turned)
 
 
 def _aligned(matching: Matching, read: list[Operand], reads: list[Operand]) -> str:

@@ -39,6 +39,7 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.ADDED: ("added", _AFTER),
     Kind.ARGUMENT: ("inlined", _BEFORE),
     Kind.PARAMETER: ("added", _AFTER),
+    Kind.TURNED: ("swapped the operands of", _BEFORE),
     Kind.TYPE: ("changed the element type of", _BEFORE),
     Kind.SHAPE: ("changed the shape of", _BEFORE),
     Kind.PRECISION: ("changed the precision of", _BEFORE),

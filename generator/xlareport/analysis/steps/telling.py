@@ -119,6 +119,7 @@ _IMPORTANCE = {
     Kind.REPLACED: 20.0,
     Kind.SWAPPED: 20.0,
     Kind.FOLDED: 20.0,
+    Kind.TURNED: 20.0,
     Kind.TYPE: 20.0,
     Kind.PRECISION: 20.0,
     Kind.MERGED: 10.0,

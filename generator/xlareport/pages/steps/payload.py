@@ -104,6 +104,7 @@ _LABELS = {
     Kind.ADDED: "Added",
     Kind.PARAMETER: "New parameters of fusions and calls",
     Kind.UNTRACED: "Counterpart not known",
+    Kind.TURNED: "Operands swapped",
     Kind.TYPE: "Element type changed",
     Kind.SHAPE: "Shape changed",
     Kind.PRECISION: "Precision or algorithm changed",
