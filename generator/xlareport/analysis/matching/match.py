@@ -8,6 +8,7 @@ from xlareport.analysis.matching import (
     account,
     bodies,
     clamps,
+    cloned_producers,
     collectives,
     frames,
     hoisting,
@@ -99,6 +100,7 @@ _PARTS = (
     sinking.sunk,
     moved_copies.lowered,
     moved_copies.repeated,
+    cloned_producers.cloned,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.fused import outermost
-from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.destinations import destination, loop_of_copy
 from xlareport.analysis.steps.differences import Kind, by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.operands import compare_operands, is_constant
+from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.unread import left_unread
 from xlareport.hlo.model import HloModule, Instruction
@@ -58,23 +59,6 @@ class Change:
         return self.scope not in {place.computation for place in places if place is not None}
 
 
-_SIMPLE = {
-    Relation.REPLACED: Kind.REPLACED,
-    Relation.REWRITTEN: Kind.REWRITTEN,
-    Relation.COMBINED: Kind.COMBINED,
-    Relation.SPLIT: Kind.SPLIT,
-    Relation.EXPANDED: Kind.EXPANDED,
-    Relation.ASYNC: Kind.ASYNC,
-    Relation.SWAPPED: Kind.SWAPPED,
-    Relation.MERGED: Kind.MERGED,
-    Relation.CLONED: Kind.CLONED,
-    Relation.FUSED: Kind.FUSED,
-    Relation.ABSORBED: Kind.ABSORBED,
-    Relation.INLINED: Kind.INLINED,
-    Relation.OUTLINED: Kind.OUTLINED,
-    Relation.REMOVED: Kind.REMOVED,
-    Relation.ADDED: Kind.ADDED,
-}
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
 _INTO_SEVERAL = frozenset({Kind.ASYNC, Kind.EXPANDED, Kind.INLINED, Kind.SPLIT})
@@ -155,10 +139,10 @@ class _Reader:
             yield (self._moved if moved else self._further_change)(pairing, before, after)
 
     def _moved(self, pairing: Pairing, before: Place | None, after: Place | None) -> Change:
-        kind = _kind_of_moved(pairing, before, after)
+        kind = kind_of_moved(pairing, before, after)
         balance = self._ledger.balance(pairing.relation, before, after)
         change = self.change((kind,), before, after, pairing, balance=balance)
-        reason = f"{_PAST}{change.reason.rpartition(_PAST)[2]}"
+        reason = f"{PAST}{change.reason.rpartition(PAST)[2]}"
         return replace(change, reason=reason) if kind is Kind.SWAPPED else change
 
     def _further_change(
@@ -167,7 +151,7 @@ class _Reader:
         first = before in pairing.before[:1] and after in pairing.after[:1]
         also = pairing.relation is Relation.EXPANDED and after == pairing.after[0]
         whole = first or also or pairing.relation not in _PARTED
-        former = kind = _kind(pairing) if whole else Kind.PART
+        former = kind = kind_of(pairing) if whole else Kind.PART
         balance = self._ledger.balance(pairing.relation, before, after)
         change = self.change((kind,), before, after, pairing, balance=balance)
         if also and not first:  # what it became has been told
@@ -212,7 +196,7 @@ class _Reader:
             return
         if old.opcode != new.opcode:
             message = f"{_operation(old)} → {_operation(new)}"
-            kind = _kind(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
+            kind = kind_of(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
             folded = new.opcode == "constant" and is_constant(self._matching.before, before)
             kind = Kind.FOLDED if folded else kind
             yield self.change((kind,), before, after, pairing, (message,), balance=balance)
@@ -318,31 +302,6 @@ def _is_plain(module: HloModule, place: Place) -> bool:
 
 _ANEW = frozenset({Relation.REPLACED, Relation.REWRITTEN})
 _PAIRS = _ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}
-
-
-def _kind(pairing: Pairing) -> Kind:
-    if pairing.cause is not None:
-        return _OF_CAUSE[pairing.cause]
-    return _SIMPLE.get(pairing.relation, Kind.CLONED)
-
-
-def _kind_of_moved(pairing: Pairing, before: Place | None, after: Place | None) -> Kind:
-    """Return the kind of change of a moved instruction, a copy (perhaps moved) or a duplicate."""
-    if before not in pairing.before[:1]:
-        return Kind.MERGED
-    return Kind.SWAPPED if _PAST in pairing.known_of(before, after).reason else Kind.CLONED
-
-
-_PAST = "past %"
-"""Marks the reason of a swap; the name of the other instruction follows."""
-_OF_CAUSE = {
-    ChangeCause.ARGUMENT: Kind.ARGUMENT,
-    ChangeCause.PARAMETER: Kind.PARAMETER,
-    ChangeCause.UNCALLED: Kind.UNCALLED,
-    ChangeCause.UNREAD: Kind.DEAD,
-    ChangeCause.UNUSED: Kind.DEAD,
-    ChangeCause.UNTRACED: Kind.UNTRACED,
-}
 
 
 def _further(pairing: Pairing) -> Iterator[tuple[Place | None, Place | None]]:

@@ -1,0 +1,48 @@
+"""What kind of change a pairing is, before its lines are compared."""
+
+from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.steps.differences import Kind
+
+_SIMPLE = {
+    Relation.REPLACED: Kind.REPLACED,
+    Relation.REWRITTEN: Kind.REWRITTEN,
+    Relation.COMBINED: Kind.COMBINED,
+    Relation.SPLIT: Kind.SPLIT,
+    Relation.EXPANDED: Kind.EXPANDED,
+    Relation.ASYNC: Kind.ASYNC,
+    Relation.SWAPPED: Kind.SWAPPED,
+    Relation.MERGED: Kind.MERGED,
+    Relation.CLONED: Kind.CLONED,
+    Relation.FUSED: Kind.FUSED,
+    Relation.ABSORBED: Kind.ABSORBED,
+    Relation.INLINED: Kind.INLINED,
+    Relation.OUTLINED: Kind.OUTLINED,
+    Relation.REMOVED: Kind.REMOVED,
+    Relation.ADDED: Kind.ADDED,
+}
+
+
+def kind_of(pairing: Pairing) -> Kind:
+    """Return the kind of change of the first pair of a pairing, by its cause if it has one."""
+    if pairing.cause is not None:
+        return _OF_CAUSE[pairing.cause]
+    return _SIMPLE.get(pairing.relation, Kind.CLONED)
+
+
+def kind_of_moved(pairing: Pairing, before: Place | None, after: Place | None) -> Kind:
+    """Return the kind of change of a moved instruction, a copy (perhaps moved) or a duplicate."""
+    if before not in pairing.before[:1]:
+        return Kind.MERGED
+    return Kind.SWAPPED if PAST in pairing.known_of(before, after).reason else Kind.CLONED
+
+
+PAST = "past %"
+"""Marks the reason of a swap; the name of the other instruction follows."""
+_OF_CAUSE = {
+    ChangeCause.ARGUMENT: Kind.ARGUMENT,
+    ChangeCause.PARAMETER: Kind.PARAMETER,
+    ChangeCause.UNCALLED: Kind.UNCALLED,
+    ChangeCause.UNREAD: Kind.DEAD,
+    ChangeCause.UNUSED: Kind.DEAD,
+    ChangeCause.UNTRACED: Kind.UNTRACED,
+}

@@ -1,0 +1,27 @@
+"""What kind of change a pairing is."""
+
+from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.relations import kind_of, kind_of_moved
+from xlareport.knowledge.grades import Grade
+
+_A, _B, _C = (Place("main", name) for name in "abc")
+
+
+def test_a_cause_says_more_than_that_something_is_gone() -> None:
+    gone = Pairing((_A,), (), Grade.EXACT, "", Relation.REMOVED)
+    assert kind_of(gone) is Kind.REMOVED
+    gone.cause = ChangeCause.UNREAD
+    assert kind_of(gone) is Kind.DEAD
+    gone.cause = ChangeCause.UNTRACED
+    assert kind_of(gone) is Kind.UNTRACED
+
+
+def test_beside_what_was_moved_a_copy_is_moved_too_if_it_passed_something() -> None:
+    moved = Pairing((_A,), (_B, _C), Grade.MATCHED, "past %x", Relation.SWAPPED)
+    assert kind_of_moved(moved, _A, _B) is Kind.SWAPPED
+    moved.add_doubt((_A, _C), Grade.MATCHED, "a further copy")
+    assert kind_of_moved(moved, _A, _C) is Kind.CLONED
+    moved.add_doubt((_A, _C), Grade.MATCHED, "a further copy, past %y")
+    assert kind_of_moved(moved, _A, _C) is Kind.SWAPPED
+    assert kind_of_moved(moved, _C, _B) is Kind.MERGED
