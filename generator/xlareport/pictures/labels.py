@@ -51,8 +51,8 @@ class PathFinder:
         return paths
 
     def _own_path(self, computation: Computation, instruction: Instruction) -> ScopePath | None:
-        phase = self._phase(computation, instruction) if self._phase else ""
         op_name = op_name_of(instruction, self._module)
+        phase = self._phase(computation, instruction, op_name) if self._phase else ""
         scopes = _scopes(op_name)
         line = None if scopes else self._place(instruction)
         if not op_name and line is None:

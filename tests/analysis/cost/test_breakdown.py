@@ -5,6 +5,7 @@ import pytest
 from xlareport.analysis.cost.breakdown import (
     GroupKey,
     break_down,
+    divide_by_op,
     key_by_computation,
     key_by_line,
     key_by_scope,
@@ -12,6 +13,7 @@ from xlareport.analysis.cost.breakdown import (
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.operations import family_in
+from xlareport.analysis.source.served_ops import serve_ops
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import nominal_device
 
@@ -31,22 +33,21 @@ ENTRY e {
 
 def test_arithmetic_and_bytes_inside_a_fusion(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(FUSION)
-    key = key_by_scope(module, 2)
     cost = count_cost(module)
-    found = {
-        one.name: one for one in break_down(module, cost, key, share_fusions(module, cost, CPU))
-    }
+    shares, served = share_fusions(module, cost, CPU), serve_ops(module)
+    divided = divide_by_op(module, cost, key_by_scope(2), shares, served)
+    found = {one.name: one for one in divided}
     assert (found["jit(f)/one"].flops, found["jit(f)/one"].bytes_accessed) == (4, 16)
     assert (found["jit(f)/two"].transcendentals, found["jit(f)/two"].bytes_accessed) == (4, 16)
-    assert found[""].unknown_ops == 1
+    assert found["jit(f)/two"].unknown_ops == 1, "the call without op_name reads its result"
 
 
 def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModule]) -> None:
     inside = 'op_name="jit(f)/jvp(g)/while/body/closed_call/attention/mul"'
     module = module_of(FUSION.replace('op_name="jit(f)/one/add"', inside))
-    key = key_by_scope(module, 3)
+    key = key_by_scope(3)
     named = {
-        key(computation, instruction)
+        key(computation, instruction, instruction.metadata.op_name)
         for computation in module.computations
         for instruction in computation.instructions
     }
@@ -69,7 +70,8 @@ def test_op_names_that_were_merged(
 ) -> None:
     module = module_of(FUSION.replace('op_name="jit(f)/one/add"', f'op_name="{op_name}"'))
     instruction = module.by_name["fused"].by_name["a"]
-    assert key_by_scope(module, 2)(module.by_name["fused"], instruction) == scope
+    key = key_by_scope(2)
+    assert key(module.by_name["fused"], instruction, instruction.metadata.op_name) == scope
 
 
 def test_lines(module_of: Callable[[str], HloModule]) -> None:
@@ -90,11 +92,12 @@ def test_the_parts_add_up(dumped: Callable[[str, str], HloModule], dump: str) ->
     keys: list[GroupKey] = [
         family_in,
         key_by_computation,
-        key_by_scope(module, 3),
         key_by_line(module),
     ]
-    for key in keys:
-        found = break_down(module, cost, key, share_fusions(module, cost, CPU))
+    shares = share_fusions(module, cost, CPU)
+    divisions = [break_down(module, cost, key, shares) for key in keys]
+    divisions.append(divide_by_op(module, cost, key_by_scope(3), shares, serve_ops(module)))
+    for found in divisions:
         assert sum(one.flops for one in found) == cost.flops
         assert sum(one.transcendentals for one in found) == cost.transcendentals
         assert sum(one.bytes_accessed for one in found) == cost.bytes_accessed

@@ -26,7 +26,7 @@ def phases(module: HloModule) -> dict[str, str]:
     key = key_by_phase(module)
     assert key is not None
     return {
-        instruction.name: key(computation, instruction)
+        instruction.name: key(computation, instruction, instruction.metadata.op_name)
         for computation in module.computations
         for instruction in computation.instructions
     }
@@ -55,7 +55,8 @@ def test_layers(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(STEP)
     key = key_by_layer(module)
     assert module.entry is not None
-    named = {key(module.entry, instruction) for instruction in module.entry.instructions}
+    lines = module.entry.instructions
+    named = {key(module.entry, line, line.metadata.op_name) for line in lines}
     assert named == {"layer_1", ""}
 
 
@@ -92,5 +93,8 @@ def test_operations_of_tensorflow_are_no_layers(module_of: Callable[[str], HloMo
     module = module_of(TENSORFLOW)
     key = key_by_layer(module)
     assert module.entry is not None
-    named = [key(module.entry, instruction) for instruction in module.entry.instructions]
+    named = [
+        key(module.entry, instruction, instruction.metadata.op_name)
+        for instruction in module.entry.instructions
+    ]
     assert named == ["", "dense_1", "", "", "model", "", "fc", "dense_1", ""]

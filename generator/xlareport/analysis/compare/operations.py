@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from xlareport.analysis.compare.operation_names import name_operations
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, places_of
 from xlareport.analysis.source.scopes import mask_numbers, scope_of, split_path
+from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -106,16 +106,23 @@ def list_operations(
     """Return the operations of a module, the slowest first, and how many more there are."""
     sums: dict[OperationKey, _Sum] = {}
     place = places_of(module)
-    names = name_operations(module)
+    served = serve_ops(module)
     for computation in module.computations:
         for instruction in computation.instructions:
             key = computation.name, instruction.name
             count = cost.instructions.get(key)
             if count is None or instruction.opcode in NO_CODE:
                 continue
-            added = sums.setdefault(key_of(names.get(key, ""), _line(place(instruction))), _Sum())
-            added.seconds += shares.seconds.get(key, 0.0)
-            added.bytes += shares.bytes.get(key, 0)
+            line = _line(place(instruction))
+            ops = served.get(key) or (("", 1.0),)
+            sizes = share_out(shares.bytes.get(key, 0), ops)
+            for (op_name, share), size in zip(ops, sizes, strict=True):
+                # The line of what was combined is that of one of its members.
+                added = sums.setdefault(key_of(op_name, line if len(ops) == 1 else ""), _Sum())
+                added.seconds += share * shares.seconds.get(key, 0.0)
+                added.bytes += size
+            main = main_op(ops)
+            added = sums[key_of(main, line if len(ops) == 1 else "")]
             added.kernels += not count.fused
             if instruction.opcode != "fusion":
                 added.flops += count.of_all_runs(count.flops) or 0

@@ -12,6 +12,7 @@ from xlareport.analysis.cost.lifetimes import Lifetime
 from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.analysis.cost.phases import is_forward, is_gradient, key_by_layer
 from xlareport.analysis.cost.value_sources import ValueSources
+from xlareport.analysis.source.locations import op_name_of
 from xlareport.hlo.model import HloModule
 
 _LOOP = "while"
@@ -49,7 +50,8 @@ def find_activations(
             continue
         named = is_forward(own, module) or is_forward(source[1], module)
         if named and is_gradient(last, module):
-            activations.append(Activation(key, size, layer_of(*source)))
+            layer = layer_of(*source, op_name_of(source[1], module))
+            activations.append(Activation(key, size, layer))
     return tuple(activations)
 
 

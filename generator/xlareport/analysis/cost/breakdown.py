@@ -4,18 +4,21 @@ All figures of a part cover the same instructions, including those inside fusion
 at the instruction that computes; time and bytes accessed of a fusion are divided by estimate.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.analysis.source.locations import places_of
 from xlareport.analysis.source.scopes import CONTROL_FLOW, split_merged, split_path
-from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.analysis.source.served_ops import OpShares, main_op, share_out
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 
 GroupKey = Callable[[Computation, Instruction], str]
 """Names the part to which an instruction belongs; empty where that is not known."""
+OpKey = Callable[[Computation, Instruction, str], str]
+"""The same of an instruction that works for an op, by the op_name of that."""
 
 
 @dataclass(slots=True)
@@ -50,6 +53,37 @@ def break_down(
     return tuple(sorted(parts.values(), key=_dearest))
 
 
+def divide_by_op(
+    module: HloModule,
+    cost: ModuleCost,
+    key: OpKey,
+    shares: Shares,
+    served: Mapping[InstructionKey, OpShares],
+) -> tuple[CostPart, ...]:
+    """Sum up the module's cost by the ops that instructions work for, the most time first.
+
+    Instructions without op_name count to the ops whose values they pass on: a combined collective
+    to those of its members, by bytes. FLOPs and the instruction itself count to the largest.
+    """
+    parts: dict[str, CostPart] = {}
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            place = computation.name, instruction.name
+            known = cost.instructions.get(place)
+            if known is None or instruction.opcode == "parameter":
+                continue
+            ops = served.get(place) or (("", 1.0),)
+            sizes = share_out(shares.bytes[place], ops)
+            for (op_name, share), size in zip(ops, sizes, strict=True):
+                name = key(computation, instruction, op_name)
+                part = parts.setdefault(name, CostPart(name))
+                part.seconds += share * shares.seconds[place]
+                part.bytes_accessed += size
+            name = key(computation, instruction, main_op(ops))
+            _add(parts[name], instruction, known)
+    return tuple(sorted(parts.values(), key=_dearest))
+
+
 def _dearest(part: CostPart) -> tuple[float, int, int, str]:
     return (-part.seconds, -part.bytes_accessed, -part.flops, part.name)
 
@@ -59,14 +93,14 @@ def key_by_computation(computation: Computation, _: Instruction) -> str:
     return computation.name
 
 
-def key_by_scope(module: HloModule, depth: int) -> GroupKey:
+def key_by_scope(depth: int) -> OpKey:
     """Return a key function that names the part by `depth` levels of the framework's scope.
 
     Levels of control flow are left out: in a loop over layers they would hide all others.
     """
 
-    def key(_: Computation, instruction: Instruction) -> str:
-        op_names = split_merged(op_name_of(instruction, module))
+    def key(_: Computation, __: Instruction, op_name: str) -> str:
+        op_names = split_merged(op_name)
         paths = list(dict.fromkeys(tuple(_levels(op_name)[:depth]) for op_name in op_names))
         if len(paths) == 1:
             return "/".join(paths[0])

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xlareport.analysis.cost.breakdown import GroupKey
+from xlareport.analysis.cost.breakdown import OpKey
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of
 from xlareport.hlo.graph import callees_first
@@ -51,8 +51,11 @@ def is_forward(instruction: Instruction, module: HloModule) -> bool:
     return bool(_FORWARD.search(op_name)) and not _BACKWARD.search(op_name)
 
 
-def key_by_phase(module: HloModule) -> GroupKey | None:
-    """Return a key that names the phase, empty without an op_name; None without a gradient."""
+def key_by_phase(module: HloModule) -> OpKey | None:
+    """Return a key that names the phase of an op, empty without an op_name.
+
+    None where the module has no gradient.
+    """
     order = callees_first(module) or ()
     gradients = _with_gradients(order, module)
     if not gradients:
@@ -64,8 +67,7 @@ def key_by_phase(module: HloModule) -> GroupKey | None:
     )
     unmarked = OTHER if marked else FORWARD
 
-    def key(computation: Computation, instruction: Instruction) -> str:
-        op_name = op_name_of(instruction, module)
+    def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
         if "/" not in op_name:
             return ""
         if _is_backward(op_name):
@@ -77,16 +79,16 @@ def key_by_phase(module: HloModule) -> GroupKey | None:
     return key
 
 
-def key_by_layer(module: HloModule) -> GroupKey:
-    """Return a key that names the layer, `layer_3`, empty where no scope is named.
+def key_by_layer(module: HloModule) -> OpKey:
+    """Return a key that names the layer of an op, `layer_3`, empty where no scope is named.
 
     That is the scope as far as the first level with a number, else its first level. Levels of
     control flow and the texts of einsums are left out; what is only in a loop is `while/body`.
     """
     operations = _operations(module)
 
-    def key(_: Computation, instruction: Instruction) -> str:
-        return layer_of(op_name_of(instruction, module), operations)
+    def key(_: Computation, __: Instruction, op_name: str) -> str:
+        return layer_of(op_name, operations)
 
     return key
 

@@ -6,6 +6,7 @@ from xlareport import reader_table
 from xlareport.analysis.cost.breakdown import (
     CostPart,
     break_down,
+    divide_by_op,
     key_by_computation,
     key_by_scope,
 )
@@ -38,6 +39,7 @@ from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import find_findings
 from xlareport.analysis.operations import family_in
 from xlareport.analysis.shardings.report import ShardingReport
+from xlareport.analysis.source.served_ops import serve_ops
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device, device_named
 from xlareport.program import ParsedModule
@@ -94,7 +96,7 @@ def report_cost(
     memory = report_memory(module.memory, hlo, cost, chip.key if chip else "", backend)
     peak = memory.peak_lines if memory.at_peak_count else None
     shares = share_fusions(hlo, cost, device)
-    phase = key_by_phase(hlo)
+    phase, served = key_by_phase(hlo), serve_ops(hlo)
     first = earlier[0] if earlier else None
     rematerializations = shardings.rematerializations if shardings is not None else None
     case = make_case(module, cost, device, rematerializations or ())
@@ -109,10 +111,10 @@ def report_cost(
         loops=tuple(list_loops(hlo, cost, device)),
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
         computations=break_down(hlo, cost, key_by_computation, shares)[:_ROWS],
-        scopes=break_down(hlo, cost, key_by_scope(hlo, _SCOPE_DEPTH), shares)[:_ROWS],
+        scopes=divide_by_op(hlo, cost, key_by_scope(_SCOPE_DEPTH), shares, served)[:_ROWS],
         opcodes=break_down(hlo, cost, family_in, shares),
-        phases=break_down(hlo, cost, phase, shares) if phase else (),
-        layers=break_down(hlo, cost, key_by_layer(hlo), shares),
+        phases=divide_by_op(hlo, cost, phase, shares, served) if phase else (),
+        layers=divide_by_op(hlo, cost, key_by_layer(hlo), shares, served),
         findings=find_findings(case) if case else (),
         products=list_products(hlo, cost, device),
         recomputed=count_recomputed(hlo, cost, first),

@@ -1,0 +1,186 @@
+"""The ops that each instruction works for: its own op_name, else those of what it passes on."""
+
+from collections.abc import Iterable, Mapping
+
+from xlareport.analysis.source.locations import op_name_of
+from xlareport.analysis.source.scopes import split_merged
+from xlareport.hlo.graph import callees_first
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+_BUNDLES = frozenset({"tuple", "while", "conditional"})
+"""Instructions with several values; the op of one value is not passed to the others."""
+_COMBINING = frozenset(
+    {
+        "all-gather",
+        "all-gather-start",
+        "all-reduce",
+        "all-reduce-start",
+        "all-to-all",
+        "collective-permute",
+        "collective-permute-start",
+        "concatenate",
+        "reduce-scatter",
+    }
+)
+"""Instructions of several operands, each of which serves the op of its operand."""
+_MOVES = frozenset({"bitcast", "convert", "copy", "reshape"})
+_ELEMENT = "get-tuple-element"
+_MOST_MOVES = 8
+"""Moves in a row between the result of a fusion and its concatenate."""
+
+OpShares = tuple[tuple[str, float], ...]
+"""op_names with their shares of an instruction, by bytes; empty where no op is known."""
+
+
+def serve_ops(module: HloModule) -> Mapping[InstructionKey, OpShares]:
+    """Return the op_names that instructions work for, by computation and instruction.
+
+    An instruction without op_name, such as a convert that a pass added, works for the op of its
+    operand, also through parameters of fusions; if the operand has none, for that of its user. A
+    collective that was combined works for the ops of all its operands.
+    """
+    order = callees_first(module)
+    callers_first = module.computations if order is None else order[::-1]
+    served = _Served(module)
+    for computation in callers_first:
+        served.add_by_operands(computation)
+    for computation in callers_first:
+        served.add_by_users(computation)
+    return served.ops
+
+
+class _Served:
+    """The ops of instructions, as far as they are known."""
+
+    def __init__(self, module: HloModule) -> None:
+        self._module = module
+        self.ops: dict[InstructionKey, OpShares] = {}
+        self._members: dict[InstructionKey, list[OpShares]] = {}
+        """Of combined instructions, the ops of each operand."""
+        self._fusions: dict[str, InstructionKey] = {}
+
+    def add_by_operands(self, computation: Computation) -> None:
+        """Enter instructions by their own op_name or their operands; record callers of fusions."""
+        home = computation.name
+        for instruction in computation.instructions:
+            key = home, instruction.name
+            read = [self.ops.get((home, name), ()) for name in instruction.operand_names]
+            if instruction.opcode != "parameter":
+                self.ops[key] = self._own(computation, instruction, read)
+            if instruction.opcode == "fusion":
+                for _, name in instruction.called:
+                    self._fusions[name] = key
+                    fused = self._module.by_name.get(name)
+                    for parameter, given in zip(
+                        fused.parameters if fused else (), read, strict=False
+                    ):
+                        self.ops[name, parameter.name] = given
+
+    def _own(
+        self, computation: Computation, instruction: Instruction, read: list[OpShares]
+    ) -> OpShares:
+        op_name = op_name_of(instruction, self._module)
+        members = self._combined(computation, instruction, read)
+        merged = len(members) > 1 and (not op_name or len(split_merged(op_name)) > 1)
+        if merged and all(ops for _, ops in members):
+            self._members[computation.name, instruction.name] = [ops for _, ops in members]
+            return _divide(members)
+        if op_name:
+            return ((op_name, 1.0),)
+        if instruction.opcode in _BUNDLES:
+            return ()
+        if instruction.opcode == _ELEMENT and instruction.operand_names:
+            return self._element(computation, instruction, read)
+        return next(filter(None, read), ())
+
+    def _combined(
+        self, computation: Computation, instruction: Instruction, read: list[OpShares]
+    ) -> list[tuple[int, OpShares]]:
+        """Return bytes and ops of what an instruction, or the root of a fusion, combines."""
+        if instruction.opcode == "fusion" and instruction.called:
+            fused = self._module.by_name.get(instruction.called[0][1])
+            return self._of_fusion(fused, read) if fused is not None else []
+        if instruction.opcode not in _COMBINING:
+            return []
+        return _sized(computation, instruction, read)
+
+    @staticmethod
+    def _of_fusion(fused: Computation, read: list[OpShares]) -> list[tuple[int, OpShares]]:
+        """Return what the concatenate that a fusion only is for combines."""
+        root = _behind_moves(fused, fused.root)
+        if root is None or root.opcode != "concatenate":
+            return []
+        given = {line.name: ops for line, ops in zip(fused.parameters, read, strict=False)}
+        sources = [_behind_moves(fused, fused.by_name.get(name)) for name in root.operand_names]
+        ops = [given.get(source.name, ()) if source else () for source in sources]
+        return _sized(fused, root, ops)
+
+    def _element(
+        self, computation: Computation, instruction: Instruction, read: list[OpShares]
+    ) -> OpShares:
+        """Return the op of one element of what was combined, else what the tuple works for."""
+        operand = next(iter(instruction.operand_names))
+        members = self._members.get((computation.name, operand), ())
+        number = parse_whole_number(instruction.attributes.get("index", ""))
+        if number is not None and number < len(members):
+            return members[number]
+        return next(filter(None, read), ())
+
+    def add_by_users(self, computation: Computation) -> None:
+        """Enter the remaining instructions by their users, and a fusion's root by the fusion."""
+        home = computation.name
+        for instruction in reversed(computation.instructions):
+            if self.ops.get((home, instruction.name)):
+                continue
+            users = computation.users.get(instruction.name, ())
+            using = [
+                self.ops.get((home, user.name), ()) for user in users if user.opcode not in _BUNDLES
+            ]
+            if instruction is computation.root and home in self._fusions:
+                using.append(self.ops[self._fusions[home]])
+            self.ops[home, instruction.name] = next(filter(None, using), ())
+
+
+def _behind_moves(computation: Computation, line: Instruction | None) -> Instruction | None:
+    """Return what an instruction moves or converts."""
+    for _ in range(_MOST_MOVES):
+        if line is None or line.opcode not in _MOVES or not line.operand_names:
+            break
+        line = computation.by_name.get(next(iter(line.operand_names)))
+    return line
+
+
+def _sized(
+    computation: Computation, instruction: Instruction, ops: list[OpShares]
+) -> list[tuple[int, OpShares]]:
+    lines = (computation.by_name.get(name) for name in instruction.operand_names)
+    sizes = ((line.shape.byte_size or 0) if line else 0 for line in lines)
+    return list(zip(sizes, ops, strict=False))
+
+
+def _divide(members: Iterable[tuple[int, OpShares]]) -> OpShares:
+    """Return the ops of several members with their shares by bytes."""
+    bytes_of: dict[str, float] = {}
+    for size, ops in members:
+        for op_name, share in ops:
+            bytes_of[op_name] = bytes_of.get(op_name, 0.0) + size * share
+    total = sum(bytes_of.values())
+    if not total:
+        return tuple((op_name, 1.0 / len(bytes_of)) for op_name in bytes_of)
+    return tuple((op_name, size / total) for op_name, size in bytes_of.items())
+
+
+def main_op(ops: OpShares) -> str:
+    """Return the op_name with the largest share; empty where none is known."""
+    return max(ops, key=lambda item: item[1], default=("", 0.0))[0]
+
+
+def share_out(total: int, ops: OpShares) -> list[int]:
+    """Return a number divided by the shares of ops; the parts add up to it."""
+    parts, given, wanted = [], 0, 0.0
+    for _, share in ops:
+        wanted += share * total
+        parts.append(round(wanted) - given)
+        given += parts[-1]
+    return parts

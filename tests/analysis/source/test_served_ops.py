@@ -1,0 +1,104 @@
+"""The op that each instruction works for, also where the compiler wrote no op_name."""
+
+from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
+from xlareport.hlo.text import TextReader
+
+MODULE = b"""HloModule jit_f, is_scheduled=true
+
+%upcast (p: bf16[8,8]) -> f32[8,8] {
+  %p = bf16[8,8]{1,0} parameter(0)
+  ROOT %up = f32[8,8]{1,0} convert(%p)
+}
+
+%weights (w: bf16[8,8]) -> f32[8,8] {
+  %w = bf16[8,8]{1,0} parameter(0)
+  %first = f32[8,8]{1,0} convert(%w)
+  ROOT %second = f32[8,8]{0,1} copy(%first)
+}
+
+ENTRY %main (a: bf16[8,8], b: bf16[8,8]) -> (f32[8,8], f32[8,8]) {
+  %a = bf16[8,8]{1,0} parameter(0), metadata={op_name="params"}
+  %b = bf16[8,8]{1,0} parameter(1)
+  %t = bf16[8,8]{1,0} tanh(%a), metadata={op_name="jit(f)/tanh"}
+  %same = bf16[8,8]{1,0} bitcast(%t)
+  %wide = f32[8,8]{1,0} fusion(%same), kind=kLoop, calls=%upcast
+  %kernel = f32[8,8]{0,1} fusion(%b), kind=kLoop, calls=%weights
+  %d = f32[8,8]{1,0} dot(%wide, %kernel), lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/dot_general"}
+  %lone = f32[8,8]{1,0} convert(%b)
+  ROOT %r = (f32[8,8], f32[8,8]) tuple(%d, %lone)
+}
+"""
+
+
+def test_a_convert_works_for_the_op_whose_value_it_converts() -> None:
+    module = TextReader().read(MODULE, "a.txt")
+    assert module is not None
+    names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
+    assert names["main", "wide"] == names["upcast", "up"] == "jit(f)/tanh"
+
+
+def test_what_converts_an_argument_works_for_the_op_that_uses_it() -> None:
+    module = TextReader().read(MODULE, "a.txt")
+    assert module is not None
+    names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
+    for place in (("main", "kernel"), ("weights", "first"), ("weights", "second")):
+        assert names[place] == "jit(f)/dot_general"
+    assert names["main", "lone"] == ""
+
+
+COMBINED = b"""HloModule jit_f, is_scheduled=true
+
+%pack (p: f32[8], q: f32[24]) -> f32[32] {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[24]{0} parameter(1)
+  ROOT %joined = f32[32]{0} concatenate(%p, %q), dimensions={0}
+}
+
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %add = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[8], b: f32[24]) -> (f32[32], f32[8], f32[24]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[24]{0} parameter(1)
+  %small = f32[8]{0} tanh(%a), metadata={op_name="jit(f)/transpose(jvp(layer_0))/tanh"}
+  %large = f32[24]{0} exponential(%b), metadata={op_name="jit(f)/transpose(jvp(layer_1))/exp"}
+  %packed = f32[32]{0} fusion(%small, %large), kind=kLoop, calls=%pack
+  %flat-start = f32[32]{0} all-reduce-start(%packed), to_apply=%sum
+  %flat = f32[32]{0} all-reduce-done(%flat-start)
+  %several = (f32[8]{0}, f32[24]{0}) all-reduce(%small, %large), to_apply=%sum, \
+metadata={op_name="jit(f)/(transpose(jvp(layer_1))/exp:transpose(jvp(layer_0))/tanh)"}
+  %first = f32[8]{0} get-tuple-element(%several), index=0
+  %second = f32[24]{0} get-tuple-element(%several), index=1
+  %moved = f32[24]{0} copy(%second)
+  ROOT %r = (f32[32], f32[8], f32[24]) tuple(%flat, %first, %moved)
+}
+"""
+
+
+def test_what_is_combined_works_for_the_ops_of_all_members_by_bytes() -> None:
+    module = TextReader().read(COMBINED, "a.txt")
+    assert module is not None
+    ops = serve_ops(module)
+    divided = {
+        "jit(f)/transpose(jvp(layer_0))/tanh": 0.25,
+        "jit(f)/transpose(jvp(layer_1))/exp": 0.75,
+    }
+    for name in ("packed", "flat-start", "flat", "several"):
+        assert dict(ops["main", name]) == divided
+    assert dict(ops["pack", "joined"]) == divided
+
+
+def test_an_element_of_what_is_combined_works_for_the_op_of_its_member() -> None:
+    module = TextReader().read(COMBINED, "a.txt")
+    assert module is not None
+    ops = serve_ops(module)
+    assert main_op(ops["main", "moved"]) == "jit(f)/transpose(jvp(layer_1))/exp"
+
+
+def test_the_parts_of_a_number_add_up() -> None:
+    assert share_out(10, (("a", 1 / 3), ("b", 1 / 3), ("c", 1 / 3))) == [3, 4, 3]
+    assert share_out(7, (("a", 1.0),)) == [7]
