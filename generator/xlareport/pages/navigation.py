@@ -67,3 +67,9 @@ def address(page: str, seen_from: str = HOME) -> str:
 def step_address(slug: str, step: str, seen_from: str = HOME) -> str:
     """Return the address of one step in a module's gallery."""
     return f"{address(module_page(slug, 'steps'), seen_from)}#step={quote(step)}"
+
+
+def instructions_address(slug: str, seen_from: str = HOME) -> str:
+    """Return the address of a module's table of instructions; `&q=WORDS` filters it."""
+    page = address(module_page(slug), seen_from)
+    return f"{page}#t={module_key(quote(slug), 'instructions')}"

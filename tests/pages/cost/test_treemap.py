@@ -1,6 +1,7 @@
 """The treemap of costs: areas are shares, names are text, words say the same."""
 
 import re
+from urllib.parse import unquote
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.pages.cost.treemap import treemap, treemap_words
@@ -42,8 +43,27 @@ def test_few_areas_are_drawn_of_many_scopes() -> None:
     assert "29 more" in drawn
 
 
+def test_areas_lead_to_their_instructions() -> None:
+    """By each level of the scope: a forward one is not within `transpose(jvp(a))`."""
+    parts = [part(f"jit(f)/jvp(a)/{name}", 1.0) for name in ("dot", "add")]
+    drawn = treemap([*parts, part("jit(f)/sub", 1.0), part("", 1.0)], "m/x.html#t=m/x/instructions")
+    links = re.findall(r'<a href="m/x.html#t=m/x/instructions&amp;q=([^"]*)"', drawn)
+    assert {unquote(link) for link in links} == {
+        "/jvp(a)",
+        "/jvp(a) /dot",
+        "/jvp(a) /add",
+        "/sub",
+    }
+    assert "<a " not in treemap(parts)
+
+
+def test_the_rest_of_many_areas_leads_nowhere() -> None:
+    many = [part(f"jit(f)/scope_{n}/{m}", 1.0 + n) for n in range(40) for m in range(40)]
+    assert not re.search('q=[^"]*more', treemap(many, "m/x.html#t=m/x/instructions"))
+
+
 def test_a_hostile_name_is_text() -> None:
-    drawn = treemap([part('"><script>x', 1.0), part("b", 1.0)])
+    drawn = treemap([part('"><script>x', 1.0), part("b", 1.0)], "m/x.html#t=m/x/instructions")
 
     assert "<script" not in drawn
     assert "&lt;script&gt;" in drawn

@@ -16,11 +16,12 @@ def test_phases_and_treemap_stand_on_the_home_page(
     assert "By phase" in home
     assert all(f"</i>{phase} " in home for phase in ("forward", "backward"))
     assert "xr-treemap" in home
+    assert ".html#t=m/module_0001.jit_train_step/instructions&q=%2F" in home
     assert "memory_analysis()" in home
 
 
 def test_nothing_counted_is_nothing_shown() -> None:
-    assert time_view(None) is None
+    assert time_view(None, "x") is None
 
 
 def test_parts_sum_to_the_whole_and_the_unnamed_come_last() -> None:

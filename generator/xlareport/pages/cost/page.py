@@ -75,6 +75,7 @@ def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> M
 def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> CostPage:
     """Return the page of one module."""
     source = navigation.module_page(record.slug, "cost")
+    instructions = navigation.instructions_address(record.slug, source)
     return CostPage(
         name=words.short_name(record.name),
         slug=record.slug,
@@ -93,7 +94,7 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         collectives=collectives_words(module.collectives),
         collectives_address=collectives_address(module, record.slug, source),
         uncounted=_uncounted_words(cost),
-        treemap=Markup(treemap(cost.scopes)),  # noqa: S704 - made and escaped there
+        treemap=Markup(treemap(cost.scopes, instructions)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),
     )
 

@@ -1,9 +1,11 @@
 """The cost of each framework scope as areas, in two levels; the same figures in words."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from urllib.parse import quote
 
 import squarify
 
@@ -21,6 +23,8 @@ _LETTER = 6.9
 _LEAST_WIDTH, _LEAST_HEIGHT = 34, 14
 _NO_SCOPE = "(no op_name)"
 _NAMED = 3
+_MORE = re.compile(r"(?:\A|/)\d+ more\Z", re.ASCII)
+"""The rest of many areas: they have no op_name in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,16 @@ class _Group:
         return sum(tile.share for tile in self.tiles)
 
 
-def treemap(parts: Sequence[CostPart]) -> str:
-    """Draw the roofline time of scopes as nested areas; empty where fewer than two take any."""
+def treemap(parts: Sequence[CostPart], page: str = "") -> str:
+    """Draw the roofline time of scopes as nested areas; empty where fewer than two take any.
+
+    An area leads to its instructions, with their op_names, in the table at the address `page`.
+    """
     groups = _groups(parts)
     if sum(len(group.tiles) for group in groups) < 2:
         return ""
     boxes = _layout([group.share for group in groups], Rectangle(0, 0, _WIDTH, _HEIGHT))
-    inside = "".join(_group(*pair) for pair in zip(groups, boxes, strict=True))
+    inside = "".join(_group(*pair, page) for pair in zip(groups, boxes, strict=True))
     return svg_chart(treemap_words(parts), inside, _HEIGHT, "xr-treemap")
 
 
@@ -109,16 +116,21 @@ def _layout(shares: Sequence[float], box: Rectangle) -> list[Rectangle]:
     return [Rectangle(item["x"], item["y"], item["dx"], item["dy"]) for item in result]
 
 
-def _group(group: _Group, box: Rectangle) -> str:
+def _group(group: _Group, box: Rectangle, page: str) -> str:
     """Draw one scope: its name over its parts, or one area where it has no parts."""
     has_head = len(group.tiles) > 1 and box.height > 3 * _HEAD and box.width > _LEAST_WIDTH
     if len(group.tiles) == 1:
-        return _tile(_Tile(group.name, group.share), box, _whole_name(group)) + _outline(box)
+        only = _tile(_Tile(group.name, group.share), box, _whole_name(group))
+        return _linked(only, _whole_name(group), page) + _outline(box)
     top = _HEAD if has_head else 0
     inner = Rectangle(box.x, box.y + top, box.width, box.height - top)
     boxes = _layout([tile.share for tile in group.tiles], inner)
     drawn = "".join(
-        _tile(tile, place, f"{group.name}/{tile.name}")
+        _linked(
+            _tile(tile, place, f"{group.name}/{tile.name}"),
+            _path(group, tile),
+            page,
+        )
         for tile, place in zip(group.tiles, boxes, strict=True)
     )
     head = (
@@ -126,7 +138,23 @@ def _group(group: _Group, box: Rectangle) -> str:
         if has_head
         else ""
     )
-    return f"{drawn}{head}{_outline(box)}"
+    return f"{drawn}{_linked(head, group.name, page)}{_outline(box)}"
+
+
+def _path(group: _Group, tile: _Tile) -> str:
+    """Return the levels of an area; those of the rest of many groups are groups themselves."""
+    if tile.name == group.name or _MORE.search(group.name):
+        return tile.name
+    return f"{group.name}/{tile.name}"
+
+
+def _linked(drawn: str, path: str, page: str) -> str:
+    """Link an area to the instructions whose op_names have all levels of a path."""
+    levels = [f"/{level}" for level in path.split("/") if level]
+    if not page or not drawn or path.startswith("(") or _MORE.search(path):
+        return drawn
+    wanted = quote(" ".join(levels), safe="")
+    return f'<a href="{escape(page)}&amp;q={wanted}">{drawn}</a>'
 
 
 def _whole_name(group: _Group) -> str:

@@ -64,7 +64,7 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
         return HomeSummary(words.lead(report))
     result = report.modules[place], dump.modules[place]
     answers = tuple(_answers(report, *result))
-    return HomeSummary(_lead(report, *result), answers, time_view(result[1].cost))
+    return HomeSummary(_lead(report, *result), answers, time_view(result[1].cost, result[0].slug))
 
 
 def is_training_step(module: ModuleAnalysis) -> bool:

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost_report.report import CostReport
+from xlareport.pages import navigation
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.runtime import units
 
@@ -64,10 +65,11 @@ class TimeView:
     treemap_words: str
 
 
-def time_view(cost: CostReport | None) -> TimeView | None:
+def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
     """Return how the time divides; None where nothing could be counted."""
     if cost is None or not cost.seconds:
         return None
+    address = navigation.instructions_address(slug)
     bars = []
     if cost.phases:
         bars.append(shares_bar("By phase", _timed(cost.phases), "not known (no op_name)"))
@@ -76,7 +78,7 @@ def time_view(cost: CostReport | None) -> TimeView | None:
     return TimeView(
         words=f"Roofline time, not measured.{_missing(cost)}",
         bars=tuple(bars),
-        treemap=Markup(treemap(cost.scopes)),  # noqa: S704 - made and escaped there
+        treemap=Markup(treemap(cost.scopes, address)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),
     )
 
