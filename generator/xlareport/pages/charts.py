@@ -98,10 +98,14 @@ def night_curve(
 
 
 def svg_chart(words: str, inside: str, height: int, kind: str = "", *, width: int = _WIDTH) -> str:
-    """Return an SVG chart with a description in words; `kind` is a class."""
+    """Return an SVG chart with a description in words; `kind` is a class.
+
+    One with links inside is a group of them, since an image has nothing inside for a screen reader.
+    """
     label = escape(words)
+    role = "group" if "<a " in inside else "img"
     return (
-        f'<svg class="{f"xr-chart {kind}".strip()}" viewBox="0 0 {width} {height}" role="img" '
+        f'<svg class="{f"xr-chart {kind}".strip()}" viewBox="0 0 {width} {height}" role="{role}" '
         f'aria-label="{label}"><title>{label}</title>{inside}</svg>'
     )
 

@@ -55,6 +55,7 @@ def test_areas_lead_to_their_instructions() -> None:
         "/sub",
     }
     assert "<a " not in treemap(parts)
+    assert ['role="img"' in each for each in (drawn, treemap(parts))] == [False, True]
 
 
 def test_the_rest_of_many_areas_leads_nowhere() -> None:

@@ -154,7 +154,8 @@ def _linked(drawn: str, path: str, page: str) -> str:
     if not page or not drawn or path.startswith("(") or _MORE.search(path):
         return drawn
     wanted = quote(" ".join(levels), safe="")
-    return f'<a href="{escape(page)}&amp;q={wanted}">{drawn}</a>'
+    label = escape(f"Instructions of {path}")
+    return f'<a href="{escape(page)}&amp;q={wanted}" aria-label="{label}">{drawn}</a>'
 
 
 def _whole_name(group: _Group) -> str:
