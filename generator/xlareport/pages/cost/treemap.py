@@ -23,7 +23,7 @@ _LETTER = 6.9
 _LEAST_WIDTH, _LEAST_HEIGHT = 34, 14
 _NO_SCOPE = "(no op_name)"
 _NAMED = 3
-_MORE = re.compile(r"(?:\A|/)\d+ more\Z", re.ASCII)
+_MORE = re.compile(r"\d+ more\Z", re.ASCII)
 """The rest of many areas: they have no op_name in common."""
 
 
@@ -143,7 +143,7 @@ def _group(group: _Group, box: Rectangle, page: str) -> str:
 
 def _path(group: _Group, tile: _Tile) -> str:
     """Return the levels of an area; those of the rest of many groups are groups themselves."""
-    if tile.name == group.name or _MORE.search(group.name):
+    if tile.name == group.name or _MORE.match(group.name):
         return tile.name
     return f"{group.name}/{tile.name}"
 
@@ -151,7 +151,7 @@ def _path(group: _Group, tile: _Tile) -> str:
 def _linked(drawn: str, path: str, page: str) -> str:
     """Link an area to the instructions whose op_names have all levels of a path."""
     levels = [f"/{level}" for level in path.split("/") if level]
-    if not page or not drawn or path.startswith("(") or _MORE.search(path):
+    if not page or not drawn or path.startswith("(") or _MORE.match(path.rpartition("/")[2]):
         return drawn
     wanted = quote(" ".join(levels), safe="")
     label = escape(f"Instructions of {path}")
