@@ -92,6 +92,24 @@ def test_short_work_that_is_independent_is_told(read_text: ReadText, measured: M
     assert overlap.reason_detail.startswith("All compute of its computation feeds it")
 
 
+def test_what_runs_meanwhile_is_not_told_as_elsewhere(
+    read_text: ReadText, measured: Measure
+) -> None:
+    small = "f32[2048,2048]"
+    text = entry(
+        f"e = {small} slice(b), slice={{[0:2048], [0:2048]}}",
+        f"x = {small} dot(e, e), {DOT}",
+        f"s = {BIG} all-reduce-start(a), {ALL}",
+        f"m = {BIG} add(b, b)",
+        f"d = {BIG} all-reduce-done(s)",
+        f"ROOT r = ({BIG}, {BIG}, {small}) tuple(d, m, x)",
+    )
+    (only,) = measured(read_text(text), "nvidia-h100").values()
+    assert only.overlap.independent[0] == "m"
+    assert only.overlap.reason is WaitReason.SCHEDULER
+    assert only.overlap.reason_detail.endswith("elsewhere: `x`, `e`.")
+
+
 def test_scalars_are_no_independent_work(read_text: ReadText, measured: Measure) -> None:
     tiles = "s32[]{:T(128)}"  # of which 512 bytes are read: nanoseconds on a TPU
     counter = f"k = {tiles} constant(1)\n  j = {tiles} add(k, k)"

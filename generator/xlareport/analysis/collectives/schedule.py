@@ -167,15 +167,12 @@ class Schedule:
         """Return why not more is hidden, with a sentence."""
         if not self._is_ordered or seconds is None:
             return None, ""
-        hidden, independent = work.hidden, work.independent
-        if hidden >= seconds:
+        if work.hidden >= seconds:
             return None, ""
-        enough = ENOUGH * seconds
-        free = sum(self._seconds(home, name) for name in independent)
-        left = max(0.0, free - hidden)
-        names = ", ".join(f"`{name}`" for name in independent[:3])
-        if free < enough or (hidden > 0 and left < enough):
+        apart = self._apart(home, collective, work)
+        if sum(self._seconds(home, name) for name in apart) < ENOUGH * seconds:
             return self._without_work(home, collective, seconds, work)
+        names = ", ".join(f"`{name}`" for name in apart[:3])
         if collective.is_sync or not work.is_apart:
             how = (
                 "its backend_config has is_sync"
@@ -184,7 +181,7 @@ class Schedule:
             )
             detail = f"It runs synchronously ({how}); independent of it: {names}."
             return WaitReason.IS_SYNC, detail
-        where = "partly " if hidden else ""
+        where = "partly " if work.hidden else ""
         detail = (
             f"It is asynchronous and {where}exposed; the schedule has independent work elsewhere: "
             f"{names}."
@@ -201,19 +198,18 @@ class Schedule:
             for name in sorted(bound)
             if name in home.by_name and self._computes(home, home.by_name[name])
         }
-        free = sum(self._seconds(home, name) for name in work.independent)
-        is_all_bound = self._is_all_bound(home, collective, work)
+        apart = sum(self._seconds(home, name) for name in self._apart(home, collective, work))
         already = ""
         if work.hidden:
             already = "What is independent of it runs meanwhile, and is shorter. "
-            already = already if is_all_bound else "What runs meanwhile is shorter. "
+            already = already if not apart else "What runs meanwhile is shorter. "
         if sum(times.values()) < ENOUGH * seconds:
-            total = sum(times.values()) + max(0.0, free - work.hidden)
+            total = sum(times.values()) + apart
             return WaitReason.NO_WORK, already + _little(total, "further" if already else "other")
         heaviest = max(times, key=lambda name: (times[name], name))
         direction = "feeds it" if heaviest in _before(home, collective) else "needs its result"
-        if not is_all_bound:
-            left = units.seconds(max(0.0, free - work.hidden))
+        if apart:
+            left = units.seconds(apart)
             detail = (
                 f"{already}Compute that neither feeds it nor needs its result "
                 f"{'and does not run meanwhile ' if already else ''}takes {left}, under "
@@ -227,10 +223,11 @@ class Schedule:
         )
         return WaitReason.DEPENDENCE, detail
 
-    def _is_all_bound(self, home: Computation, collective: Collective, work: "_Work") -> bool:
-        """Return whether all compute depends on a collective, precedes it or overlaps with it."""
+    def _apart(self, home: Computation, collective: Collective, work: "_Work") -> list[str]:
+        """Return independent work that does not overlap with it, the longest first."""
         between = self._between(home, collective) if work.hidden else None
-        return {line.name for line in between or ()}.issuperset(work.independent)
+        meanwhile = {line.name for line in between or ()}
+        return [name for name in work.independent if name not in meanwhile]
 
     def _computes(self, home: Computation, instruction: Instruction) -> bool:
         """Return whether an instruction computes; a copy, or a slice and its offset, moves data."""

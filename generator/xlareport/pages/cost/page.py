@@ -211,8 +211,7 @@ def _recomputed(recomputed: RecomputedFlops, flops: int) -> Figure:
     if recomputed.products == recomputed.total:
         return Figure("Recomputed", size, note)
     products = units.quantity(recomputed.products, "FLOP") if recomputed.products else "none"
-    note = f"about {note}: {products} in matmuls and convolutions; the rest is elementwise work "
-    note += "and reductions, which fusions may repeat without a checkpoint too"
+    note = f"about {note}; {products} in matmuls and convolutions, the rest an estimate"
     return Figure("Recomputed", f"about {size}", note)
 
 
