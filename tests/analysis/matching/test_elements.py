@@ -178,3 +178,68 @@ ENTRY %main (x: f32[8], y: f32[8], c: f32[4,4]) -> {state} {{
     for name in ("sine", "wave"):
         place = matching.partner_after(Place("body.before", f"{name}.before"))
         assert place in {Place("body.after", f"{name}.after"), None}
+
+
+_TWICE = """
+HloModule m
+
+%body (p: (s32[], f32[8], f32[8])) -> (s32[], f32[8], f32[8]) {
+  %p = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+  %y = f32[8]{0} get-tuple-element(%p), index=2
+  %half = f32[8]{0} constant({...})
+  %first = f32[8]{0} multiply(%x, %half)
+  %second = f32[8]{0} multiply(%y, %half)
+  ROOT %t = (s32[], f32[8]{0}, f32[8]{0}) tuple(%next, %first, %second)
+}
+
+%cond (q: (s32[], f32[8], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  %ten = s32[] constant(10)
+  ROOT %less = pred[] compare(%j, %ten), direction=LT
+}
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8]{0}, f32[8]{0}) tuple(%zero, %a, %a)
+  %while.1 = (s32[], f32[8]{0}, f32[8]{0}) while(%start), condition=%cond, body=%body
+  %end = f32[8]{0} get-tuple-element(%while.1), index=1
+  %last = f32[8]{0} get-tuple-element(%while.1), index=2
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%end, %last)
+}
+"""
+
+
+def _once() -> str:
+    text = _TWICE.replace(", f32[8]{0}, f32[8]{0})", ", f32[8]{0})")
+    text = text.replace(", f32[8], f32[8])", ", f32[8])")
+    for name in ("y", "second", "last"):
+        lines = text.splitlines(keepends=True)
+        text = "".join(line for line in lines if not line.startswith(f"  %{name} ="))
+    text = text.replace("%first, %second)", "%first)").replace("%zero, %a, %a)", "%zero, %a)")
+    text = text.replace("(%end, %last)", "(%end, %end)").replace("%first", "%product.7")
+    text = text.replace("ROOT %out = (f32[8]{0})", "ROOT %out = (f32[8]{0}, f32[8]{0})")
+    text = text.replace("(a: f32[8]) -> (f32[8])", "(a: f32[8]) -> (f32[8], f32[8])")
+    return text.replace("%half", "%half.1")
+
+
+def test_of_two_duplicates_the_one_that_is_left_goes_on(read: Read) -> None:
+    matching = match(read(_TWICE), read(_once()))
+    assert matching.partner_before(Place("body", "product.7")) == Place("body", "first")
+
+
+def test_of_two_elements_that_are_made_differently_neither_is_taken_for_the_one_left(
+    read: Read,
+) -> None:
+    other = _TWICE.replace("multiply(%y, %half)", "multiply(%half, %y)")
+    pairing = match(read(other), read(_once())).pairing_after(Place("body", "product.7"))
+    assert (
+        pairing is None
+        or pairing.grade != "exact"
+        or pairing.before[:1] != (Place("body", "second"),)
+    )

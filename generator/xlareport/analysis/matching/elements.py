@@ -1,11 +1,12 @@
 """Pairs the elements of a loop's carried tuple when a pass added, dropped or reordered some."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.values import UNKNOWN
+from xlareport.hlo.model import Computation, Instruction
 
 if TYPE_CHECKING:
     from xlareport.analysis.matching.search import Search
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 def kept_elements(search: "Search", before: Node, after: Node) -> Mapping[int, int]:
     """Return the old index of each new tuple element, as far as it is known.
 
-    Elements with equal shape, initial value and result are paired in order if as many remain.
+    Elements with equal shape, initial value and result are paired in order if as many remain, or
+    if all are duplicates, of which a pass leaves one.
     """
     loop, other = _loop(search.before, before), _loop(search.after, after)
     if loop is None or other is None:
@@ -26,7 +28,8 @@ def kept_elements(search: "Search", before: Node, after: Node) -> Mapping[int, i
         number: origin
         for key, numbers in new.items()
         if len(numbers) == len(old.get(key, ()))
-        for number, origin in zip(numbers, old[key], strict=True)
+        or (key in old and len(numbers) == 1 and _are_duplicates(search.before, loop, old[key]))
+        for number, origin in zip(numbers, old[key], strict=False)
     }
 
 
@@ -62,9 +65,35 @@ def _starts(side: "Side", loop: Node) -> list[int]:
     return side.values.read(single)
 
 
+def _are_duplicates(side: "Side", loop: Node, numbers: Sequence[int]) -> bool:
+    """Whether a loop computes elements in the same way, each from its own former value."""
+    body = _body(side, loop)
+    root = None if body is None else body.root
+    if body is None or root is None or root.opcode != "tuple" or len(root.operands) <= max(numbers):
+        return False
+    names = list(root.operand_names)
+    lines = [(number, body.by_name.get(names[number])) for number in numbers]
+    makers = {line and (line.opcode, *_read(body, line, number)) for number, line in lines}
+    return len(makers) == 1 and None not in makers
+
+
+def _read(body: Computation, line: Instruction, number: int) -> Iterator[str]:
+    """Yield the operands of a line; empty for the element of a number of what the body is given."""
+    for name in line.operand_names:
+        operand = body.by_name.get(name)
+        own = operand is not None and operand.opcode == "get-tuple-element"
+        given = own and body.by_name.get(next(iter(operand.operand_names), "")) if operand else None
+        taken = given and given.opcode == "parameter" and operand
+        yield "" if taken and taken.attributes.get("index") == str(number) else name
+
+
+def _body(side: "Side", loop: Node) -> Computation | None:
+    return side.graph.module.by_name.get(dict(loop.instruction.called).get("body", ""))
+
+
 def _makers(side: "Side", loop: Node) -> dict[int, str]:
     """Return the opcode of each element of the tuple that a loop body returns."""
-    body = side.graph.module.by_name.get(dict(loop.instruction.called).get("body", ""))
+    body = _body(side, loop)
     root = None if body is None else body.root
     if body is None or root is None or root.opcode != "tuple":
         return {}
