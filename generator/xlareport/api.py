@@ -105,7 +105,7 @@ class Report:
     """A dump and its modules."""
 
     def __init__(self, dump: str | Path, limits: Limits = LIMITS) -> None:
-        """Open the dump; of its files only the names are read, and what ranks may share."""
+        """Open the dump; only file names are read, and files that ranks may share."""
         self._stack = ExitStack()
         self._source = self._stack.enter_context(open_source(dump, limits))
         self._limits = limits
@@ -127,7 +127,7 @@ class Report:
         return f"<Report {self.path}: {units.plural(len(self.modules), 'module')}>"
 
     def _repr_html_(self) -> str:
-        """Return a table of the modules for a notebook; nothing is read for it."""
+        """Return a table of the modules for a notebook, without reading any."""
         return modules_table(repr(self), [module.files for module in self.modules])
 
     def show(self, file: str | Path = "xla-report.html", *, embed: bool = False) -> None:
@@ -147,7 +147,7 @@ class Report:
         return tabulate_modules(self._analyzed.summaries)
 
     def close(self) -> None:
-        """Remove what was unpacked; what was read stays usable."""
+        """Remove unpacked files; objects that were read stay usable."""
         self._stack.close()
 
     def __getitem__(self, name: str) -> "Module":
@@ -193,7 +193,7 @@ class Module:
 
     @cached_property
     def read(self) -> program.ParsedModule:
-        """Everything as it was read, for what is not offered here."""
+        """The parsed module, for data that this class does not offer."""
         return program.read_module(self.files)
 
     @cached_property
@@ -236,7 +236,7 @@ class Module:
         return step(before.hlo, after.hlo, actor, headers=has_same_form(before, after))
 
     def steps_table(self) -> ColumnTable:
-        """Return a row for each step: what it changed, in instructions."""
+        """Return a row for each step with its changes, counted in instructions."""
         return tabulate_steps([stage.label for stage in self.stages[1:]], self.steps)
 
     @cached_property
@@ -279,7 +279,7 @@ class Module:
 
     @cached_property
     def _sequence(self) -> SnapshotSequence:
-        """The snapshots, with what was matched between them so far; `steps` are taken if there."""
+        """The snapshots with their matchings so far; existing `steps` are used."""
         steps: tuple[StepChange, ...] = self.__dict__.get("steps", ())
         matchings = {
             number: change.matching for number, change in enumerate(steps, 1) if change.matching
@@ -391,7 +391,7 @@ class Snapshot:
         return step(self.hlo, after.hlo)
 
     def cut(self, computation: str, instruction: str | None = None, radius: int = 0) -> str:
-        """Return a computation, or an instruction with what feeds it, as a module of its own."""
+        """Return a computation, or an instruction with its operands, as a module of its own."""
         if instruction is None:
             return cut_computation(self.hlo, computation)
         return cut_instruction(self.hlo, computation, instruction, radius)

@@ -21,7 +21,7 @@ class Capture:
     def __init__(self, folder: Path) -> None:
         """Take the folder into which XLA dumps."""
         self.folder = folder
-        """The dump. A folder of ours is removed when Python ends."""
+        """The dump. A temporary folder is removed when Python ends."""
         self.missed: tuple[str, ...] = ()
         """Functions that were compiled before the block and not in it: if they ran in it, they are
         not in the dump."""
@@ -32,7 +32,7 @@ class Capture:
 
     @cached_property
     def report(self) -> Report:
-        """The dump, opened. Raises UnreadableInputError where nothing was compiled in the block."""
+        """The opened dump. Raises UnreadableInputError if nothing was compiled in the block."""
         if not any(self.folder.iterdir()):
             raise UnreadableInputError(f"Nothing was compiled in the block.{self._missed_words()}")
         return read(self.folder)
@@ -51,7 +51,7 @@ class Capture:
 
 @contextmanager
 def capture(folder: str | Path | None = None, level: str = "passes") -> Iterator[Capture]:
-    """Let XLA dump what JAX compiles in the `with` block, and nothing else.
+    """Let XLA dump the compilations of JAX in the `with` block, and nothing else.
 
     JAX may have been imported and used before. `level` is one of `xlareport capture`. Without a
     `folder`, which has to be new or empty, it is temporary. Raises XlareportError where the

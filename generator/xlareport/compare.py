@@ -47,7 +47,7 @@ from xlareport.site.writer import write_sources
 
 _DIED = "the process that read it died, perhaps out of memory"
 Profiles = tuple[Sequence[str], Sequence[str]]
-"""Folders, archives or files with what profilers wrote of base and head."""
+"""Folders, archives or files of the profiles of base and head."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class ComparedSide:
     watched: Mapping[str, ModuleTimes] = field(default_factory=dict)
     """Profiles by the name of the module."""
     report: SketchedReport | None = None
-    """Whose texts are restored where they are shown; None where all are there."""
+    """The report with texts that are restored on demand; None if all texts are there."""
 
 
 @contextmanager

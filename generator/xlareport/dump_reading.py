@@ -77,7 +77,7 @@ class ReadingOptions:
     replays: tuple[ReplayResult, ...] = ()
     """The results of `replay --bisect` for modules of the dump."""
     ptxas: Ptxas | None = None
-    """Compiles the PTX of the dump to know registers and spills; never without being asked."""
+    """Compiles the PTX of the dump to get registers and spills; only on request."""
     cache_bytes: int = CACHE_BYTES
     """Limit on bytes kept in the output folder for the next build; 0 keeps no results."""
 
@@ -108,7 +108,7 @@ class DumpReading:
     outputs: SpooledValues[ModuleOutput] = field(init=False)
     """The data of pages in addition to the analyses, without the files of each module."""
     _keys: PackedStrings = field(default_factory=PackedStrings)
-    """Of the modules in the order in which their results came."""
+    """The keys of modules in the order of their results."""
     _done: bool = False
 
     def __post_init__(self) -> None:
@@ -143,7 +143,7 @@ class DumpReading:
         self._done = True
 
     def finish(self) -> None:
-        """Read what is not read yet."""
+        """Read the modules that are not read yet."""
         if not self._done:
             for _ in self.results():
                 pass
@@ -352,7 +352,7 @@ def _analysis_options(
 
 
 def _kept_ptxas(options: ReadingOptions, *, pages: bool) -> Ptxas | None:
-    """Return the assembler; a build keeps its messages for the next one, a mere reading nothing."""
+    """Return the assembler; a build caches its messages, reading alone does not."""
     if options.ptxas is None or not pages:
         return options.ptxas
     return replace(options.ptxas, cache=Folder(options.out).cache / "ptxas")

@@ -52,7 +52,7 @@ class Explanation:
 
     name: str
     kind: str
-    """A kind of file, or what else it is: `flag`, `pass`, `opcode`, `module-name`, ..."""
+    """A kind of file, or another kind: `flag`, `pass`, `opcode`, `module-name`, ..."""
     summary: str
     """A sentence about the whole; empty if the only token explains it."""
     tokens: tuple[Token, ...]
@@ -247,7 +247,7 @@ def _file(name: str, file: DumpName) -> Explanation:
 
 
 def _with_pass(token: Token) -> Token:
-    """Add what the pass or pipeline does to the part that names it, or that it is not known."""
+    """Return the token with the meaning of its pass or pipeline, or that it is unknown."""
     if token.field not in _PASS_FIELDS or token.text in _PSEUDO:
         return token
     pass_info = passes.find(token.text)

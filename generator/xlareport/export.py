@@ -34,7 +34,7 @@ class Exported:
     graphs: Mapping[str, Any]
     """A collection of graphs, the entry first."""
     node_data: Mapping[str, Mapping[str, Any]]
-    """Files of node data by what they say, each by graph."""
+    """Files of node data by subject, each by graph."""
 
 
 def export_stage(module: ParsedModule, key: str | None, times: ModuleTimes | None) -> Exported:

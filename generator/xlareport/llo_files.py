@@ -100,7 +100,7 @@ def _order(artifact: Artifact) -> tuple[int, str]:
 
 
 def read_llo_module(labels: Labels, reading: LloReading) -> LloModule:
-    """Read what the top-level program's files say of all programs."""
+    """Return the contents of the top-level program's files about all programs."""
     return LloModule(
         ranges=reading.open(labels.get("hlo-details"), read_hlo_details) or (),
         profiles=reading.open(labels.get("hlo-static-bundle-profile"), read_bundle_profile) or (),

@@ -28,7 +28,7 @@ from xlareport.storage.payloads import payload_path
 _REST = 60
 """Pages of modules that take as long as all that only the first of several processes does."""
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
-"""How the theme's search finds words of other languages than English."""
+"""Word stemming of the theme's search for languages other than English."""
 _WRITTEN_WHOLE = ("assets/data/", "pictures/")
 """Paths that a later build replaces and never modifies, so that a former site is unchanged."""
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
@@ -80,7 +80,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return config
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
-        """Leave out what no reader needs; the navigation follows the pages that there are."""
+        """Remove files that no reader needs; the navigation has only existing pages."""
         others = _OTHER_LANGUAGES if _searches_english(config) else ()
         for file in list(files):
             if file.src_uri.startswith(others):
@@ -94,7 +94,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return files
 
     def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:
-        """Leave to other processes their shares of the pages of modules, and the files to one."""
+        """Leave shares of the module pages to other processes, and files to one of them."""
         share, of = map(int, os.environ.get(SHARE, "0/1").split("/"))
         modules = [file for file in files.documentation_pages() if file.src_uri.startswith("m/")]
         others = [file for number, file in enumerate(modules) if maker(number, of) != share]
@@ -115,7 +115,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return env
 
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
-        """Keep from Markdown what it would leave as it is, after reading it three times over."""
+        """Protect text from Markdown that it would parse without changing."""
         self._kept = ()
         if not (self._is_first or page.file.src_uri.startswith("m/")):
             title = _TITLE.search(markdown)
@@ -126,7 +126,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return headings
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
-        """Put back what was kept."""
+        """Restore the protected text."""
         if self._kept:
             html = put_back(html, self._kept)
             anchors = page.present_anchor_ids or set()
@@ -171,12 +171,12 @@ def _linked(file: File) -> bool:
 
 
 def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:
-    """Return our entries and then those that the user added."""
+    """Return the report's entries, then those that the user added."""
     return [*ours, *(entry for entry in theirs if str(entry) not in ours)]
 
 
 def _navigation(nav: list[Any], pages: list[str]) -> list[Any]:
-    """Return the entries whose pages exist, and then the pages that the user added."""
+    """Return the entries whose pages exist, then the pages that the user added."""
     kept = [entry for entry in (_existing(entry, set(pages)) for entry in nav) if entry]
     listed = set(_listed(nav))
     return kept + [page for page in pages if page not in listed and not page.startswith("m/")]

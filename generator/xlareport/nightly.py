@@ -163,7 +163,7 @@ def _crashed(night: str, code: int, *, has_report: bool) -> NightOutcome:
 
 
 def _default_budgets(view: ComparisonRecord) -> list[Budget]:
-    """Return the default budgets of which the baseline has the figure."""
+    """Return the default budgets for which the baseline has the figure."""
     figures = view.main.figures if view.main else ()
     known = {figure.name for figure in figures if figure.base is not None}
     budgets = map(parse_budget, DEFAULT_BUDGETS)

@@ -1,1 +1,1 @@
-"""Runs a program so that XLA dumps what is wanted."""
+"""Runs a program so that XLA writes the desired dump."""

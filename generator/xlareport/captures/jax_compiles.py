@@ -48,7 +48,7 @@ class CompiledFunction:
 
 @contextmanager
 def dumped_compiles(folder: Path, level: str) -> Iterator[None]:
-    """Let XLA dump into a folder what JAX compiles in the `with` block, in any thread.
+    """Let XLA dump the compilations of JAX in the `with` block, in any thread, into a folder.
 
     JAX's compilation cache is off in it. Raises UncapturedProcessError where there is no JAX, where
     its version is unknown, or where another block runs.

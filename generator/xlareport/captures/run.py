@@ -48,7 +48,7 @@ class ProgramNotStartedError(XlareportError):
 
 @dataclass(frozen=True, slots=True)
 class CaptureLevel:
-    """How much is asked for."""
+    """The amount of data to capture."""
 
     name: str
     words: str
@@ -216,7 +216,7 @@ def _set(value: dict[str, str], setting: FlagSetting) -> Iterator[str]:
 
 
 def _flags_of(value: str) -> str:
-    """Return flags; a value that does not begin with a dash names a file that holds them."""
+    """Return flags; a value that does not begin with a dash is the name of a file of flags."""
     if not value.strip() or value.lstrip().startswith("-"):
         return value
     with suppress(OSError, UnicodeDecodeError):
@@ -234,7 +234,7 @@ def _stated(flags: str, name: str) -> str | None:
 
 
 def _limits(environ: Mapping[str, str]) -> Iterator[str]:
-    """Name what the caller set that keeps modules out of the dump."""
+    """Yield the caller's settings that exclude modules from the dump."""
     flags = environ.get("XLA_FLAGS", "")
     for name in _LIMITS_MODULES:
         value, flag = _stated(flags, name), find(name)

@@ -95,7 +95,7 @@ def _is_tar(head: bytes) -> bool:
 def members(
     path: Path, name: str, kind: str, spool: Spool, problems: list[Problem]
 ) -> Iterator[UnpackedFile]:
-    """Yield (path inside, spooled file, modified); a broken tail costs only what it held."""
+    """Yield (path inside, spooled file, modified); in a truncated archive, up to the damage."""
     number = 0
     try:
         for member in _open(path, kind, spool, problems):
@@ -128,7 +128,7 @@ def _tar_stream(stream: IO[bytes], spool: Spool, problems: list[Problem]) -> Ite
 
 
 class _Tarred(tarfile.TarInfo):
-    """A member whose further headers cannot fill the memory."""
+    """A member of a tar whose further headers cannot exhaust the memory."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:

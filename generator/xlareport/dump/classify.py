@@ -132,7 +132,7 @@ Peek = Callable[[str], bytes]
 """Returns the first bytes of the file at a path; may raise OSError."""
 
 _PLAIN = SNAPSHOTS | {"flags", "config", "compile-input"}
-"""Kinds whose names end in fixed words, so that what is before is the module's name."""
+"""Kinds whose names end in fixed words, so that the module's name precedes them."""
 _BEFORE_NAME = re.compile(r"module_\d{4,}\.", re.ASCII)
 
 
@@ -166,7 +166,7 @@ def _groups(names: Sequence[DumpName]) -> Iterator[Sequence[int]]:
 
 
 def _settle_names(paths: Sequence[str], names: list[DumpName], places: Sequence[int]) -> None:
-    """Read again, with the names that are sure, what may have been divided wrongly."""
+    """Read ambiguous names again, with the names that are certain."""
     sure = _sure_names([names[place] for place in places])
     lengths = sorted({len(name) for name in sure})
     for place in places if sure else ():
@@ -263,7 +263,7 @@ def _settle_timed_folders(names: list[DumpName]) -> None:
 def _in_order(
     stamps: Iterable[str], modules: Collection[tuple[int, str]]
 ) -> Iterator[tuple[str, tuple[int, str]]]:
-    """Yield the n-th stamp with the n-th module where there are as many; numbers come once."""
+    """Yield the n-th stamp with the n-th module if counts are equal; each number is used once."""
     ordered = sorted(stamps)
     if len(ordered) == len(modules) == len({number for number, _ in modules}):
         yield from zip(ordered, sorted(modules), strict=True)
@@ -299,7 +299,7 @@ def _settle_kinds(paths: Sequence[str], names: list[DumpName], peek: Peek) -> No
 
 
 def _settle_drawings(paths: Sequence[str], names: list[DumpName], peek: Peek) -> None:
-    """Read the titles of drawings whose names hold no module."""
+    """Read the titles of drawings whose names have no module."""
     for place, name in enumerate(names):
         if name.kind == "hlo-dot" and name.module_id is None and name.module_name is None:
             with suppress(OSError):

@@ -12,7 +12,7 @@ R = TypeVar("R")
 _OF_DUMPING = b"xla_dump_"
 """Options that say where to dump: each rank names a folder of its own."""
 _TIMES = (".metadata.textproto",)
-"""Ends of names of files that hold times of passes and nothing else that differs."""
+"""Suffixes of files that differ only in the times of passes."""
 _OPTIONS = (".debug_options",)
 
 

@@ -46,7 +46,7 @@ def read_plain(reading: NameReading, name: str) -> None:
 
 
 FIRST_BYTES = 4096
-"""As many bytes are looked at."""
+"""Number of bytes that are examined."""
 
 
 def kind_by_content(first_bytes: bytes) -> str | None:

@@ -46,7 +46,7 @@ _NOT_IN_NAMES = re.compile(rb"[^A-Za-z0-9_.-]")
 
 @dataclass(frozen=True, slots=True)
 class DumpName(FastPickle):
-    """The path of a file in a dump, taken apart; None where it does not hold the field."""
+    """The path of a file in a dump, parsed; None for fields that it does not have."""
 
     kind: str
     """One of the kinds in `knowledge/kinds.toml`."""
@@ -120,7 +120,7 @@ def _read_path(reading: NameReading, path: str, module_names: Sequence[str]) -> 
 
 
 def _read_packed(reading: NameReading, endings_of_packers: str) -> None:
-    """Read `.gz` and the like, which somebody or XLA put after the file's own ending."""
+    """Read `.gz` and the like, which were added after the file's own ending."""
     for ending in endings_of_packers.split(".")[1:]:
         reading.plain(".")
         reading.part("packed", ending)

@@ -35,7 +35,7 @@ class Span:
 
 
 def spans(match: re.Match[str]) -> tuple[Span, ...]:
-    """Return the innermost groups that matched something, from left to right."""
+    """Return the innermost non-empty groups of a match, from left to right."""
     places = match.regs
     groups = [
         Span(field, *places[number])
@@ -52,7 +52,7 @@ def spans(match: re.Match[str]) -> tuple[Span, ...]:
 
 @cache
 def suffix_forms() -> Sequence[GrammarForm]:
-    """Return the forms of what follows `module_<id>`, NAME included; all begin with a dot."""
+    """Return the forms of the text after `module_<id>`, NAME included; all begin with a dot."""
     return tuple(_forms("suffixes", "suffix"))
 
 
@@ -112,7 +112,7 @@ def _text(row: Mapping[str, Any]) -> str:
 
 
 def _expand(pattern: str, macros: Mapping[str, str]) -> str:
-    """Put the macros in; a macro may use others."""
+    """Return a pattern with its macros expanded; a macro may use others."""
     for _ in range(3):
         for name, text in macros.items():
             pattern = pattern.replace("{" + name + "}", text)

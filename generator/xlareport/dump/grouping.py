@@ -29,12 +29,12 @@ from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 
 NAMELESS_CODE = ("mosaic",)
-"""Kinds of file that hold code and whose names name no module."""
+"""Kinds of code files whose names contain no module."""
 _DRAWN_KINDS = ("hlo-html", "hlo-url", "hlo-riegeli")
 _NAMELESS = ("unknown", "foreign", "log")
 _LAST = 1 << 60
 _SPMD = ("spmd-partitioner", "sharding-removal")
-"""Pipelines of which one runs before the snapshot after partitioning is written."""
+"""Pipelines; one of them runs before the snapshot after partitioning is written."""
 
 
 def group(artifacts: Sequence[Artifact]) -> GroupedDump:
@@ -280,7 +280,7 @@ def _collisions(module: ModuleFiles) -> Iterable[Problem]:
 
 
 def name_files(source: Source) -> list[Artifact]:
-    """Explain the name of every file; HLO text of any other name is known by its beginning."""
+    """Return every file with its parsed name; HLO text is also recognized by its beginning."""
     heads = {entry.path: entry for entry in source.entries}
     names = classify(list(heads), peek=lambda path: heads[path].head())
     return [

@@ -16,7 +16,7 @@ Member = TypeVar("Member")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Folder, timestamp, id and name together; None where a file's name does not hold them."""
+    """Folder, timestamp, id and name together; None if a file's name does not have them."""
 
     folder: str
     timestamp: int | None

@@ -26,7 +26,7 @@ Compilation = tuple[str, int, int]
 
 
 def llo_modules(files: Iterable[LloFile]) -> Mapping[str, Compilation]:
-    """Return the compilation by path; files of which it is not known are not in it."""
+    """Return the compilation by path, without files whose compilation is unknown."""
     folders: dict[str, list[LloFile]] = defaultdict(list)
     result: dict[str, Compilation] = {}
     for entry, name in files:

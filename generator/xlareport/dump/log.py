@@ -19,7 +19,7 @@ _HELD = 1 << 20
 """Bytes that are searched for a frame at a time."""
 
 LinePiece = tuple[int, bool, bytes]
-"""The number of the line, whether it begins here, and what is there."""
+"""The number of the line, whether it begins here, and the bytes."""
 
 
 def may_hold_frames(path: str) -> bool:

@@ -17,7 +17,7 @@ HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
 """Kinds that can be read into the model, the best first."""
 
 _RENAMED = "renamed-hlo"
-"""The stage of HLO files under names of other people's making."""
+"""The stage of HLO files with names that XLA did not give."""
 AFTER_SPMD = "after_spmd_partitioner"
 """The stage of the snapshot after partitioning."""
 
@@ -138,7 +138,7 @@ class ModuleFiles(FastPickle):
     llo_by_order: bool = False
     """Whether they are assigned to one of several modules with this name only by order."""
     is_alone: bool = False
-    """Whether the dump holds no other module to which those may belong."""
+    """Whether the dump has no other module that they may belong to."""
     folder: str = ""
     """The folder that XLA wrote to, above the module's own."""
     outlined: FileFigures | None = None
@@ -185,7 +185,7 @@ def module_here(module: ModuleFiles) -> Iterator[ModuleFiles]:
 
 
 def _with_entries(module: ModuleFiles, here: Mapping[str, Entry]) -> ModuleFiles:
-    """Return a module with other entries for its files, by their paths."""
+    """Return a module with its files' entries replaced, by path."""
 
     def own(files: Sequence[Artifact]) -> tuple[Artifact, ...]:
         return tuple(replace(file, entry=here.get(file.path, file.entry)) for file in files)
@@ -201,7 +201,7 @@ def _with_entries(module: ModuleFiles, here: Mapping[str, Entry]) -> ModuleFiles
 
 @dataclass(frozen=True, slots=True)
 class FolderCopy:
-    """A folder whose files are, byte for byte, those of another one; where and when aside."""
+    """A folder whose files are equal to those of another one, except for path and time."""
 
     folder: str
     original: str
@@ -212,13 +212,13 @@ class FolderCopy:
 
 @dataclass(frozen=True, slots=True)
 class GroupedDump:
-    """All modules of a dump, what belongs to none, and what is wrong with the names."""
+    """All modules of a dump, files of no module, and problems with names."""
 
     modules: Sequence[ModuleFiles]
     others: tuple[Artifact, ...]
     problems: tuple[Problem, ...]
     copies: Mapping[str, tuple[ModuleFiles, ...]] = field(default_factory=dict)
-    """By the key of a module, those that other processes wrote with the same contents."""
+    """Equal modules of other processes, by the key of a module."""
     folder_copies: tuple[FolderCopy, ...] = ()
     """Folders that repeat others; their files are in none of the other fields."""
 

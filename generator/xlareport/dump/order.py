@@ -1,4 +1,4 @@
-"""Order of a module's snapshots: by number and by known names, else by what they hold."""
+"""Order of a module's snapshots: by number and by known names, else by contents."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -86,13 +86,13 @@ def place_of_contents(
 
 
 def places_of_contents(contents: LineDigests, others: Sequence[LineDigests]) -> list[int]:
-    """Return before which of the others a snapshot fits equally well, and better than elsewhere."""
+    """Return the indices at which a snapshot fits equally well, and better than elsewhere."""
     costs = [_detour(contents, others, at) for at in range(len(others) + 1)]
     return [at for at, cost in enumerate(costs) if cost == min(costs)]
 
 
 def _detour(contents: LineDigests, others: Sequence[LineDigests], at: int) -> int:
-    """Return how many lines more come and go if the snapshot is before `others[at]`."""
+    """Return how many more lines change if the snapshot is before `others[at]`."""
     before = others[at - 1] if at else None
     after = others[at] if at < len(others) else None
     if before is None or after is None:

@@ -20,7 +20,7 @@ _OF_MODULE = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}\.[^/]*+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class FoldedEntries:
-    """The files to be read, and the folders that repeat others."""
+    """The files to read, and the folders that repeat others."""
 
     entries: Sequence[Entry]
     copies: tuple[FolderCopy, ...] = ()

@@ -72,7 +72,7 @@ def group_source(source: Source, run: RunEach = map) -> NamedDump:
 
 
 def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
-    """Return the places of the modules of files where modules of other processes were taken out."""
+    """Return the new module indices of files after modules of other processes were removed."""
     if grouped.modules is named.grouped.modules:
         return named.owners
     places = {module.key: place for place, module in enumerate(grouped.modules)}

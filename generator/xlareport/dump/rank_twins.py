@@ -28,7 +28,7 @@ _CHANNEL = re.compile(rb"channel_id=\d{1,20}+")
 METADATA = re.compile(
     rb", metadata=\{(?:[^{}\"\n]{1,2000}+|\"(?:[^\"\\\n]|\\.){0,4000}+\"){0,60}+\}"
 )
-"""Of an instruction: op_name and place; what is longer stays."""
+"""Metadata of an instruction: op_name and source; longer ones are not matched."""
 _TABLES = re.compile(
     rb"^(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:\d[^\n]*+\n)*+", re.MULTILINE
 )
@@ -49,7 +49,7 @@ class RepeatedModules:
 
 
 def find_repeated_modules(modules: Sequence[ModuleFiles], run: RunEach = map) -> RepeatedModules:
-    """Return which modules repeat others; `run` reads files."""
+    """Return which modules repeat others; `run` calls the function that reads files."""
     repeated = find_duplicates(modules, run)
     twins = dict(find_rank_twins(modules, run, repeated))
     twins |= {key: twins[first] for key, first in repeated.items() if first in twins}
@@ -117,13 +117,13 @@ def _pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, Module
 
 @dataclass(slots=True)
 class _Contents:
-    """The files of a module by what follows its number, each read when it is asked for."""
+    """The files of a module by their paths after its number, read on access."""
 
     module: ModuleFiles
     _raw: dict[str, bytes] = field(default_factory=dict)
     _forms: dict[tuple[str, bool], bytes] = field(default_factory=dict)
     _names: dict[bytes, bytes] = field(default_factory=dict)
-    """Names of all texts by their number; empty where no other file differs."""
+    """Names in all texts with their numbers; empty if no other file differs."""
     _files: Mapping[str, Artifact] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -25,7 +25,7 @@ class Owner:
     """The owner of a machine code file: a module, and possibly a part of it."""
 
     module_name: str
-    """Empty where the file name holds none."""
+    """Empty if the file name has none."""
     kernel: str
     """The part of the module: a kernel, `part_00`, a number, or nothing."""
     doubt: str | None

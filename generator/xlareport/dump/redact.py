@@ -90,7 +90,7 @@ class Redactor:
     replaced: dict[str, str] = field(default_factory=dict)
     """Replacements by the removed text."""
     counts: Counter[str] = field(default_factory=Counter)
-    """How many different things were taken out, by what they are."""
+    """Number of different removed texts, by kind."""
     _people: dict[str, str] = field(default_factory=dict)
     _by_word: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Names of users and hosts by their first word."""
@@ -167,7 +167,7 @@ class Redactor:
         return f"{match[1]}{mark}{instead}{mark}"
 
     def _encoded(self, match: re.Match[str]) -> str:
-        """Redact what is printable in bytes in base64, without changing their number."""
+        """Redact the printable text in base64 bytes, without changing their number."""
         run = match[0]
         for skipped in _ALIGNMENTS:
             content = _decoded(run[skipped:].encode("ascii"))

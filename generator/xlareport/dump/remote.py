@@ -30,7 +30,7 @@ from xlareport.runtime.limits import (
 
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.", re.IGNORECASE)
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}
-"""Extras by scheme; any other scheme needs `url`."""
+"""Extras by scheme; other schemes need `url`."""
 _STORES = dict.fromkeys(("gs", "gcs"), ("STORAGE_EMULATOR_HOST", "https://storage.googleapis.com"))
 """The variable that names the address of a store, and its usual address."""
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
@@ -254,9 +254,9 @@ def _listed(
 
 
 def _is_below(address: str, base: str) -> bool:
-    """Return whether an address is in a folder: a server lists what it likes.
+    """Return whether an address is in a folder, because servers can list anything.
 
-    A question mark on the web sorts the same listing in another way.
+    On the web, an address with a question mark sorts the same listing in another way.
     """
     below = address.removeprefix(base)
     leads_up = ".." in unquote(below).split("/")

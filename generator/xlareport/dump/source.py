@@ -93,25 +93,25 @@ class Entry(FastPickle):
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open a file without waiting: what was one when it was listed may be a pipe by now."""
+    """Open a file without blocking, because it may have been replaced by a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Everything that a dump holds, in the order of its paths."""
+    """The files of a dump, sorted by path."""
 
     name: str
     """As the user gave it."""
     entries: Sequence[Entry]
     problems: tuple[Problem, ...] = ()
     location: Path | None = None
-    """Where it lies on this machine; None for a URL or standard input."""
+    """Its path on this machine; None for a URL or standard input."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedFiles:
-    """The files at a place, of which a report's texts are not restored yet."""
+    """The files at a place, without the restored texts of a report."""
 
     name: str
     entries: Sequence[Entry]
@@ -223,7 +223,7 @@ def _readable(name: str) -> Iterator[None]:
 
 
 def local_path(place: str | Path) -> Path | None:
-    """Return where a dump lies on this machine; None for another machine or standard input."""
+    """Return the path of a dump on this machine; None for another machine or standard input."""
     if isinstance(place, Path):
         return place
     if place == _STANDARD_INPUT:
@@ -250,7 +250,7 @@ def _why(problems: Sequence[Problem]) -> str:
 
 
 def _up_to_limit(entries: Iterator[Entry], name: str, problems: list[Problem]) -> Iterator[Entry]:
-    """Yield entries until there are too many or too much; what is left out is a problem."""
+    """Yield entries up to the limits; files beyond them become a problem."""
     read = 0
     try:
         for entry in entries:
@@ -284,7 +284,7 @@ def _sorted(entries: Iterable[Entry], spool: Spool) -> Iterator[Entry]:
 
 
 def keep_entries(entries: Iterable[Entry], folder: Path) -> Sequence[Entry]:
-    """Return entries: of many, few are in memory, the others in a file in a folder."""
+    """Return entries; if there are many, most of them are in a file in a folder."""
     return keep_blocks(entries, folder, MANY_FILES)
 
 
@@ -321,7 +321,7 @@ def _local(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]
 
 
 def _fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
-    """Yield a folder of another machine, or what its one file holds."""
+    """Yield the entries of a folder on another machine, or those in its only file."""
     result = remote.fetched(url, spool, problems)
     first, second = next(result, None), next(result, None)
     if first is not None and second is None:
@@ -376,7 +376,7 @@ def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
 
 
 def _children(folder: Path, inside: str, spool: Spool, problems: list[Problem]) -> Iterator[str]:
-    """Return the names of what is in a folder, in order; few are in memory at a time."""
+    """Return the names in a folder, in order; few are in memory at a time."""
     try:
         with os.scandir(folder) as children:
             return sort_values((child.name for child in children), str, spool.folder)

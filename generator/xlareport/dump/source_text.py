@@ -15,10 +15,10 @@ _MOST_FILES = 500
 
 
 class SourceTexts:
-    """Reads source files, each once; what cannot or must not be read has no lines."""
+    """Reads source files, each once; an unreadable or forbidden one has no lines."""
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
+        """Start without any files read."""
         self._known: dict[str, tuple[str, ...] | None] = {}
 
     def lines(self, path: str) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""A private temporary folder for what archives, logs and other machines hold, with limits."""
+"""A private temporary folder for unpacked and fetched files, with limits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Spool:
     _lock: Lock = field(default_factory=Lock)
 
     def add(self, stream: IO[bytes], chunk: int = _CHUNK) -> Path:
-        """Copy the stream, so many bytes at a time; raises what `keep` raises."""
+        """Copy the stream in chunks; raises what `keep` raises."""
         return self.keep(iter(lambda: stream.read(chunk), b""))
 
     def keep(self, parts: Iterable[bytes]) -> Path:
@@ -47,7 +47,7 @@ class Spool:
         return target
 
     def count(self) -> int:
-        """Count one thing more that the input lists; raises LimitPassedError."""
+        """Count one more listed file; raises LimitPassedError."""
         with self._lock:
             self._files += 1
             if self._files > self.limits.files:

@@ -61,7 +61,7 @@ def read_unknown_suffix(reading: NameReading, name: str, module_names: Sequence[
 
 
 def _read_rest(reading: NameReading, text: str) -> None:
-    """Read what comes after the module's name: `.words.ending`, `.words` or `.ending`."""
+    """Read the text after the module's name: `.words.ending`, `.words` or `.ending`."""
     words, dot, ending = text[1:].rpartition(".")
     reading.kind = endings.kind_by_ending(ending)
     if not dot and not endings.is_ending(ending):
@@ -101,7 +101,7 @@ def read_without_id(reading: NameReading, name: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _suffix(rest: str) -> _Found | None:
-    """Return the suffix of what follows a module's number: thousands of modules share it."""
+    """Return the suffix in the text after a module's number; cached, as modules share them."""
     for form in suffix_forms():
         if match := form.pattern.fullmatch(rest):
             return form, match

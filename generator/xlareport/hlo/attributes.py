@@ -22,7 +22,7 @@ CALLING = frozenset(
         "true_computation",
     }
 )
-"""The attributes whose values name computations."""
+"""The attributes that name computations."""
 
 _FIELD = re.compile(rf"\b(\w++)\s*+[=:]\s*+({quoting.STRING}|[^\s,{{}}\"]++)", re.DOTALL)
 _COMMENTED = " # metadata="
@@ -47,7 +47,7 @@ class Metadata:
 
     @staticmethod
     def parse(text: str) -> "Metadata":
-        """Parse the braces and what they hold; an empty text gives an empty record."""
+        """Parse the braces and their content; an empty text gives an empty record."""
         if not text:
             return _NO_METADATA
         fields = dict(_FIELD.findall(text))

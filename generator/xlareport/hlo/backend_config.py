@@ -1,4 +1,4 @@
-"""Reads `backend_config`: what a backend notes on an instruction, as JSON."""
+"""Reads `backend_config`: a backend's notes on an instruction, as JSON."""
 
 import json
 

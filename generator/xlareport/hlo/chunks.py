@@ -39,12 +39,12 @@ _MOST_INLINE = 100
 _LINES_TO_OPCODE = 4
 """Limit on lines from a statement's name to its opcode; open brackets do not count."""
 _IN_HALF = (",", "=", "ROOT")
-"""How a line ends whose statement continues."""
+"""Endings of lines whose statement continues."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A computation whose closing brace has not been seen."""
+    """A computation that has not been closed yet."""
 
     header: str
     line: int
@@ -63,7 +63,7 @@ class _Statement:
     is_quoting: bool = False
     """Whether a quote is open."""
     is_inline: bool = False
-    """Whether it holds a computation with statements of its own."""
+    """Whether it contains a computation with statements of its own."""
     checks: int = 0
     """How often the opcode was looked for; bounded, for each takes the whole statement."""
 
@@ -76,7 +76,7 @@ class _Statement:
         self.depth += sum(quoting.DEPTH.get(mark, 0) for mark in marks)
 
     def is_open(self) -> bool:
-        """Return whether more has to come; asked once for each line."""
+        """Return whether the statement continues; called once for each line."""
         if self.depth > 0 or self.is_quoting or self.lines[-1].rstrip().endswith(_IN_HALF):
             return True
         self.checks += 1
@@ -117,7 +117,7 @@ class LineByLine:
                     self._line(number, part)
 
     def _parts(self, line: str) -> list[str]:
-        """Split a line that holds more than one statement, a header or an end."""
+        """Split a line with more than one statement, a header or an end."""
         header = None if self._open else _SHORT_HEADER.match(line)
         rest = line[header.end() :] if header else line
         depth = self._statement.depth if self._statement else 0
@@ -126,7 +126,7 @@ class LineByLine:
         return [header[0], *parts] if header else parts
 
     def finish(self) -> None:
-        """Report what was left open, and close it."""
+        """Report open computations and close them."""
         self._end_statement()
         if self._open is not None:
             self._complain(self._open.line, self._open.header, 0, "computation is not closed")
@@ -168,7 +168,7 @@ class LineByLine:
         self._header.clear()
 
     def _end_statement(self) -> None:
-        """Read the statement whose lines are complete."""
+        """Parse the statement whose lines are complete."""
         statement, self._statement = self._statement, None
         if statement is None or self._open is None:
             return
@@ -268,7 +268,7 @@ class ChunkReader:
     def _slowly(
         self, done: list[Computation], pieces: list[bytes], line: int
     ) -> tuple[list[Computation], list[Problem]]:
-        """Add what is left, read line by line."""
+        """Add the remaining computations, read line by line."""
         reader = LineByLine(self._lines, self._computations)
         rest = b"\n}".join([_without_trailer(pieces[0]) if done else pieces[0], *pieces[1:]])
         text = rest.decode("utf-8", "replace")
@@ -307,7 +307,7 @@ def _without_trailer(piece: bytes) -> bytes:
 
 
 def _lines(pieces: list[bytes]) -> int:
-    """Return how many lines end before what follows the pieces."""
+    """Return the number of line ends before the text after the pieces."""
     return sum(piece.count(b"\n") + 1 for piece in pieces)
 
 

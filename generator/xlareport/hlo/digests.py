@@ -17,7 +17,7 @@ from xlareport.runtime.graphs import postorder
 _OF_NAMES = frozenset(
     ("metadata", "channel_id", "control-predecessors", "origin", "original_value")
 )
-"""Attributes that say how something is called or where it is from, not what it does."""
+"""Attributes about names and origins, which do not affect the result."""
 _OF_MODULES = ("is_scheduled", "input_output_alias", "num_partitions", "replica_count")
 _UNKNOWN = b"?"
 _NOT_KNOWN = (_UNKNOWN, _UNKNOWN)
@@ -94,7 +94,7 @@ class HloDigests:
         return self.of_computations(module).get(module.entry.name, _NOT_KNOWN)
 
     def _callees_first(self, module: HloModule) -> Iterator[Computation]:
-        """Yield computations after those that they call; what calls itself comes as it is."""
+        """Yield computations after their callees; recursive ones in any order."""
         names = (computation.name for computation in module.computations)
         by_name = module.by_name
         for name in postorder(names, lambda caller: self._callees_in(by_name, caller)):

@@ -144,7 +144,7 @@ def _before(node: DotNode, by_name: Mapping[str, DotNode]) -> Iterator[DotNode]:
 
 
 class DotReader(SnapshotReader):
-    """Reads drawings that belong together: what is equal in them is one object."""
+    """Reads related drawings; equal parts become one object."""
 
     def __init__(self) -> None:
         super().__init__()

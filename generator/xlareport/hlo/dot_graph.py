@@ -12,7 +12,7 @@ from xlareport.hlo.shape import UNKNOWN, ShapeError, parse_shape
 from xlareport.runtime.errors import Problem
 
 OPCODES = frozenset(files(__package__).joinpath("opcodes.txt").read_text("ascii").split())
-"""Names as in HLO text; a module may still hold others."""
+"""Opcodes as in HLO text; a module may still have others."""
 
 
 _STARTS = re.compile(r"label = <|subgraph |\}|\w++ \[label=<|\w++ -> \w++ \[")
@@ -76,7 +76,7 @@ class Label:
 
 
 def read_label(text: str) -> Label:
-    """Read the text between `<` and `>`; what is not understood is kept as an attribute."""
+    """Read the text between `<` and `>`; unknown text is kept as an attribute."""
     first, *lines = text.split("<br/>")
     label = _named(_plain(first))
     for line in lines:
@@ -119,7 +119,7 @@ def _add_line(label: Label, line: str) -> None:
 
 
 def _shape(line: str) -> str:
-    """Return the shape that a line holds; XLA cuts long ones, which then end in an unknown one."""
+    """Return the shape in a line; XLA truncates long ones, which then end in an unknown one."""
     if line.startswith("(") and line.endswith("..."):
         whole = line.rpartition(", ")[0]
         line = f"{whole}, {UNKNOWN}[]" + ")" * max(1, whole.count("(") - whole.count(")"))
@@ -160,7 +160,7 @@ class DotNode:
     cluster: "DotCluster"
     tooltip: str = ""
     operands: dict[int, "DotNode"] = field(default_factory=dict)
-    """By number, without what is folded into the label."""
+    """Operands by number, without those folded into the label."""
     control: list["DotNode"] = field(default_factory=list)
     called: list["DotCluster"] = field(default_factory=list)
 

@@ -25,7 +25,7 @@ def callees_first(module: HloModule) -> tuple[Computation, ...] | None:
 
 
 def _called(computation: Computation, known: Mapping[str, Computation]) -> list[str]:
-    """Return the names of what is called, in one order: sums of floats depend on it."""
+    """Return the callees in a fixed order, because sums of floats depend on it."""
     called = (name for instruction in computation.instructions for _, name in instruction.called)
     return sorted({name for name in called if name in known})
 
@@ -36,7 +36,7 @@ def control_predecessors(instruction: Instruction) -> tuple[str, ...]:
 
 
 def find_fused_computations(module: HloModule) -> frozenset[str]:
-    """Return the names of the bodies of fusions: what is inside them runs as one kernel."""
+    """Return the names of fusions' computations, whose instructions run as one kernel."""
     return frozenset(
         name
         for instruction in module.instructions

@@ -56,7 +56,7 @@ class _Call:
 
 @dataclass(slots=True)
 class HandwrittenNames:
-    """Names for what is written inside something else and has none."""
+    """Names for nested instructions that have none."""
 
     taken: Counter[str] = field(default_factory=Counter)
     """How many names an opcode has given."""
@@ -165,7 +165,7 @@ def _flatten(name: str, call: _Call, names: HandwrittenNames) -> list[str] | Non
 
 
 def _named(operand: str) -> str:
-    """Return `%name` of an operand that is a name or a shape and a name; others as they are."""
+    """Return `%name` of an operand with or without shape; others unchanged."""
     words = operand.split()
     if not words or _parse_call(operand.strip()) is not None:
         return operand.strip()
@@ -346,4 +346,4 @@ _RULES: Mapping[str, _Rule] = dict.fromkeys(_OF_FIRST.split(), _first) | {
     "transpose": _transpose,
     "tuple": _tuple,
 }
-"""How a shape follows from the operands, as XLA's shape inference has it; others are not known."""
+"""Rules that infer a shape from operands, as XLA's shape inference does; others are unknown."""

@@ -8,7 +8,7 @@ from xlareport.hlo.model import Instruction
 from xlareport.hlo.shape import Shape, ShapeError, parse_shape
 
 WITHOUT_OPERANDS = frozenset({"constant", "parameter"})
-"""Opcodes whose parentheses hold a literal or a number."""
+"""Opcodes with a literal or a number in parentheses."""
 
 _HEAD = r"(ROOT\s++)?+%?+([^\s=%(){},]++)\s*+=\s*+"
 # `b(` opens a buffer inside a tuple shape; no opcode has that name.
@@ -44,7 +44,7 @@ class InstructionPool(dict[str, Instruction]):
         super().__init__()
         self._shapes: dict[str, Shape] = {}
         self._lists: dict[str, AttributeList] = {}
-        """By what is after the operands."""
+        """Attribute lists by the text after the operands."""
         self._names: dict[str, str] = {}
 
     def __missing__(self, line: str) -> Instruction:
@@ -88,7 +88,7 @@ class InstructionPool(dict[str, Instruction]):
         return result
 
     def _attribute_list(self, rest: str, place: int) -> AttributeList:
-        """Return the list that `, a=b` or, in texts of 2017, `# a=b` holds."""
+        """Return the list in `, a=b` or, in texts of 2017, `# a=b`."""
         if rest and rest[0] not in ",#":
             raise LineError("unexpected text after the operands", place)
         text = rest[1:].lstrip()
@@ -132,7 +132,7 @@ def _end_of_shape(text: str, start: int) -> int:
 
 
 def operand_names(between: str) -> list[str]:
-    """Return the names of the operands in what is between the parentheses."""
+    """Return the names of the operands in the text between the parentheses."""
     if "%" in between:
         names: list[str] = _PERCENT_NAME.findall(between)
         # People leave `%` out here and there; the types of tuples hold commas of their own.

@@ -41,7 +41,7 @@ class Instruction:
     attributes_text: str
     """All after the closing parenthesis of the operands, without the leading comma."""
     text: str
-    """The line as written, without indentation; made by our printer where there was no text."""
+    """The line as written, without indentation; generated if there was no text."""
     attribute_list: AttributeList | None = field(default=None, repr=False)
     """Data derived from `attributes_text`; shared by instructions with the same text."""
 

@@ -10,7 +10,7 @@ ALIASES = frozenset({"bitcast", "get-tuple-element"})
 """Their result is in the memory of an operand."""
 
 NO_CODE = frozenset({"bitcast", "constant", "get-tuple-element", "parameter", "tuple"})
-"""They run nothing and move nothing."""
+"""Opcodes that run nothing and move nothing."""
 
 REARRANGEMENTS = frozenset({"bitcast", "copy", "reshape", "transpose"})
 """Their result has the elements of the operand, each once."""
@@ -22,7 +22,7 @@ PLAIN = MOVES - {"reverse", "slice"} | {"constant", "iota"} | BOUNDARIES
 """They make or pass on values without computing any."""
 
 CONTROL_FLOW = frozenset({"call", "conditional", "while"})
-"""They run other computations as part of the one that contains them."""
+"""Opcodes that run other computations as part of the caller."""
 
 RUNNERS = CONTROL_FLOW | {"async-start"}
 """Opcodes that run other computations whose instructions access memory individually."""

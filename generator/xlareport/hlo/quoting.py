@@ -1,4 +1,4 @@
-"""Quoted texts and balanced brackets: what every part of an HLO text is cut along."""
+"""Quoted texts and balanced brackets, at which HLO text is split."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _NAMED = {b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t", b'"': b'\\"', b"'": b"\\'
 
 
 def nested(opening: str, closing: str, levels: int) -> str:
-    """Return a pattern for a bracketed text that holds `levels` more levels; linear in its text."""
+    """Return a pattern for a bracketed text with `levels` more levels; linear in the text."""
     plain = rf"[^{re.escape(opening + closing)}\"]++"
     pattern = rf"{re.escape(opening)}(?:{plain}|{STRING})*+{re.escape(closing)}"
     for _ in range(levels):
@@ -110,7 +110,7 @@ def _byte(escape: re.Match[bytes]) -> bytes:
 
 
 def escape(text: str) -> str:
-    """Write a text as XLA does between quotes: C escapes, octal for what is not plain ASCII."""
+    """Return a text as XLA writes it in quotes: C escapes, octal for non-ASCII bytes."""
     raw = _TO_ESCAPE.sub(_escaped, text.encode("utf-8", "surrogatepass"))
     return raw.decode("ascii")
 

@@ -17,7 +17,7 @@ class NamesOnce:
         self._renamed: dict[tuple[Computation, str], Computation] = {}
 
     def apply(self, module: HloModule) -> tuple[HloModule, list[Problem]]:
-        """Return the module, and what was given twice: the second `x` becomes `x~2`."""
+        """Return the module, with repeated names made unique: the second `x` becomes `x~2`."""
         computations = [self._with_own_names(computation) for computation in module.computations]
         problems = [
             _problem(other.name, f"in %{new.name}")
@@ -114,7 +114,7 @@ _EMPTY = SnapshotReading(None, (Problem("", None, "the file is empty"),))
 
 
 class SnapshotReader(ABC):
-    """Reads files that belong together: what is equal in them is one object."""
+    """Reads related files; equal parts become one object."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -125,7 +125,7 @@ class SnapshotReader(ABC):
         self._names = NamesOnce()
 
     def read(self, data: bytes, path: str) -> HloModule | None:
-        """Read one file; None where it holds no module. What is wrong is added to `problems`."""
+        """Return the module in a file; None if there is none. Adds to `problems`."""
         # Equal files mostly follow one another, and comparing is faster than hashing.
         if data != self._last[0]:
             self._last = (data, self._reading(data))

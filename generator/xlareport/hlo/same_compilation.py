@@ -49,7 +49,7 @@ def line_contradiction(earlier: HloModule, later: HloModule) -> str:
 
 
 def _may_become(before: Shape, after: Shape, partitions: int) -> bool:
-    """Return whether partitioning can make one shape of the other; of tuples it is not known."""
+    """Return whether partitioning can convert one shape to the other; False for tuples."""
     if {before.element_type, after.element_type} & _OPEN:
         return True
     old, new = before.dimensions, after.dimensions

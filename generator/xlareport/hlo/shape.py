@@ -24,7 +24,7 @@ class ElementType:
 
     @property
     def is_float(self) -> bool:
-        """Whether it holds floating-point numbers, real or complex."""
+        """Whether its values are floating-point numbers, real or complex."""
         return self.name.startswith(("f", "bf", "c"))
 
 
@@ -73,7 +73,7 @@ class Shape:
     layout: str = field(compare=False)
     """Without braces: `1,0:T(8,128)S(1)`; empty where none was written."""
     elements: tuple["Shape", ...] = field(compare=False)
-    """The members of a tuple; what a buffer holds."""
+    """The members of a tuple, or the content of a buffer."""
 
     @cached_property
     def element_count(self) -> int | None:
@@ -165,7 +165,7 @@ class _Parser:
         self._open: list[_Open] = []
 
     def whole(self) -> Shape:
-        """Return the shape that the whole text holds."""
+        """Return the shape of the whole text."""
         shape = self._next()
         while self._open:
             if shape is not None:
@@ -176,7 +176,7 @@ class _Parser:
         return shape
 
     def _next(self) -> Shape | None:
-        """Read an array or a closing bracket; an opening bracket or a comma gives nothing."""
+        """Read an array or a closing bracket; return None for an opening bracket or a comma."""
         self._skip(" ,\n\t" if self._open else " ")
         start, text = self._place, self._text
         for opening, element_type in (("(", "tuple"), ("b(", "buffer")):

@@ -17,7 +17,7 @@ class CustomCall:
     """Their targets; `*` matches any letters, `?` a single one."""
     words: str
     source: str
-    """Project and file in which the target is registered or handled."""
+    """Project and file that registers or handles the target."""
     backend: str | None = None
     """The backend that alone has such targets; None where several may."""
     work: str = ""
@@ -25,9 +25,9 @@ class CustomCall:
     thirds: tuple[int, int] = (0, 0)
     """Of dense work on an m x n matrix: thirds of l*k*k and of k*k*k flops, of max and min."""
     values: tuple[int, int] | None = None
-    """The same where only eigenvalues or singular values are asked for."""
+    """The same if only eigenvalues or singular values are requested."""
     steps: float = 0.0
-    """Kernels for each column that wait for one another, on an accelerator."""
+    """Sequential kernels for each column, on an accelerator."""
     basis: str = ""
     """Where the flop count is."""
 
@@ -43,7 +43,7 @@ PRODUCT_WORK = frozenset(
 
 @cache
 def all_entries() -> Mapping[str, CustomCall]:
-    """Return the table, what is special before what is general."""
+    """Return the table, special entries before general ones."""
     return read_table("custom_calls", CustomCall)
 
 

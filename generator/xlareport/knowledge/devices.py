@@ -29,15 +29,15 @@ class Device:
     aliases: tuple[str, ...] = ()
     """Parts of names by which a dump may call it, in lower case."""
     interconnect: float | None = None
-    """Bytes per second that it can send to other devices; None where the maker gives none."""
+    """Bytes per second to other devices; None if the maker publishes none."""
     host_link: float | None = None
     """Bytes per second to the host's memory, or from it; None where the maker gives none."""
     f32_products: str = ""
-    """How it multiplies f32 matrices unless asked for more: `bf16 passes`, `tf32`; else as f32."""
+    """Default implementation of f32 matmuls: `bf16 passes`, `tf32`; else f32."""
     links: Interconnect | None = None
     """Its interconnect, if the user's own table has it."""
     nominal_for: str = ""
-    """The backend whose unknown devices it represents; empty for a product."""
+    """The backend whose unknown devices it stands for; empty for a product."""
     capability: str = ""
     """The compute capability of an NVIDIA GPU, `9.0`, or the target of an AMD GPU, `gfx942`."""
     multiprocessors: int | None = None
@@ -70,7 +70,7 @@ class Device:
         return f"{passes} {unit} pass{'es' if passes > 1 else ''}"
 
     def vector_peak(self, element_type: str = "") -> float:
-        """Return the flops per second of other work; of products where it is unknown."""
+        """Return the FLOP/s of other work; the rate of matmuls if it is unknown."""
         return _rate_of(element_type or "f32", self.vector_flops or self.matrix_flops)
 
     def passes(self, kind: str) -> tuple[str, int]:

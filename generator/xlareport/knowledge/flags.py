@@ -22,22 +22,22 @@ class Flag:
     makes: tuple[str, ...]
     """The kinds of file, as in `kinds`, that it makes."""
     set_in: str | None = None
-    """The variable, or other place, that takes the flag; None for variables themselves."""
+    """The variable, or other place, for the flag; None for variables themselves."""
     default: str | None = None
     """As one would write it; None where it does not apply or is not known."""
     since: str | None = None
-    """The month `yyyy-mm`, or year, in which it came; None where it is not known."""
+    """The month `yyyy-mm`, or year, in which it was added; None if unknown."""
     until: str | None = None
-    """The month, `yyyy-mm`, in which it went; None for those in use."""
+    """The month, `yyyy-mm`, in which it was removed; None for current flags."""
     example: str | None = None
     """How it is written."""
     source: str | None = None
-    """Where its meaning is published; None for what openxla/xla documents with its options."""
+    """Where its meaning is published; None for options documented in openxla/xla."""
 
 
 @cache
 def all_entries() -> Mapping[str, Flag]:
-    """Return the flags and variables about dumps, then the compiler's other options, by name."""
+    """Return the flags and variables for dumps, then the compiler's other options, by name."""
     return {**read_table("flags", Flag), **read_table("flags_compiler", Flag), **_tpu_flags()}
 
 
@@ -94,7 +94,7 @@ def find(name: str) -> Flag | None:
 
 @dataclass(frozen=True, slots=True)
 class FrontendSetting:
-    """An option that a frontend sets without being asked."""
+    """An option that a frontend sets by default."""
 
     name: str
     value: str

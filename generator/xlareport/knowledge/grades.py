@@ -10,7 +10,7 @@ class Grade(StrEnum):
     EXACT = "exact"
     """Read off or proved: the same line, or the same expression over the same values."""
     MATCHED = "matched"
-    """Good evidence of two kinds, nothing against it."""
+    """Two kinds of good evidence, and none against."""
     GUESSED = "guessed"
     """The best candidate left; shown as a guess."""
 

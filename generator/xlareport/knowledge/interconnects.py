@@ -27,7 +27,7 @@ class Interconnect:
     wraps: int | None = None
     """Devices along a dimension from which on it is a ring; None where it never is."""
     domain: int | None = None
-    """Devices that reach each other at full speed; None where there is no limit."""
+    """Number of devices connected at full speed; None if there is no limit."""
     beyond: float | None = None
     """Bandwidth of one device to other domains; None if unknown."""
     latency: float = 0.0

@@ -9,7 +9,7 @@ from xlareport.knowledge.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file; its texts are whole sentences and may hold `code` as in Markdown."""
+    """A kind of file; its texts are whole sentences and may contain `code` as in Markdown."""
 
     name: str
     """As in `--json` output, e.g. `hlo-text`."""
@@ -18,7 +18,7 @@ class FileKind:
     words: str
     """The content of the file."""
     made_by: str
-    """Which program makes it, and which flag asks for it."""
+    """The program that writes it, and the flag for it."""
     flags: tuple[str, ...]
     """Flags and variables to look up, the decisive one first."""
     opened: str

@@ -14,7 +14,7 @@ class LayoutPart:
 
     name: str
     words: str
-    """A sentence; `{}` represents what is written in the layout."""
+    """A sentence; `{}` stands for the text in the layout."""
 
 
 @cache

@@ -23,7 +23,7 @@ class Opcode:
     color: str | None = None
     """Its scheme in `colors`; None where it follows another instruction, or is not known."""
     until: str | None = None
-    """The year, or year and month, in which it left XLA; None for those in use."""
+    """The year, or year and month, in which it was removed from XLA; None if it is in use."""
 
 
 @cache
@@ -71,17 +71,17 @@ class OpcodeWork:
     free: frozenset[str]
     """No bytes by XLA's count."""
     bookkeeping: frozenset[str]
-    """Bytes by XLA's count, none by ours."""
+    """Opcodes whose bytes XLA counts, but the report does not."""
     collectives: frozenset[str]
     """Opcodes that communicate with other devices, without `-start` and `-done`."""
     complex_flops: Mapping[str, int]
-    """Real flops of a complex operation, by opcode; `default` for others."""
+    """Real FLOPs of a complex operation, by opcode; `default` for others."""
     complex_transcendentals: Mapping[str, int]
     """Real transcendentals of a complex one, by opcode; `default` for others."""
 
 
 def is_collective(opcode: str) -> bool:
-    """Return whether an opcode talks to other devices, or starts or ends that."""
+    """Return whether an opcode communicates with other devices, including start and done."""
     return opcode.startswith(tuple(opcode_work().collectives))
 
 

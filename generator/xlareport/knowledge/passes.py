@@ -13,7 +13,7 @@ from typing import Literal
 from xlareport.knowledge.tables import read_table
 
 CLOSED_SOURCE = "closed source"
-"""The `source` of what is not published."""
+"""The `source` of unpublished passes."""
 
 _BASIS_WORDS = {
     "source": "Read in its source.",
@@ -38,13 +38,13 @@ class PassInfo:
     """Some of cpu, gpu, tpu, ipu; empty where only tools are known to run it."""
     aliases: tuple[str, ...] = ()
     until: str | None = None
-    """The month, `yyyy-mm`, in which its file left the repository; None if it did not."""
+    """The month, `yyyy-mm`, in which its file was removed; None if it was not."""
     known_from: Literal["source", "dumps", "name"] = "source"
     """The basis of `words`; `name` is a guess and must be shown as one."""
     numbered: bool = False
     """Whether a dash and a number may follow the name."""
     example: str | None = None
-    """A step of a real dump and what it changed there, as a sentence."""
+    """A step of a real dump with its changes, as a sentence."""
 
     @property
     def basis(self) -> str:

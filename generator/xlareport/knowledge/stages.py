@@ -9,7 +9,7 @@ from xlareport.knowledge.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class StageMeaning:
-    """A stage, by the word for it in file names; texts may hold `code` as in Markdown."""
+    """A stage, by its word in file names; texts may contain `code` as in Markdown."""
 
     name: str
     title: str

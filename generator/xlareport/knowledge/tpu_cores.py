@@ -42,6 +42,6 @@ def tpu_cores() -> Mapping[str, TpuCore]:
 
 
 def cores_like(capacity: Mapping[str, int]) -> tuple[TpuCore, ...]:
-    """Return the cores that have as many units as a table of libtpu states."""
+    """Return the cores with as many units as a utilization table states."""
     counts = tuple(capacity.get(unit, 0) for unit in _COUNTED)
     return tuple(core for core in tpu_cores().values() if core.capacity == counts)

@@ -1,4 +1,4 @@
-"""Which flags give what a person wants of a dump: the tables `wants.toml` and `frontends.toml`."""
+"""Flags for the desired contents of a dump: the tables `wants.toml` and `frontends.toml`."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ BACKENDS = ("cpu", "gpu", "tpu", "ipu")
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """Something that a dump can hold."""
+    """A kind of dump content."""
 
     name: str
     words: str
@@ -24,7 +24,7 @@ class Want:
     frontends: tuple[str, ...] = ()
     """Empty for all."""
     standard: bool = False
-    """Whether it is wanted unless something else is named."""
+    """Whether it is included by default."""
 
 
 @dataclass(frozen=True, slots=True)

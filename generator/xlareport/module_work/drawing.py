@@ -22,7 +22,7 @@ from xlareport.storage.payloads import TextFile
 _ENOUGH = 32
 """Pictures that keep all workers busy."""
 MOST_TOGETHER = 20
-"""Modules whose files are held in memory together."""
+"""Limit on modules whose files are in memory at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ModuleDrawing:
             yield *of_modules, *drawn.items()
 
     def _some(self, results: Iterable[ModuleResult]) -> Iterator[list[ModuleResult]]:
-        """Yield modules whose pictures are drawn together."""
+        """Yield groups of modules whose pictures are drawn together."""
         some: list[ModuleResult] = []
         for result in results:
             some.append(result)
@@ -114,7 +114,7 @@ def _own_pool() -> LayoutPool:
 def part_requests(
     outputs: Sequence[ModuleOutput], report: ReportRecord, choice: PictureChoice
 ) -> tuple[list[PictureRequest], list[PictureRequest]]:
-    """Return which pictures are drawn, and which are left out; equal ones of others once."""
+    """Return requests to draw, and those left out; equal ones of other modules once."""
     main = report.main.module if report.main else None
     wanted: list[PictureRequest] = []
     others: list[PictureRequest] = []

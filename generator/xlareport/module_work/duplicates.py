@@ -22,9 +22,9 @@ def duplicate_texts(files: ModuleFiles) -> Payloads:
 def duplicate_result(
     result: ModuleResult, files: ModuleFiles, payloads: Payloads, *, identical: bool
 ) -> ModuleResult:
-    """Return the result of a module whose files hold what those of `result` do.
+    """Return the result of a module whose files equal those of `result`.
 
-    They are `identical`, or the same but for names, ids and notes.
+    They are `identical`, or equal apart from names, ids and notes.
     """
     analysis = result.analysis
     original = analysis.summary.files

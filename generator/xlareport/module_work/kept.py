@@ -106,7 +106,7 @@ class KeptModules:
 
 
 def keep_in(cache: Path, most: int) -> KeptModules | None:
-    """Return where results of this program are kept, up to so many bytes; None for 0."""
+    """Return the store of this program's results, limited to `most` bytes; None for 0."""
     return KeptModules(EntryStore(cache / "modules", most), digest_program()) if most > 0 else None
 
 

@@ -27,7 +27,7 @@ _LEVEL = 1
 
 @dataclass(frozen=True, slots=True)
 class StepRange:
-    """Some snapshots in a row of a module, and none of its other files."""
+    """Consecutive snapshots of a module, without its other files."""
 
     key: str
     files: ModuleFiles

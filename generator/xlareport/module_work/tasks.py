@@ -26,7 +26,7 @@ class ModuleTask:
     processes: int = 1
     """How many processes may work on it."""
     matchings: tuple[bytes, ...] = ()
-    """Of its steps, packed, as far as other workers have made them."""
+    """The packed matchings of its steps, as far as other workers have made them."""
 
 
 @dataclass(frozen=True, slots=True)

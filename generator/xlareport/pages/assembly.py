@@ -42,7 +42,7 @@ from xlareport.storage.payloads import (
 )
 
 _TOGETHER = 20
-"""Modules whose pages are made by one process at a time, at most."""
+"""Limit on modules whose pages one process makes at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
 
 
 def _front(site: SiteInput, faults: Faults) -> Iterator[SiteFile]:
-    """Yield the pages about the dump as a whole, but that of what could not be read."""
+    """Yield the pages about the whole dump, except the coverage page."""
     dump, report, nightly = site.dump, site.report, site.nightly
     pages: list[tuple[str, str, Callable[[], Iterator[SiteFile]]]] = [
         (navigation.HOME, "Home", partial(_home, dump, report, nightly=nightly is not None)),

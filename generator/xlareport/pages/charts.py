@@ -59,7 +59,7 @@ def small_curve(values: Sequence[int | None], what: str, write: Callable[[int], 
 
 
 def curve_words(values: Sequence[int | None], what: str, write: Callable[[int], str]) -> str:
-    """Return in words what a small curve shows; some value has to be known."""
+    """Return a sentence on a small curve; at least one value has to be known."""
     known = [value for value in values if value is not None]
     first, top, last = write(known[0]), write(max(known)), write(known[-1])
     return f"{what}: {first} at first, at most {top}, {last} at last"

@@ -39,5 +39,5 @@ def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
 
 
 def least_of(final: ModuleFigures) -> str:
-    """Return the note that figures are lower bounds, where something could not be counted."""
+    """Return the note that figures are lower bounds, if something was not counted."""
     return "at least; " if final.unknown_ops else ""

@@ -1,4 +1,4 @@
-"""Where every page lies: the one place that names addresses."""
+"""The addresses of all pages."""
 
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -13,7 +13,7 @@ TRENDS = "trends.md"
 SEARCH = "search"
 """The payload key of the small index of the search over everything."""
 PICTURE_LOOK = "pictures/look"
-"""The payload key of what the pictures that the page script draws look like."""
+"""The payload key of the style of pictures that the page script draws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def further_lines_key(slug: str, step: str) -> str:
 
 
 def part_key(page: str) -> str:
-    """Return the payload key of a part; of a whole page, what those of its parts begin with."""
+    """Return the payload key of a part; of a whole page, the prefix of its parts' keys."""
     source, _, part = page.partition("?")
     return f"{source.removesuffix('.md')}/page-{part}"
 

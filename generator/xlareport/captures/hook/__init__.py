@@ -1,1 +1,1 @@
-"""A folder that goes onto PYTHONPATH of a captured program; nothing here is imported by us."""
+"""A folder for the PYTHONPATH of a captured program; the package does not import from it."""

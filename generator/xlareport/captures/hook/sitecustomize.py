@@ -24,7 +24,7 @@ _VARIABLES = (
 
 
 def take_own_folder() -> None:
-    """Let the variables name a folder that no other process has."""
+    """Set the variables to a folder that no other process uses."""
     folder, former = os.environ.get(_FOLDER), os.environ.get(_OWN)
     if not folder or not former:
         return
@@ -37,7 +37,7 @@ def take_own_folder() -> None:
 
 
 def import_the_hidden_one() -> None:
-    """Import what Python would have imported without this file."""
+    """Import the module that Python would have imported without this file."""
     here = Path(__file__).parent
     sys.path[:] = [text for text in sys.path if not text or Path(text) != here]
     this = sys.modules.pop(__name__)

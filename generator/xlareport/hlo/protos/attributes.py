@@ -64,7 +64,7 @@ _Printer: TypeAlias = Callable[[Message], Attributes]
 
 
 def own_attributes(instruction: Message) -> Attributes:
-    """Return the attributes that the opcode brings; those without a value print nothing."""
+    """Return the attributes of the opcode; those without a value are not printed."""
     result: Attributes = {}
     for printer in _PRINTERS.get(text(instruction.opcode), ()):
         result |= printer(instruction)

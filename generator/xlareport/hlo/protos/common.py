@@ -58,7 +58,7 @@ def _number(name: str, value: int) -> str:
 
 
 def _config_text(config: str) -> str:
-    """Return JSON as it is, other texts quoted."""
+    """Return JSON unchanged, other texts quoted."""
     if not config or config.startswith("{"):
         return config
     return f'"{escape(config)}"'

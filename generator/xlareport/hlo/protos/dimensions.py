@@ -26,7 +26,7 @@ def _padding(side: Message) -> str:
 def _by_side(
     name: str, sides: Iterable[Message], word: Callable[[Message], str], *, unless: str | None
 ) -> str:
-    """Return `name=axb`; empty where all are what XLA leaves out."""
+    """Return `name=axb`; empty if all values are defaults that XLA omits."""
     words = list(map(word, sides))
     return "" if all(word == unless for word in words) else f"{name}={'x'.join(words)}"
 

@@ -10,7 +10,7 @@ from xlareport.hlo.protos.words import braces, name, named, numbered, set_flag, 
 
 
 def module_attributes(module: Message) -> str:
-    """Return the attributes of a module; XLA keeps others in a configuration that is not there."""
+    """Return the attributes of a module; XLA keeps others in a config outside of the proto."""
     return named(
         {
             "is_scheduled": set_flag(module.schedule.sequences),

@@ -1,4 +1,4 @@
-"""Reads what a module was given in a run, and gave: a HloSnapshot (`--xla_dump_hlo_snapshots`)."""
+"""Reads the arguments and results of a recorded run: a HloSnapshot."""
 
 import sys
 import zlib
@@ -25,7 +25,7 @@ _NUMBERED = {
     "c64": "f",
     "c128": "d",
 }
-"""Types whose values are numbers of the proto, with the type code of `array`."""
+"""Types stored as numbers in the proto, with the type code of `array`."""
 _AS_BYTES = frozenset({"u8", "s8", "u16", "s16", "f16", "bf16", "f8e5m2", "f8e4m3fn"})
 _NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _MOST_ARRAYS = 100_000

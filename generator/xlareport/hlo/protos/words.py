@@ -24,7 +24,7 @@ def word(enum: str, number: object) -> str:
 
 
 Attributes: TypeAlias = dict[str, str]
-"""Names and values of attributes as text; those without a value print nothing."""
+"""Names and values of attributes as text; those without a value are not printed."""
 
 _FORBIDDEN = re.compile(r"[\s=%(){},\"]")
 
@@ -33,17 +33,17 @@ EVERY = 5
 
 
 def quoted(raw: bytes) -> str:
-    """Return a text between quotes, escaped; nothing where there is none."""
+    """Return a text in quotes, escaped; empty if there is none."""
     return f'"{escape(text(raw))}"' if raw else ""
 
 
 def text(raw: bytes) -> str:
-    """Return the text that a proto holds as bytes; what is not UTF-8 is replaced."""
+    """Return the text in a proto's bytes field; bytes that are not UTF-8 are replaced."""
     return raw.decode("utf-8", "replace")
 
 
 def name(raw: bytes) -> str:
-    """Return a name; what no name of HLO text can hold becomes `_`."""
+    """Return a name with characters replaced by `_` that HLO text does not allow."""
     return _FORBIDDEN.sub("_", text(raw)) or "_"
 
 
@@ -58,7 +58,7 @@ def flag(value: object) -> str:
 
 
 def set_flag(value: object) -> str:
-    """Return `true`, or nothing: XLA does not print these where they are false."""
+    """Return `true`, or an empty text: XLA does not print these if they are false."""
     return "true" if value else ""
 
 

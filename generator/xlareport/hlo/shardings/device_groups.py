@@ -73,7 +73,7 @@ def parse_pairs(text: str) -> tuple[tuple[int, int], ...] | None:
 
 
 def _is_list(text: str, item: re.Pattern[str]) -> bool:
-    """Return whether nothing but items and commas is between two braces."""
+    """Return whether there are only items and commas between two braces."""
     is_closed = text.startswith("{") and text.endswith("}")
     return is_closed and not item.sub("", text[1:-1]).strip(", \t\n")
 

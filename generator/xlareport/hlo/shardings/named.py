@@ -1,4 +1,4 @@
-"""Shardings along the axes of a mesh become tiles: which axes cut what, and what is left over."""
+"""Shardings along mesh axes as tiles: axes of each dimension, and the remaining ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

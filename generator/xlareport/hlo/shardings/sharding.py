@@ -1,4 +1,4 @@
-"""A sharding: which device holds which part of an array, in one record for each notation."""
+"""A sharding: the part of an array on each device, in one record for every notation."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class ShardingKind(StrEnum):
     """The kind of a sharding, in the terms of XLA's OpSharding."""
 
     REPLICATED = "replicated"
-    """Each device holds the whole array."""
+    """Each device has the whole array."""
     MAXIMAL = "maximal"
     """One device has the whole array."""
     MANUAL = "manual"
     """The shape is that of one device's shard; the program moves data itself (`shard_map`)."""
     UNREDUCED = "unreduced"
-    """Each device holds a partial sum of the whole."""
+    """Each device has a partial sum of the whole array."""
     UNKNOWN = "unknown"
     TILED = "tiled"
     """Cut into equal parts along dimensions."""
@@ -71,7 +71,7 @@ class Sharding:
 
 
 def tiles_of_devices(sharding: Sharding) -> dict[int, Tile] | None:
-    """Return which tile each device holds; None where no devices are named, or too many."""
+    """Return the tile of each device; None if no devices are named, or too many."""
     if sharding.devices is None or not sharding.tiles:
         return None
     devices = sharding.devices.devices()

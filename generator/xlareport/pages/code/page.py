@@ -1,4 +1,4 @@
-"""The page on what a module's instructions became: thunks, kernels, machine code, decisions."""
+"""The page on a module's code: thunks, kernels, machine code, fusion decisions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -69,14 +69,14 @@ def code_words(summary: CodeSummary) -> str:
 MOST_SHOWN = 300_000
 """Limit on characters of one text; the file in the dump has the rest."""
 _CHUNK = 400_000
-"""Characters after which a chunk is full: what one click on a text loads."""
+"""Characters per chunk: the data loaded by one click on a text."""
 _MOST = 24_000_000
-"""Characters of all texts of a module; what comes after is named and not shown."""
+"""Limit on characters of all texts of a module; further ones are only named."""
 
 
 @dataclass(slots=True)
 class TextChunks:
-    """The texts of a module, in the order in which they were put here."""
+    """The texts of a module, in the order in which they were added."""
 
     slug: str
     chunks: list[list[str]] = field(default_factory=lambda: [[]])
@@ -116,7 +116,7 @@ def cut_note(text: str) -> str:
 
 
 def joined(lines: Sequence[str], most: int) -> str:
-    """Return lines as a text, cut where it passes so many characters."""
+    """Return lines as a text, cut after `most` characters."""
     result, size = [], 0
     for line in lines:
         size += len(line) + 1

@@ -35,7 +35,7 @@ class GroupsFigure:
 def draw_groups(
     rows: Sequence[CollectiveRow], devices: int, mesh: MeshRecord | None = None
 ) -> tuple[GroupsFigure, ...]:
-    """Return a figure for each different grouping, in the order in which they first appear."""
+    """Return a figure for each different grouping, in order of first appearance."""
     shape = _mesh_shape(rows, devices)
     users: dict[tuple[tuple[int, ...], ...] | str, list[CollectiveRow]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""The page on collectives: what is sent, to whom, why, how long it takes, and what hides it."""
+"""The page on collectives: data, devices, cause, time, and what hides it."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ def collectives_page(record: ModuleRecord, report: CollectivesReport) -> Collect
 
 
 def collectives_words(report: CollectivesReport | None) -> str:
-    """Return how many collectives there are and what they send."""
+    """Return the number of collectives and the data that they send."""
     if report is None:
         return "No collectives."
     rows = report.rows

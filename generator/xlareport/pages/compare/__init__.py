@@ -1,1 +1,1 @@
-"""The pages of a comparison: records, pages, budgets, and what lies side by side."""
+"""The pages of a comparison: records, pages, budgets, side-by-side differences."""

@@ -9,7 +9,7 @@ from xlareport.pages.compare.module_diff import DiffSide, DiffTask
 from xlareport.records.stored_sketches import SketchedReport
 
 Reports: TypeAlias = tuple[SketchedReport | None, SketchedReport | None]
-"""Base and head where they are reports of which no text is restored yet."""
+"""Base and head if they are reports whose texts are not restored yet."""
 
 
 def diff_task(

@@ -10,7 +10,7 @@ from xlareport.records.compare import RUN
 from xlareport.runtime import units
 
 _WORTH_A_LOOK = 0.0005
-"""A share; what changes by less is written as 0.0%."""
+"""Share; smaller changes are written as 0.0%."""
 _NAMES = {
     RUN: "Measured time per run",
     ESTIMATE: "Estimated time per run (roofline)",
@@ -31,7 +31,7 @@ _NAMES = {
     "unknown_ops": "Instructions with unknown FLOPs",
     COMPILE_TIME: "Compile time",
 }
-"""The figures that a page shows, in this order; the others are in compare.json."""
+"""The figures on a page, in this order; the others are in compare.json."""
 _NEUTRAL = frozenset({"fusions", "instructions", "computations"})
 """More of these is neither better nor worse."""
 

@@ -39,7 +39,7 @@ def page_of(compared: ComparedRecord) -> str:
 
 
 def compared_table(modules: Sequence[ComparedRecord]) -> Table:
-    """Return the table of all modules, what differs first."""
+    """Return the table of all modules, the differing ones first."""
     columns = (
         Column("Module", "link"),
         Column("Result", "chip"),
@@ -135,7 +135,7 @@ class ComparePage:
     main_address: str
     figures: tuple[FigureRow, ...]
     operations: str
-    """The payload key of the table of operations; empty where nothing differs."""
+    """The payload key of the table of operations; empty if nothing differs."""
     counts: str
     key: str
     problems: tuple[str, ...]

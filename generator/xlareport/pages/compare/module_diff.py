@@ -28,7 +28,7 @@ from xlareport.storage.payloads import (
 
 _HEAD, _COMPILER = "The head", "The compiler"
 _OF_COMPILER = frozenset({"base", "head"})
-"""Places that show what the compiler changed on one side."""
+"""Ids of the compiler's own changes on one side."""
 _NO_PICTURE = "No graph: the difference is too large to draw, or not visible in a graph."
 _NOTE = "Before is the base, after is the head."
 
@@ -100,7 +100,7 @@ class ModuleDiff:
     payloads: PackedPayloads = NO_PAYLOADS
     requests: tuple[PictureRequest, ...] = ()
     problem: str = ""
-    """Why there is nothing to show; empty where there is."""
+    """Why there is nothing to show; empty if there is something."""
     slug: str = ""
     """Of the module's page."""
 
@@ -160,7 +160,7 @@ def _parting(
     base: Mapping[int, ParsedSnapshot],
     head: Mapping[int, ParsedSnapshot],
 ) -> Iterator[tuple[str, str, HloModule, HloModule]]:
-    """Yield where they part: one against the other, and what the compiler did next in each."""
+    """Yield the first difference: both sides, and the compiler's next step on each."""
     mine, yours = divergence.base, divergence.head
     if mine is not None and yours is not None:
         label = f"First divergence: {head[yours].stage.label}"

@@ -39,7 +39,7 @@ def times_part(compared: ComparedRecord) -> TimesPart | None:
 
 
 def times_words(times: ComparedTimes) -> str:
-    """Return in a sentence or two what became of the time."""
+    """Return a sentence or two on the change of time."""
     before, after = (units.seconds(time / 1e6) for time in (times.before, times.after))
     slower = units.plural(times.slower, "instruction")
     became = f"{slower} slower outside noise" if times.slower else _nothing(times)

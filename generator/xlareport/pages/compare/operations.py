@@ -11,7 +11,7 @@ _FLOATS = ("f64", "f32", "f16", "bf16")
 
 
 def operations_table(changes: Sequence[OperationChange]) -> Table:
-    """Return the table, what changed most first."""
+    """Return the table, the largest change first."""
     columns = (
         Column("Operation", help="Named scopes and the framework's op; numbers of layers as *"),
         Column("Phase"),

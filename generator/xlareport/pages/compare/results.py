@@ -82,7 +82,7 @@ def _lines(view: ComparisonRecord) -> Iterator[str]:
 
 
 def judgement_lines(page: ComparePage) -> Iterator[str]:
-    """Yield time and memory, each with what they rest on and how sure that is."""
+    """Yield time and memory, each with its basis and grade."""
     for label, judged in (("Time", page.time), ("Memory", page.memory)):
         if judged is not None and judged.headline:
             figures = f" ({judged.figures})" if judged.figures else ""
@@ -104,6 +104,6 @@ def _code(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text that Markdown takes for nothing else, links and mentions included."""
+    """Return text escaped for Markdown, including links and mentions."""
     marks = "\\`*_{}[]<>#|~@:"
     return "".join(f"\\{mark}" if mark in marks else mark for mark in visible(text))

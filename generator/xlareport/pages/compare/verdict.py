@@ -1,4 +1,4 @@
-"""The verdict of a comparison in words: time, memory, by what and how sure."""
+"""The verdict of a comparison in words: time, memory, basis and grade."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ class JudgementRow:
     basis: str
     grade: str
     look: str
-    """The class of its color; empty where nothing changed."""
+    """The class of its color; empty if nothing changed."""
 
 
 def verdict_sentence(verdict: Verdict) -> str:

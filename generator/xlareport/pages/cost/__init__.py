@@ -1,1 +1,1 @@
-"""The page on what a module costs."""
+"""The page on the cost of a module."""

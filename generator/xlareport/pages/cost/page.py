@@ -114,7 +114,7 @@ _DEVICES = {
 
 
 def per_device(devices: int) -> str:
-    """Return whose figures these are; empty where one device runs the module alone."""
+    """Return that figures are per device; empty if one device runs the module alone."""
     if devices <= 1:
         return ""
     return f"Per-device figures ({devices:,} partitions)."
@@ -141,7 +141,7 @@ def _lead(cost: CostReport) -> str:
 
 
 def _on_chip(cost: CostReport) -> str:
-    """Name memory on a TPU's chip whose accesses no figure has: nobody publishes its bandwidth."""
+    """Return the on-chip memory that no figure includes, because its bandwidth is unpublished."""
     if not cost.device.key.startswith("tpu-"):
         return ""
     spaces = {space.number for space in cost.memory.layout_spaces if space.size}
@@ -273,7 +273,7 @@ def _uncounted_words(cost: CostReport) -> str:
 
 
 def cost_parts(module: ModuleRecord) -> Iterator[str]:
-    """Yield which parts about cost a module has: cost always, others where anything is known."""
+    """Yield the parts on cost that a module has: cost always, others if there is data."""
     if module.expense is None:
         return
     yield "cost"

@@ -1,4 +1,4 @@
-"""The tables of the page on what a module costs."""
+"""The tables of the page on the cost of a module."""
 
 from collections.abc import Mapping, Sequence
 
@@ -79,7 +79,7 @@ def _heaviest(cost: CostReport) -> Table:
 
 
 def shortened(shape: str) -> str:
-    """Return a shape that a row can hold: of a long tuple, the beginning."""
+    """Return a shape that fits a row: of a long tuple, the beginning."""
     return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}..."
 
 

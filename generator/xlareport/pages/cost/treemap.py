@@ -62,13 +62,13 @@ def treemap(parts: Sequence[CostPart], page: str = "") -> str:
 
 
 def treemap_words(parts: Sequence[CostPart]) -> str:
-    """Return in words what the treemap shows: the largest areas."""
+    """Return the treemap's summary in words: the largest areas."""
     named = [f"{group.name} {units.share(group.share)}" for group in _groups(parts)[:_NAMED]]
     return f"Roofline time by op_name scope; largest: {', '.join(named)}" if named else ""
 
 
 def _groups(parts: Sequence[CostPart]) -> list[_Group]:
-    """Put scopes together by the first level in which they differ, the dearest first."""
+    """Return scopes grouped by the first level in which they differ, most expensive first."""
     timed = [(tuple(part.name.split("/")), part.seconds) for part in parts if part.seconds > 0]
     whole = sum(seconds for _, seconds in timed)
     common = _common([levels for levels, _ in timed if len(levels) > 1])

@@ -202,7 +202,7 @@ def _link(module: ModuleOutline) -> list[str]:
 
 
 def problems_table(problems: Sequence[Problem]) -> Table:
-    """Return the table of what could not be read."""
+    """Return the table of files that could not be read."""
     columns = (
         Column("File", "code"),
         Column("Line", "int"),
@@ -281,7 +281,7 @@ def _advice(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
 
 
 def _flag_rows(report: ReportRecord, present: set[str]) -> Iterable[FlagRow]:
-    """Yield XLA's flags of today that make kinds of file of which the dump has none."""
+    """Yield XLA's current flags for kinds of file that the dump does not have."""
     backends = set(report.dump.backends) or set(_OWN_FLAGS)
     for entry in flags.all_entries().values():
         made_for = {
@@ -331,7 +331,7 @@ def _about_source_lines(main: ModuleRecord | None) -> Iterable[Advice]:
 
 
 def _about_modules(report: ReportRecord) -> Iterable[Advice]:
-    """Yield how many modules lack their first or last snapshot, and what that may mean."""
+    """Yield advice on modules that lack their first or last snapshot."""
     repeated = _repeated_ids(report.outlines)
     if repeated:
         ids = units.plural(repeated, "module id belongs", "module ids belong")

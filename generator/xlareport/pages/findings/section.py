@@ -14,7 +14,7 @@ from xlareport.records.report import RECOMPILATIONS, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 MOST_ON_A_PAGE = 5
-"""Findings on a page that is about something else; the page of costs has all."""
+"""Limit on findings on a page about something else; the cost page has all."""
 MOST_ON_ITS_OWN_PAGE = 60
 _RECOMPILED = 2
 """Functions compiled again that the home page lists."""

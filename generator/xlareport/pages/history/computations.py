@@ -145,7 +145,7 @@ def _all(
 
 
 def _choose(computation_timelines: Sequence[ComputationTimeline], last: HloModule) -> _Chosen:
-    """Take the entry, then what changes most often, as long as there is room."""
+    """Return the entry and the most changed computations, up to a limit."""
     entry = last.entry.name if last.entry else ""
     shown = [
         computation_timeline

@@ -35,7 +35,7 @@ from xlareport.storage.payloads import Payload, make_payload
 _MOST = 20_000
 """Limit on subjects of one module; the others are left to the command line."""
 _MOST_BETWEEN = 2_000
-"""Further subjects, of what stood neither in the first snapshot nor in the last."""
+"""Limit on further subjects, which are in neither the first nor the last snapshot."""
 _CHUNK = 1_000
 _FOLLOWED = 6
 """Limit on instructions of one op with events; their final instructions are all listed."""
@@ -100,7 +100,7 @@ def _chunks(
     follow: Callable[[Subject], _Followed],
     names: "_Names",
 ) -> Iterator[Payload]:
-    """Yield the chunks of subjects, the first of which has the number `start`."""
+    """Yield the chunks of subjects; the first subject has the number `start`."""
     for first in range(0, len(subjects), _CHUNK):
         followed = [follow(subject) for subject in subjects[first : first + _CHUNK]]
         for number, this_followed in enumerate(followed, start + first):
@@ -186,7 +186,7 @@ def _heirs(places: Sequence[Place], after: Relatives) -> tuple[Place, ...]:
 
 
 class _Names:
-    """Which subjects had a name; for a name that none had, those that took something of it in."""
+    """Index from instruction name to history numbers. Unknown names lead to what absorbed them."""
 
     def __init__(self) -> None:
         self._own: dict[str, list[int]] = {}

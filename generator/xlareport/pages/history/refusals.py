@@ -25,10 +25,10 @@ _SENTENCES = (
         "Both have a reduction; the pass does not put two one after the other into a fusion.",
     ),
 )
-"""How texts of XLA begin, and what they say."""
+"""Beginnings of XLA's texts, with their meanings."""
 _REUSED = "Names in it can be those of an equal fusion elsewhere: XLA reuses such a text."
 _OF_THE_PRODUCER = ("the producer is ", "not fusing because there are only bitcast users")
-"""How reasons begin that hold for the producer with every consumer."""
+"""Beginnings of reasons that apply to the producer with every consumer."""
 _ESTIMATED = (SLOWER, "the last estimate ")
 """How reasons begin that follow from estimates for the producer with all of its consumers."""
 _SHORT = 160

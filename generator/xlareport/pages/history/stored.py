@@ -1,4 +1,4 @@
-"""Histories as a report stores them, read back: the other side of `columns`."""
+"""Histories as a report stores them, read back: the counterpart of `columns`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class StoredSubject:
 
     title: str
     stage: int | None
-    """The index of the snapshot in which the title is its name; None where it came and went."""
+    """The index of the snapshot with this name; None for temporary instructions."""
     events: tuple[StoredEvent, ...]
     origins: StoredStandings
     now: StoredStandings
@@ -51,7 +51,7 @@ class StoredSubject:
 
 @dataclass(frozen=True, slots=True)
 class StoredIndex:
-    """Which histories of a module are stored, by what they are asked for."""
+    """The stored histories of a module, by the names that lead to them."""
 
     stages: tuple[tuple[str, str], ...]
     """Keys and labels of the snapshots."""

@@ -54,7 +54,7 @@ class HomeSummary:
     answers: tuple[Answer, ...] = ()
     """On the main program, as far as the dump has them."""
     time: TimeView | None = None
-    """Where its time goes; None where nothing could be counted."""
+    """The division of its time; None if nothing was counted."""
 
 
 def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
@@ -121,7 +121,7 @@ def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
 
 
 def _busiest(module: ModuleAnalysis) -> str:
-    """Name the passes whose steps changed most; a step has the name of what ran last in it."""
+    """Return the passes with the largest changes; a step is named after its last pass."""
     busies = module.overview.busiest if module.overview else ()
     names = [f"`{busy.name}`" for busy in busies if busy.name][:_BUSIEST]
     if len(busies) <= _BUSIEST or not names:
@@ -134,7 +134,7 @@ def _heavy(cost: CostReport | None) -> Sequence[HeavyRow]:
 
 
 def _cost(module: ModuleRecord, cost: CostReport) -> str:
-    """Name what needs most of the time, and say how much of the work that is."""
+    """Return the instruction with the most time, and its share of the work."""
     rows = [row for row in _heavy(cost) if row.heavy.share > 0]
     if not rows:
         return ""
@@ -174,7 +174,7 @@ def _tied_words(rows: Sequence[HeavyRow]) -> str:
 
 
 def _time(profile: ProfileRecord) -> str:
-    """Return how often it ran while a profiler watched, how long, and what was slowest."""
+    """Return the number and length of the profiled runs, and the slowest instruction."""
     slowest = profile.slowest[:_HEAVIEST]
     names = listing([f"`%{row.instruction}`" for row in slowest])
     share = units.share(min(1.0, sum(row.share for row in slowest)))

@@ -114,10 +114,10 @@ class HomePage:
     findings: FindingsView | None
     """The findings of the main program and of the dump; None without a main program."""
     time: TimeView | None
-    """Of the main program; None where nothing could be counted."""
+    """The time of the main program; None if nothing was counted."""
     ways: tuple[Way, ...]
     roles: Markup
-    """How many modules play which part, and what would spare some."""
+    """The number of modules by role, and how to avoid some."""
     many: str
     modules: tuple[ModuleRow, ...]
     more_modules: bool
@@ -125,7 +125,7 @@ class HomePage:
     facts: tuple[Fact, ...]
     settings: tuple[SettingRow, ...]
     differing: tuple[SettingRow, ...]
-    """Options that differ only because another version has other defaults."""
+    """Options that differ only because of the defaults of another version."""
     tpu_flags: TpuFlags | None
     """None where the dump has no `flagfile`."""
     problems: int
@@ -301,7 +301,7 @@ _COST_WAYS = (
 
 
 def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
-    """Yield an option with all its values, those that somebody set first."""
+    """Yield an option with all its values, those set by somebody first."""
     by_name: dict[str, list[OptionOrigin]] = defaultdict(list)
     for choice in sorted(choices, key=lambda choice: choice.by != "somebody"):
         by_name[choice.setting.name].append(choice)

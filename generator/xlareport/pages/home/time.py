@@ -12,7 +12,7 @@ from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.runtime import units
 
 HUES = 7
-"""Colors of parts; the last is for what is not known and for the rest."""
+"""Number of colors; the last is for the rest and unknown parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class SharesBar:
 
 
 def shares_bar(title: str, values: Sequence[tuple[str, float]], rest: str) -> SharesBar:
-    """Return values as a bar, those beyond its colors together; `rest` names what has no name."""
+    """Return values as a bar, combining those beyond its colors; `rest` names unnamed time."""
     whole = sum(value for _, value in values) or 1.0
     named = [(name, value) for name, value in values if name and value > 0]
     unnamed = sum(value for name, value in values if not name)
@@ -66,7 +66,7 @@ class TimeView:
 
 
 def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
-    """Return how the time divides; None where nothing could be counted."""
+    """Return the division of the time; None if nothing was counted."""
     if cost is None or not cost.seconds:
         return None
     address = navigation.instructions_address(slug)

@@ -1,1 +1,1 @@
-"""The page on GPU kernels: what each needs, its occupancy, and why."""
+"""The page on GPU kernels: resources, occupancy, and the reasons."""

@@ -1,4 +1,4 @@
-"""The tables of matrix products, and of what the autotuner measured."""
+"""The tables of matmuls, and of the autotuner's measurements."""
 
 from collections.abc import Sequence
 from urllib.parse import quote
@@ -31,7 +31,7 @@ def gemm_words(gemms: ModuleGemms, tuning: ModuleTuning | None) -> str:
 
 
 def gemms_table(record: ModuleRecord, gemms: ModuleGemms) -> Table:
-    """Return the matrix products, with what tiles and split-K cost."""
+    """Return the matmuls, with the cost of tiles and split-K."""
     columns = (
         Column("Instruction", "link", "its code", of="instruction"),
         Column("Made by", "code", "Triton, or the library function that is called"),

@@ -20,7 +20,7 @@ from xlareport.runtime import units
 _DESCRIBED = 40
 """Kernels that are described in words; the table has all."""
 _CARDS = 200
-"""Kernels of which the table of cards shows every card."""
+"""Limit on kernels for which the table shows every card."""
 
 
 @dataclass(frozen=True, slots=True)

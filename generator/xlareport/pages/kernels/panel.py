@@ -10,7 +10,7 @@ from xlareport.runtime import units
 _MOST = 10
 """Limit on kernels of one instruction in the panel; the table has all."""
 PanelRows = list[list[str]]
-"""Rows of (what, figure)."""
+"""Rows of (label, figure)."""
 
 
 def kernel_facts(kernels: ModuleKernels | None) -> Mapping[tuple[str, str], PanelRows]:

@@ -1,4 +1,4 @@
-"""Memory over the schedule as a chart: what is held throughout below, what comes and goes above."""
+"""Memory over the schedule as a chart: memory held throughout below, temporaries above."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The page on memory: what is held and in use, what lives at the peak, what would save."""
+"""The page on memory: use over time, values at the peak, possible savings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class MemoryPage(PartPage):
     charts: tuple[MemoryChart, ...]
     """The device memory first, then other spaces."""
     small_charts: tuple[MemoryChart, ...]
-    """Of spaces of which hardly anything is in use."""
+    """Charts of spaces with little memory in use."""
     curve_words: str
     peak: str
     peak_scopes: Table
@@ -207,7 +207,7 @@ def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
 
 
 def _peak_parts(memory: MemoryReport, backend: str | None) -> str:
-    """Join the peak, what is held throughout and temp, which is allocated for its own maximum."""
+    """Return a sentence on the peak, memory held throughout and temp, a separate maximum."""
     main = next((curve for curve in memory.curves if curve.color == MAIN_MEMORY), None)
     temp, peak = memory.figures.temp_bytes, memory.occupied_peak_bytes
     if main is None or not temp or peak is None:
@@ -260,7 +260,7 @@ def _peak(memory: MemoryReport) -> str:
 
 
 def _without_value(memory: MemoryReport) -> str:
-    """Return how many of the buffers listed hold no value that lives then."""
+    """Return the number of listed buffers without a live value."""
     held = sum(row.at_peak is False for row in memory.at_peak)
     if not held:
         return ""
@@ -304,7 +304,7 @@ def _saving(memory: MemoryReport) -> str:
 
 
 def _why_so_much(freed: int, saved: int) -> str:
-    """Explain values that are larger than what they save, which looks like a mistake."""
+    """Return why values are larger than their savings, which looks like a mistake."""
     if freed <= saved:
         return ""
     return (

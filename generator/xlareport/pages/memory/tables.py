@@ -18,7 +18,7 @@ from xlareport.records.sentences import value_name, why
 from xlareport.runtime import units
 
 _LEAST_LEVER = 1e-4
-"""Of the peak: what is smaller cannot bring it down."""
+"""Share of the peak; smaller values cannot reduce it."""
 
 
 def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Table]:
@@ -88,7 +88,7 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
 
 
 def _short_space(backend: str | None, color: int, chip: str) -> str:
-    """Return the name of a memory space without what explains it: `VMEM`."""
+    """Return the name of a memory space without its explanation: `VMEM`."""
     return space_words(backend, color, chip).partition(",")[0]
 
 
@@ -284,7 +284,7 @@ def _levers(memory: MemoryReport) -> Iterator[ValueRow]:
 
 
 def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
-    """Return the largest shares of the peak; `nothing` represents a name that is not there."""
+    """Return the largest shares of the peak; `nothing` stands for a missing name."""
     columns = (Column(title), Column("HLO values", "int"), Column("Size", "bytes"))
     rows = [(share.name or nothing, share.count, share.size) for share in shares[:_SHARES]]
     return Table(columns, rows)

@@ -145,7 +145,7 @@ class ModulePages:
         return self.analyzed.module.files.slug
 
     def output(self, choice: PictureChoice, processes: int) -> ModuleOutput:
-        """Make everything, by up to so many processes: what takes longest is begun first."""
+        """Return all output, made by up to `processes`; the longest work is started first."""
         parts = _ModuleParts(
             *self._run_parts(
                 processes,

@@ -39,7 +39,7 @@ class NumbersRow:
 
 @dataclass(frozen=True, slots=True)
 class AgainRow:
-    """Something that was there before, and is again."""
+    """A state that was there before, and is again."""
 
     step: Link
     before: Link
@@ -51,7 +51,7 @@ class OverviewPart:
     """The template's data on all steps together."""
 
     curves: tuple[tuple[str, Markup], ...]
-    """In words what each shows, and the drawing."""
+    """A description of each curve, and its drawing."""
     curves_note: str
     numbers: tuple[NumbersRow, ...]
     numbers_more: int
@@ -257,7 +257,7 @@ def _numbers(stage: int, numbers_changed: NumbersChanged, steps: Sequence[Link])
 
 
 def _again(agains: Sequence[Again], steps: Sequence[Link]) -> Iterator[AgainRow]:
-    """Yield a row for all that came back in one step from one other."""
+    """Yield a row for all states of one snapshot that came back in one step."""
     together: dict[tuple[int, int], list[str | None]] = {}
     for again in agains:
         together.setdefault((again.stage, again.before), []).append(again.computation)

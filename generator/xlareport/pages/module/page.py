@@ -90,10 +90,10 @@ class ModulePage(PartPage):
     heaviest_words: str
     no_heaviest: str
     findings: FindingsView | None
-    """None where nothing could be counted."""
+    """None if nothing was counted."""
     code_words: str
     code_address: str | None
-    """None where the dump holds no code of the module."""
+    """None if the dump has no code of the module."""
     texts_address: str | None
     """None where the module has no texts."""
 

@@ -28,7 +28,7 @@ _INSTRUCTION_NAMES_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """A form in which the same contents are written."""
+    """A format in which the same content is written."""
 
     ending: str
     files: str
@@ -152,7 +152,7 @@ def _suffixes() -> tuple[TokenView, ...]:
 
 
 def describe(name: DumpName) -> str:
-    """Return in one sentence what a file is, from its name alone."""
+    """Return a sentence on a file, from its name alone."""
     if name.kind.startswith("hlo-") and name.stage == "pass":
         return _describe_pass(name)
     stage = stages.find(name.stage) if name.stage else None
@@ -172,7 +172,7 @@ _NOT_OF_THE_FILE = frozenset({"after_optimizations", "pass"})
 
 
 def _continued(words: str) -> str:
-    """Return a sentence that continues after a colon; what begins like a name keeps its capital."""
+    """Return a sentence to follow a colon; a name at its beginning keeps its capital."""
     sentence = english.first_sentence(plain(words))
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
@@ -196,7 +196,7 @@ _Form = dict[tuple[str, str], "array[int]"]
 
 
 def _place(artifacts: Sequence[Artifact], form: _Form) -> tuple[bool, int, str]:
-    """Sort HLO before everything else, and what is frequent before what is rare."""
+    """Return the sort key of a form: HLO first, then by frequency."""
     first = artifacts[min(places[0] for places in form.values())]
     number = sum(map(len, form.values()))
     return not first.name.kind.startswith("hlo-"), -number, first.path

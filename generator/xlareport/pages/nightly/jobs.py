@@ -26,7 +26,7 @@ _NIGHTS = 90
 """Nights that a curve shows."""
 _OTHER_PROGRAM = "another main program"
 _CURVES = 100
-"""Jobs that have curves; those of all others are on their own pages."""
+"""Limit on jobs with curves; the others have them on their own pages."""
 _STEPS = 50
 """Steps that the page lists, the latest first."""
 _GRAVEST = (

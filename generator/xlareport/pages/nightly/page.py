@@ -192,7 +192,7 @@ def _charts(nights: Sequence[Night], main: str) -> list[Chart]:
 
 
 def _address(nightly: Nightly, night: Night) -> str:
-    """Return where a report lies, so written that it cannot be anything but a path."""
+    """Return the address of a report, written so that it can only be a path."""
     path = relpath(nightly.history / night.report, nightly.site).replace("\\", "/")
     return path if path.startswith("../") else f"./{path}"
 

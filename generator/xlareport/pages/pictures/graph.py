@@ -93,7 +93,7 @@ def _shade(shade: Shade) -> tuple[Any, ...]:
 
 
 def short(part: float | None) -> float | None:
-    """Return a part of something with as many digits as anyone reads."""
+    """Return a share with as many digits as readers need."""
     return None if part is None else float(f"{part:.3g}")
 
 
@@ -178,7 +178,7 @@ def graph_payloads(
 
 
 def fitting(module: HloModule) -> Iterator[Computation]:
-    """Yield the entry, then the other computations as long as there is room."""
+    """Yield the entry, then the other computations, up to a limit."""
     room = _MOST
     for computation in sorted(
         module.computations, key=lambda computation: computation is not module.entry

@@ -93,7 +93,7 @@ def _graph_row(value: list[Any] | None) -> list[Any] | None:
 
 
 def _node_row(node: Box) -> list[Any]:
-    """Return lines, family, target, id where the target does not say it, and what is unusual."""
+    """Return lines, family, target, id if the target lacks it, and unusual properties."""
     known = node.id in (node.target, (node.target or "").removeprefix("i="))
     return _short(
         list(node.lines),
@@ -180,7 +180,7 @@ def picture_look() -> dict[str, Any]:
 
 
 CHEAP = 60_000
-"""Boxes that a snapshot's pictures have together, unless all are asked for."""
+"""Limit on boxes of a snapshot's pictures, unless all are requested."""
 
 _BOXES_IN_A_BUNDLE = 4_000
 
@@ -189,7 +189,7 @@ _NOTE = "Only graphs near the first one are drawn; `xlareport build DUMP --pictu
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """All pictures of a snapshot: the first, and what has to be drawn and written for the rest."""
+    """All pictures of a snapshot: the first one, and requests and payloads for the rest."""
 
     first: LevelPicture
     requests: tuple[PictureRequest, ...]
@@ -252,7 +252,7 @@ class _Bundle:
     boxes: int = 0
 
     def take(self, boxes: int) -> int:
-        """Return the bundle for a picture of so many boxes."""
+        """Return the bundle for a picture with `boxes` boxes."""
         if self.boxes > _BOXES_IN_A_BUNDLE:
             self.number, self.boxes = self.number + 2, 0
         self.boxes += boxes

@@ -1,4 +1,4 @@
-"""The pictures of a module's pages: what to draw, where it lies, how it is handed to the page."""
+"""The pictures of a module's pages: what to draw, where to store it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -33,10 +33,10 @@ the same for the `main` program only; or `none`.
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """A picture of a module's page: where it lies and what it shows."""
+    """A picture of a module's page: its address and description."""
 
     key: str
-    """Of the payload that holds it."""
+    """The key of its payload."""
     name: str
     """Its own in that payload."""
     source: str
@@ -47,7 +47,7 @@ class PictureView:
     levels: str
     """Key of the index of the pictures behind it; empty where it shows all."""
     graph: str
-    """Key of the graph of what it shows."""
+    """Key of the graph of its snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Pictures:
 
 @dataclass(frozen=True, slots=True)
 class StepPictures:
-    """The pictures of a step as its payload names them, and what has to be drawn for them."""
+    """The pictures of a step as in its payload, and the requests for them."""
 
     before: dict[str, Any]
     after: dict[str, Any]
@@ -146,13 +146,13 @@ def module_pictures(module: ParsedModule, choice: PictureChoice, known: ColorDat
 
 
 def step_pictures_of(change: StepChange, store: PictureStore) -> StepPictures | None:
-    """Draw what changed, before and after; None where it is nothing that a picture could show."""
+    """Return the pictures of a step's changes; None if a picture cannot show them."""
     drawn = draw_step(change)
     return place_step(drawn, store) if drawn else None
 
 
 def draw_step(change: StepChange) -> DrawnStep | None:
-    """Draw what changed; None where it is nothing that a picture could show."""
+    """Return the drawings of a step's changes; None if a picture cannot show them."""
     try:
         drawings = step_pictures(change)
     except DrawingError:  # the page says that there is no picture, and has the text
@@ -222,7 +222,7 @@ def picture_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]
 
 
 def _records(picture_result: PictureResult) -> list[Record]:
-    """Return the pictures that are looked at together; the page lays the others out."""
+    """Return the records of related pictures; the page lays out the others itself."""
     others = (level_record(drawing) for drawing in chain(*picture_result.request.others))
     return [*starmap(picture_record, picture_result.placed), *others]
 
@@ -234,7 +234,7 @@ def plain_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
 
 
 def _plain_file(request: PictureRequest) -> str:
-    """Return where the .svg file of a picture lies: `pictures/module_0042.jit_f-last.svg`."""
+    """Return the path of a picture's .svg file: `pictures/module_0042.jit_f-last.svg`."""
     if not request.bundle:
         return f"{request.key}.svg"
     return f"pictures/{request.bundle.split('/')[1]}-{request.key}.svg"

@@ -1,1 +1,1 @@
-"""The page on what a profiler measured."""
+"""The page on measured times."""

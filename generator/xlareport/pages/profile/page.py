@@ -275,7 +275,7 @@ def _time(picoseconds: int) -> str:
 _WORDS = ("median", "slowest")
 """The runs that are shown, in their order."""
 _UNKNOWN = "gray"
-"""The color of what the module does not have."""
+"""The color of instructions that the module does not have."""
 
 
 def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterator[Payload]:

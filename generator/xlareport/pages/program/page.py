@@ -1,4 +1,4 @@
-"""The page of the whole program: its modules in order, what they hand on, why there are so many."""
+"""The page of the whole program: its modules in order, their links, and why there are so many."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,7 +53,7 @@ class ProgramPage:
     notes: tuple[str, ...]
     links: str
     chain: Markup
-    """Which modules follow one another; empty where no two are linked."""
+    """A chain of modules; empty if no two are linked."""
     link_table: Table
     retraced: tuple[DifferenceTable, ...]
     not_retraced: str
@@ -287,7 +287,7 @@ _SEVERAL = 2
 
 
 def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
-    """Return the tables of what several processes compiled; those that differ first."""
+    """Return the tables of functions of several processes, differing ones first."""
     telling = [group for group in report.rank_groups if group.differences or not group.ranks]
     if not telling:
         return ()
@@ -325,7 +325,7 @@ def _rank_note(group: RankGroup) -> str:
 
 
 def _link_in_folder(module: ModuleOutline, shared: str) -> Link:
-    """Return the link to a module with its folder, less what all folders have in common."""
+    """Return the link to a module with its folder, without the common prefix of all folders."""
     folder = _folder(module)[len(shared) :].strip("/")
     link = _link(module)
     return replace(link, name=f"{folder}/{link.name}" if folder else link.name)

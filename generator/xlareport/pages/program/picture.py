@@ -28,7 +28,7 @@ _FAMILIES: Mapping[str, Family] = {
 
 
 def program_picture(report: ReportRecord) -> PictureRequest | None:
-    """Draw what somebody wrote, and the helpers that are linked; None without two modules."""
+    """Return the drawing of user programs and linked helpers; None without two modules."""
     linked = {key for link in report.links for key in (link.source, link.target)}
     drawn = _first(
         module for module in report.outlines if module.key in linked or module.role not in HELPERS
@@ -59,7 +59,7 @@ def _left_out(roles: Counter[str]) -> str:
 
 
 def _first(modules: Iterable[ModuleOutline]) -> list[ModuleOutline]:
-    """Keep what fits, in its order: helpers go first, then what is ranked last."""
+    """Return the modules that fit, in order: helpers are removed first, then the lowest ranked."""
     kept = nsmallest(
         _DRAWN, enumerate(modules), key=lambda row: (row[1].role in HELPERS, row[1].rank)
     )

@@ -32,7 +32,7 @@ _WORDS: Mapping[RankVerdict, str] = {
     RankVerdict.SAME: "same",
 }
 _SIGNS = {RankVerdict.DANGEROUS: "xr-removed", RankVerdict.NUMBERS: "xr-changed"}
-"""How the chips of verdicts look; the others are plain."""
+"""Classes of the verdicts' chips; others are plain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Records into Markdown and HTML: templates, what makes their output safe, headings, prose."""
+"""Records to Markdown and HTML: templates, escaping, headings, prose."""

@@ -1,4 +1,4 @@
-"""Devices as a small table: cells in the colors of what they belong to."""
+"""Devices as a small table: cells in the colors of their groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

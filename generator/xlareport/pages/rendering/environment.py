@@ -113,12 +113,12 @@ def precise_share(value: float | None) -> Markup:
 
 
 def known(value: object) -> Markup:
-    """Return text, or the sign for what is not known where there is none."""
+    """Return text, or the sign for an unknown value."""
     return UNKNOWN if value is None else text(value)
 
 
 def cell(value: object, kind: str, of: str) -> object:
-    """Return a cell of a table as the kind of its column has it; `of` is what it names."""
+    """Return a table cell by the kind of its column; `of` is the kind of names in it."""
     return word(value, of) if of else _CELLS.get(kind, known)(value)
 
 
@@ -159,7 +159,7 @@ def _chip(value: Sequence[str] | None) -> Markup:
 
 
 def _dump_name(value: Sequence[str] | None) -> Markup:
-    """Return a name without what its parts mean, which the script adds."""
+    """Return a name without the meanings of its parts, which the script adds."""
     return UNKNOWN if value is None else code(value[0])
 
 

@@ -74,7 +74,7 @@ Kept = tuple[str, ...]
 
 
 def headings_alone(markdown: str) -> tuple[str, Kept]:
-    """Return the headings with marks between them, and what the marks represent."""
+    """Return the headings with marks between them, and the text of each mark."""
     parts = _HEADING.split(markdown)
     kept = tuple(parts[::2])
     parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(kept))]
@@ -134,7 +134,7 @@ def compile_templates() -> Mapping[str, bytes]:
 
 
 def compiled() -> Mapping[str, bytes]:
-    """Return the templates that are compiled, by what Jinja calls them."""
+    """Return the compiled templates by Jinja's names."""
     return _COMPILED.kept
 
 

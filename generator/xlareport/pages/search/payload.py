@@ -24,12 +24,12 @@ from xlareport.records.report import ReportRecord
 from xlareport.storage.payloads import make_payload_file
 
 LONGEST = 1_000
-"""Characters of a value; nobody searches for longer ones, and a shape may have a million."""
+"""Limit on characters of a value; a shape may have a million."""
 _SCOPES = 40
 _SCOPE_DEPTH = 2
 
 SnapshotSpan = tuple[int, int]
-"""Numbers of the first and of the last snapshot in which something is."""
+"""Numbers of the first and the last snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def search_index(modules: Sequence[HloModule]) -> SearchIndex:
 
 
 def _add_operations(index: SearchIndex, computations: Mapping[Computation, SnapshotSpan]) -> None:
-    """Add what is found by the operation that it is a form of: `all-reduce-start`."""
+    """Add instructions by the operation that they are a form of: `all-reduce-start`."""
     for operation, forms in forms_in(computations).items():
         index.forms[operation] = sorted(forms)
         for form in forms.values():
@@ -175,7 +175,7 @@ def _joined(value: SnapshotSpan, other: SnapshotSpan) -> SnapshotSpan:
 
 
 def _widen(spans: dict[str, SnapshotSpan], value: str, span: SnapshotSpan) -> None:
-    """Remember that a value is in a span as well; what is empty or too long is passed over."""
+    """Extend the span of a value; empty and too long values are skipped."""
     if value and len(value) <= LONGEST:
         known = spans.get(value)
         spans[value] = _joined(known, span) if known else span
@@ -212,7 +212,7 @@ def searched(
     stages: Sequence[SearchedSnapshot],
     steps: Iterable[tuple[int, Touched]],
 ) -> Searched:
-    """Index a module; `steps` are those that changed something, by the snapshot they led to."""
+    """Return the index of a module; `steps` are those with changes, by their snapshot."""
     if not modules:
         return Searched()
     index = search_index(modules)
@@ -306,7 +306,7 @@ def _changed(touched: Touched, places: Mapping[str, int]) -> Iterator[list[int]]
 def search_files(
     report: ReportRecord, summaries: Iterable[ModuleSummary], scopes: Iterable[Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the small index, which has the first modules, and that of the others page by page."""
+    """Yield the small index, with the first modules, and those of the others page by page."""
     main = report.main.module if report.main else None
     modules = report.outlines
     ranks = array("q", (0 if module.key == main else module.rank for module in modules))

@@ -1,1 +1,1 @@
-"""The page on shardings: the mesh, who holds which part, where values change their sharding."""
+"""The page on shardings: the mesh, shards by device, changes of sharding."""

@@ -1,4 +1,4 @@
-"""The page on shardings: the mesh, who holds which part, where values change their sharding."""
+"""The page on shardings: the mesh, shards by device, changes of sharding."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class ShardingFigure:
     written: str
     count: str
     drawing: Markup
-    """Empty where nothing is cut, or it is too large."""
+    """Empty if nothing is divided, or the drawing would be too large."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The page on the source: for each line of the user's program what it became and what it costs."""
+"""The page on the source: instructions and cost of each line of the user's program."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The figures of a step as the page script shows them: what was, what is, and the difference."""
+"""The figures of a step for the page script: before, after, and the difference."""
 
 from collections.abc import Callable, Iterator, Sequence
 
