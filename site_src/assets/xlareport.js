@@ -182,8 +182,8 @@ var xlareport = (() => {
     return isSingleFile ? `${tab.hash}&at=${anchor}` : `${tab.href}#${anchor}`;
   }
   function shareableAddress(fragment) {
-    const page3 = state.get("page");
-    return new URL(page3 ? `#page=${page3}&${fragment.slice(1)}` : fragment, location.href).href;
+    const page2 = state.get("page");
+    return new URL(page2 ? `#page=${page2}&${fragment.slice(1)}` : fragment, location.href).href;
   }
   function parameters() {
     const hash = location.hash.slice(1);
@@ -919,6 +919,30 @@ var xlareport = (() => {
     host.removeAttribute("aria-busy");
   }
 
+  // src/core/pages.js
+  var FILE_NAMES = "names.html#file-names";
+  var INSTRUCTION_NAMES = "names.html#instruction-and-computation-names";
+  var ELEMENT_TYPES = "glossary.html#element-types";
+  var LAYOUTS = glossaryEntry("word", "layout");
+  function modulePage(slug, part2 = "", place = "") {
+    return `m/${modulePageBeside(slug, part2, place)}`;
+  }
+  function modulePageBeside(slug, part2 = "", place = "") {
+    return `${slug}.html${part2 && `?${part2}`}${place && `#${place}`}`;
+  }
+  function placeOf(values3) {
+    return Object.entries(values3).map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
+  }
+  function glossaryEntry(kind, name) {
+    return `glossary.html#${kind}-${name.replace(/[^a-zA-Z0-9_-]/g, "-")}`;
+  }
+  function listedFile(name) {
+    return `coverage.html#${placeOf({ t: "files", q: name })}`;
+  }
+  function listedInstructions(slug, query) {
+    return modulePage(slug, "", `t=m/${slug}/instructions&${placeOf({ q: query })}`);
+  }
+
   // src/names/words.js
   var LONGEST2 = 4096;
   var OUTPUT = "Tuple index, counted from 0.";
@@ -926,9 +950,9 @@ var xlareport = (() => {
   var PAGES = (
     /** @type {Record<string, string>} */
     {
-      instruction: "names.html#instruction-and-computation-names",
-      shape: "glossary.html#element-types",
-      layout: "glossary.html#word-layout"
+      instruction: INSTRUCTION_NAMES,
+      shape: ELEMENT_TYPES,
+      layout: LAYOUTS
     }
   );
   var TOLD_BY_SIGN = (
@@ -964,7 +988,7 @@ var xlareport = (() => {
       return document.querySelector("[data-xr-history]") ? asked2 : overview() + asked2;
     }
     const entry = kind === "flag" ? bareFlag(name) : name;
-    return root + (PAGES[kind] ?? `glossary.html#${kind}-${entry.replace(/[^a-zA-Z0-9_-]/g, "-")}`);
+    return root + (PAGES[kind] ?? glossaryEntry(kind, entry));
   }
   var entryAddress = (word) => address2(...divide(word));
   function nameLink(kind, name, ...shown) {
@@ -3582,7 +3606,11 @@ var xlareport = (() => {
   }
   function line(graph, key, place, parts) {
     const { text, label } = graph.index;
-    const address3 = `${key.replace(/\/(graph|versions)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+    const address3 = modulePageBeside(
+      key.replace(/\/(graph|versions)[^/]*$/, ""),
+      "texts",
+      placeOf({ text: text ?? "", name: graph.name(place) })
+    );
     return element(
       "div",
       null,
@@ -4384,7 +4412,7 @@ var xlareport = (() => {
   }
   function explained(meaning, shown) {
     const [sentence2, word] = typeof meaning === "string" ? [meaning, ""] : meaning;
-    const href = word ? entryAddress(word) : `${root}names.html#file-names`;
+    const href = word ? entryAddress(word) : root + FILE_NAMES;
     const further = word.startsWith("pass:") ? word : null;
     return element("a.xr-part", { "data-meaning": sentence2, "data-further": further, href, tabindex: -1 }, ...shown);
   }
@@ -4574,16 +4602,16 @@ var xlareport = (() => {
     /** @param {(loaded: number) => void} told of the rows that are there */
     async loadAll(told) {
       while (this.missing.size) {
-        await Promise.all([...this.missing].slice(0, TOGETHER).map((page3) => this.take(page3)));
+        await Promise.all([...this.missing].slice(0, TOGETHER).map((page2) => this.take(page2)));
         told(this.rows.length - this.missing.size * this.size);
       }
     }
     /** @param {number} page */
-    async take(page3) {
+    async take(page2) {
       const rows2 = await /** @type {Promise<Payload<"table-0">>} */
-      load(`${this.key}-${page3}`);
-      for (const [place, row4] of rows2.entries()) this.rows[page3 * this.size + place] = row4;
-      this.missing.delete(page3);
+      load(`${this.key}-${page2}`);
+      for (const [place, row4] of rows2.entries()) this.rows[page2 * this.size + place] = row4;
+      this.missing.delete(page2);
     }
   };
 
@@ -6434,20 +6462,19 @@ var xlareport = (() => {
     /** @param {string} kind @param {string} text @param {number} last */
     address(kind, text, last) {
       const [stage, , , hasText] = this.value.stages[last];
-      const page3 = `m/${this.module.slug}`;
-      const name = encodeURIComponent(text);
+      const slug = this.module.slug;
       const kept2 = last === this.last;
-      if (kind === "instruction" && this.module.changed) return `${page3}.html#i=${name}`;
-      if (kind === "instruction" && kept2) return `${page3}.html#node=${name}`;
-      if (kind === "op_name" && this.module.changed) return `${page3}.html#op=${name}`;
+      if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
+      if (kind === "instruction" && kept2) return modulePage(slug, "", placeOf({ node: text }));
+      if (kind === "op_name" && this.module.changed) return modulePage(slug, "", placeOf({ op: text }));
       if (kept2 && (kind === "opcode" || kind === "source")) {
-        const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name;
-        return `${page3}.html#t=${page3}/instructions&q=${shown}`;
+        const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
+        return listedInstructions(slug, shown);
       }
-      if (!hasText) return `${page3}.html?steps#step=${encodeURIComponent(stage)}`;
-      const text_at = `${page3}.html?texts#text=${encodeURIComponent(stage)}`;
-      if (NAMED3.has(kind)) return `${text_at}&name=${name}`;
-      return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" && !this.forms(text).length ? `${name}(` : name}`;
+      if (!hasText) return modulePage(slug, "steps", placeOf({ step: stage }));
+      if (NAMED3.has(kind)) return modulePage(slug, "texts", placeOf({ text: stage, name: text }));
+      const wanted2 = kind === "opcode" && !this.forms(text).length ? `${text}(` : text;
+      return modulePage(slug, "texts", placeOf(kind === "source" ? { text: stage } : { text: stage, find: wanted2 }));
     }
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *find(kind, ranked) {
@@ -6496,7 +6523,7 @@ var xlareport = (() => {
       return {
         text: label,
         note: `${note2}${this.where}`,
-        href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}`
+        href: modulePage(this.module.slug, "steps", placeOf({ step: key }))
       };
     }
     /** @param {string} opcode or an operation @returns {Hit[]} the steps that touched it, in any form but its end */
@@ -6696,9 +6723,9 @@ var xlareport = (() => {
      */
     async loadOthers(front2) {
       const { rows: rows2, size } = front2.pages ?? { rows: 0, size: 1 };
-      for (let page3 = 1; page3 * size < rows2; page3 += 1) {
+      for (let page2 = 1; page2 * size < rows2; page2 += 1) {
         const part2 = await /** @type {Promise<Payload<"search-0">>} */
-        load(`search-${page3}`).catch(() => null);
+        load(`search-${page2}`).catch(() => null);
         if (!part2) return;
         front2.findings.push(...part2.findings);
         if (this.addModules(part2.modules)) await this.loadModules(1);
@@ -6789,16 +6816,13 @@ var xlareport = (() => {
       if (kind === "page") return pages.map(({ search, hit }) => [search, () => hit(this.input.value)]);
       if (kind === "topic") return topics(front2?.topics ?? []);
       if (kind === "file") {
-        return (files ?? []).map(([name, note2]) => [
-          name,
-          () => ({ text: name, note: note2, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` })
-        ]);
+        return (files ?? []).map(([name, note2]) => [name, () => ({ text: name, note: note2, href: listedFile(name) })]);
       }
       if (!front2) return [];
       if (kind === "module") {
         return this.modules.map((module) => [
           module.name,
-          () => ({ text: module.name, note: module.role, href: page2(module) })
+          () => ({ text: module.name, note: module.role, href: modulePage(module.slug) })
         ]);
       }
       if (kind === "finding") {
@@ -6807,7 +6831,7 @@ var xlareport = (() => {
           () => ({
             text: title2,
             note: this.modules[number].name,
-            href: `m/${this.modules[number].slug}.html?cost#findings`
+            href: modulePage(this.modules[number].slug, "cost", "findings")
           })
         ]);
       }
@@ -6827,11 +6851,7 @@ var xlareport = (() => {
       const first = this.modules[numbers[0]];
       const count = numbers.length - 1 + others;
       const more = count ? ` and ${format.plural(count, "more module")}` : "";
-      return {
-        text,
-        note: `${first.name}${more}`,
-        href: `${page2(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}`
-      };
+      return { text, note: `${first.name}${more}`, href: listedInstructions(first.slug, text) };
     }
     /** @param {ReportIndex} front @returns {[string, () => Hit][]} those in modules that are not loaded */
     unloaded(front2) {
@@ -6924,7 +6944,6 @@ var xlareport = (() => {
       event.stopPropagation();
     }
   };
-  var page2 = (module) => `m/${module.slug}.html`;
   var KEYS = /* @__PURE__ */ new Set(["/", "s", "f"]);
   function installSearch() {
     const search = new Search();
@@ -7889,11 +7908,10 @@ var xlareport = (() => {
      */
     about(step) {
       if (!step.after || !Object.hasOwn(this.passes, step.after)) return null;
-      const anchor = `glossary.html#pass-${step.after.replace(/[^a-zA-Z0-9_-]/g, "-")}`;
       return element(
         "p.xr-about",
         null,
-        element("a", { href: insideReport(anchor) }, step.after),
+        element("a", { href: insideReport(glossaryEntry("pass", step.after)) }, step.after),
         ` \u2014 ${this.passes[step.after]}`
       );
     }
@@ -7956,7 +7974,7 @@ var xlareport = (() => {
      */
     text(step) {
       if (!step?.files.some((file) => file.endsWith(".txt"))) return "";
-      return `${this.index.slug}.html?texts#text=${encodeURIComponent(step.id)}`;
+      return modulePageBeside(this.index.slug, "texts", placeOf({ text: step.id }));
     }
     /** @param {Step} step */
     whyEmpty(step) {

@@ -7,6 +7,7 @@
 import { root } from "../core/address.js";
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { ELEMENT_TYPES, INSTRUCTION_NAMES, LAYOUTS, glossaryEntry } from "../core/pages.js";
 import { load } from "../core/payloads.js";
 
 /** @typedef {[string, string]} Part a piece of a name and its meaning */
@@ -17,9 +18,9 @@ const LONGEST = 4096;
 const OUTPUT = "Tuple index, counted from 0.";
 const WHOLE = "The whole result.";
 const PAGES = /** @type {Record<string, string>} */ ({
-  instruction: "names.html#instruction-and-computation-names",
-  shape: "glossary.html#element-types",
-  layout: "glossary.html#word-layout",
+  instruction: INSTRUCTION_NAMES,
+  shape: ELEMENT_TYPES,
+  layout: LAYOUTS,
 });
 const TOLD_BY_SIGN = /** @type {[RegExp, string][]} */ ([
   [/^%[\w.#$-]+$/, "instruction"],
@@ -61,7 +62,7 @@ function address(kind, name) {
     return document.querySelector("[data-xr-history]") ? asked : overview() + asked;
   }
   const entry = kind === "flag" ? bareFlag(name) : name;
-  return root + (PAGES[kind] ?? `glossary.html#${kind}-${entry.replace(/[^a-zA-Z0-9_-]/g, "-")}`);
+  return root + (PAGES[kind] ?? glossaryEntry(kind, entry));
 }
 
 /** @param {string} word `KIND:NAME` */

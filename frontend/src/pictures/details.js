@@ -7,6 +7,7 @@ import { insideReport, shareableAddress, state } from "../core/address.js";
 import { element, errorMessage, failure } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { once } from "../core/once.js";
+import { modulePageBeside, placeOf } from "../core/pages.js";
 import { splitRows, unfold } from "../core/packing.js";
 import { load } from "../core/payloads.js";
 import { loadSnapshotGraph } from "../graphs/snapshot_graph.js";
@@ -373,7 +374,11 @@ function names(graph, places) {
  */
 function line(graph, key, place, parts) {
   const { text, label } = graph.index;
-  const address = `${key.replace(/\/(graph|versions)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+  const address = modulePageBeside(
+    key.replace(/\/(graph|versions)[^/]*$/, ""),
+    "texts",
+    placeOf({ text: text ?? "", name: graph.name(place) }),
+  );
   return element(
     "div",
     null,

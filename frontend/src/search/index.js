@@ -4,6 +4,7 @@
  */
 
 import { format } from "../core/format.js";
+import { listedInstructions, modulePage, placeOf } from "../core/pages.js";
 import { load } from "../core/payloads.js";
 import { phaseOf, plainPaths } from "../names/op_names.js";
 
@@ -114,22 +115,19 @@ export class ModuleIndex {
   /** @param {string} kind @param {string} text @param {number} last */
   address(kind, text, last) {
     const [stage, , , hasText] = this.value.stages[last];
-    const page = `m/${this.module.slug}`;
-    const name = encodeURIComponent(text);
+    const slug = this.module.slug;
     const kept = last === this.last;
-    if (kind === "instruction" && this.module.changed) return `${page}.html#i=${name}`;
-    if (kind === "instruction" && kept) return `${page}.html#node=${name}`;
-    if (kind === "op_name" && this.module.changed) return `${page}.html#op=${name}`;
+    if (kind === "instruction" && this.module.changed) return modulePage(slug, "", placeOf({ i: text }));
+    if (kind === "instruction" && kept) return modulePage(slug, "", placeOf({ node: text }));
+    if (kind === "op_name" && this.module.changed) return modulePage(slug, "", placeOf({ op: text }));
     if (kept && (kind === "opcode" || kind === "source")) {
-      const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name;
-      return `${page}.html#t=${page}/instructions&q=${shown}`;
+      const shown = kind === "source" ? text.replace(/^.*[\\/]/, "") : text;
+      return listedInstructions(slug, shown);
     }
-    if (!hasText) return `${page}.html?steps#step=${encodeURIComponent(stage)}`;
-    const text_at = `${page}.html?texts#text=${encodeURIComponent(stage)}`;
-    if (NAMED.has(kind)) return `${text_at}&name=${name}`;
-    return kind === "source"
-      ? text_at
-      : `${text_at}&find=${kind === "opcode" && !this.forms(text).length ? `${name}(` : name}`;
+    if (!hasText) return modulePage(slug, "steps", placeOf({ step: stage }));
+    if (NAMED.has(kind)) return modulePage(slug, "texts", placeOf({ text: stage, name: text }));
+    const wanted = kind === "opcode" && !this.forms(text).length ? `${text}(` : text;
+    return modulePage(slug, "texts", placeOf(kind === "source" ? { text: stage } : { text: stage, find: wanted }));
   }
 
   /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
@@ -184,7 +182,7 @@ export class ModuleIndex {
     return {
       text: label,
       note: `${note}${this.where}`,
-      href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}`,
+      href: modulePage(this.module.slug, "steps", placeOf({ step: key })),
     };
   }
 

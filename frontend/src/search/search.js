@@ -5,6 +5,7 @@
 
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { listedFile, listedInstructions, modulePage } from "../core/pages.js";
 import { load } from "../core/payloads.js";
 import { PagedRows } from "../tables/pages.js";
 import { cellText } from "../tables/rows.js";
@@ -244,16 +245,13 @@ class Search {
     if (kind === "page") return pages.map(({ search, hit }) => [search, () => hit(this.input.value)]);
     if (kind === "topic") return topics(front?.topics ?? []);
     if (kind === "file") {
-      return (files ?? []).map(([name, note]) => [
-        name,
-        () => ({ text: name, note, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` }),
-      ]);
+      return (files ?? []).map(([name, note]) => [name, () => ({ text: name, note, href: listedFile(name) })]);
     }
     if (!front) return [];
     if (kind === "module") {
       return this.modules.map((module) => [
         module.name,
-        () => ({ text: module.name, note: module.role, href: page(module) }),
+        () => ({ text: module.name, note: module.role, href: modulePage(module.slug) }),
       ]);
     }
     if (kind === "finding") {
@@ -262,7 +260,7 @@ class Search {
         () => ({
           text: title,
           note: this.modules[number].name,
-          href: `m/${this.modules[number].slug}.html?cost#findings`,
+          href: modulePage(this.modules[number].slug, "cost", "findings"),
         }),
       ]);
     }
@@ -283,11 +281,7 @@ class Search {
     const first = this.modules[numbers[0]];
     const count = numbers.length - 1 + others;
     const more = count ? ` and ${format.plural(count, "more module")}` : "";
-    return {
-      text,
-      note: `${first.name}${more}`,
-      href: `${page(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}`,
-    };
+    return { text, note: `${first.name}${more}`, href: listedInstructions(first.slug, text) };
   }
 
   /** @param {ReportIndex} front @returns {[string, () => Hit][]} those in modules that are not loaded */
@@ -384,9 +378,6 @@ class Search {
     event.stopPropagation();
   }
 }
-
-/** @param {Module} module */
-const page = (module) => `m/${module.slug}.html`;
 
 const KEYS = new Set(["/", "s", "f"]);
 

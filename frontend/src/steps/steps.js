@@ -6,6 +6,7 @@
 import { insideReport, state } from "../core/address.js";
 import { element, errorMessage, failure } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { glossaryEntry, modulePageBeside, placeOf } from "../core/pages.js";
 import { load } from "../core/payloads.js";
 import { bindKey } from "../keys.js";
 import { plainSentence, sentence } from "../names/sentences.js";
@@ -158,11 +159,10 @@ class Gallery {
    */
   about(step) {
     if (!step.after || !Object.hasOwn(this.passes, step.after)) return null;
-    const anchor = `glossary.html#pass-${step.after.replace(/[^a-zA-Z0-9_-]/g, "-")}`;
     return element(
       "p.xr-about",
       null,
-      element("a", { href: insideReport(anchor) }, step.after),
+      element("a", { href: insideReport(glossaryEntry("pass", step.after)) }, step.after),
       ` \u2014 ${this.passes[step.after]}`,
     );
   }
@@ -227,7 +227,7 @@ class Gallery {
    */
   text(step) {
     if (!step?.files.some((file) => file.endsWith(".txt"))) return "";
-    return `${this.index.slug}.html?texts#text=${encodeURIComponent(step.id)}`;
+    return modulePageBeside(this.index.slug, "texts", placeOf({ text: step.id }));
   }
 
   /** @param {Step} step */

@@ -3,6 +3,7 @@
 import { insideReport, root } from "../core/address.js";
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { FILE_NAMES } from "../core/pages.js";
 import { entryAddress, nameLink } from "../names/words.js";
 import { NUMBERS, bareShape, cellText, formatted } from "./rows.js";
 
@@ -48,7 +49,7 @@ function takenApart([name, parts], { meanings, whole }) {
  */
 function explained(meaning, shown) {
   const [sentence, word] = typeof meaning === "string" ? [meaning, ""] : meaning;
-  const href = word ? entryAddress(word) : `${root}names.html#file-names`;
+  const href = word ? entryAddress(word) : root + FILE_NAMES;
   const further = word.startsWith("pass:") ? word : null;
   return element("a.xr-part", { "data-meaning": sentence, "data-further": further, href, tabindex: -1 }, ...shown);
 }

@@ -1,4 +1,4 @@
-"""The addresses of all pages."""
+"""The addresses of all pages; scripts take theirs from `core/pages.js`."""
 
 from dataclasses import dataclass
 from urllib.parse import quote
