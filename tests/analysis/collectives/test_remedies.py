@@ -66,7 +66,9 @@ def test_what_a_pass_made_synchronous_needs_no_other_option() -> None:
 
     assert "(step 0156) made it synchronous" in said(WaitReason.IS_SYNC)
     assert "disable_async" not in said(WaitReason.IS_SYNC)
-    assert "disable_async" in said(WaitReason.SCHEDULER)
+    assert "disable_async" not in said(WaitReason.SCHEDULER)  # it is asynchronous
+    unknown = find_remedy(None, overlap(WaitReason.IS_SYNC), "all-reduce", "gpu")
+    assert "disable_async" in unknown
 
 
 def test_the_step_that_made_collectives_synchronous(unpacked: Unpack) -> None:

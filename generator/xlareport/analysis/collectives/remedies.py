@@ -80,8 +80,10 @@ def find_remedy(
         return ""
     by_cause = _by_cause(cause, kind)
     if overlap.reason in (WaitReason.IS_SYNC, WaitReason.SCHEDULER):
-        made_sync = sync_step if overlap.reason is WaitReason.IS_SYNC else ""
-        return f"{advise_scheduling(backend, scheduler_step, kind, made_sync)} {by_cause}".strip()
+        is_async = overlap.reason is WaitReason.SCHEDULER
+        made_sync = "" if is_async else sync_step
+        advice = advise_scheduling(backend, scheduler_step, kind, made_sync, is_async=is_async)
+        return f"{advice} {by_cause}".strip()
     if overlap.reason is WaitReason.DEPENDENCE:
         pieces = f"Cut the {kind} and what needs it into pieces, and send one while another runs."
         return f"{by_cause} {pieces}".strip()
@@ -95,18 +97,24 @@ def _by_cause(cause: CauseKind | None, kind: str) -> str:
 
 
 def advise_scheduling(
-    backend: str | None, scheduler_step: str | None, kind: str, sync_step: str = ""
+    backend: str | None,
+    scheduler_step: str | None,
+    kind: str,
+    sync_step: str = "",
+    *,
+    is_async: bool = False,
 ) -> str:
     """Return advice for independent work that is not scheduled between start and done.
 
-    `sync_step` is the step that made the collective synchronous, empty where none is known to.
+    `sync_step` is the step that made the collective synchronous, empty where none is known to. One
+    that is asynchronous in the end needs no option for that.
     """
     if backend == "tpu":
         options = TPU_OPTIONS.get(kind)
         return f"Check that this kind may run asynchronously ({options})." if options else _ANY
     if backend != "gpu":
         return _ANY
-    limits = _GPU_OVERLAP if sync_step else f"{_GPU_ASYNC} and {_GPU_OVERLAP}"
+    limits = _GPU_OVERLAP if sync_step or is_async else f"{_GPU_ASYNC} and {_GPU_OVERLAP}"
     reason = f"{_MADE_SYNC.format(step=sync_step)} " if sync_step else ""
     if scheduler_step:
         return f"{reason}The latency-hiding scheduler ran (step {scheduler_step}): check {limits}."

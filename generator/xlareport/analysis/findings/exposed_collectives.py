@@ -90,6 +90,7 @@ def _finding(case: Case, exposed: list[CollectiveFigures], reason: WaitReason) -
             case.scheduler_step,
             kind,
             case.sync_step if reason is WaitReason.IS_SYNC else "",
+            is_async=reason is WaitReason.SCHEDULER,
         ),
         grade="matched",
         weight=seconds,

@@ -107,7 +107,11 @@ def _finding(
             f"{join_names(first.overlap.independent)}."
         ),
         suggestion=advise_scheduling(
-            case.backend, case.scheduler_step, kind, case.sync_step if is_synchronous else ""
+            case.backend,
+            case.scheduler_step,
+            kind,
+            case.sync_step if is_synchronous else "",
+            is_async=not is_synchronous,
         ),
         grade="matched",
         weight=seconds,
