@@ -37,7 +37,7 @@ class MemoryFiles:
     live: LiveRanges | None
     usage: tuple[SpaceUsage, ...]
     uses: tuple[UsedValue, ...] = ()
-    """Where each value goes and what reads it."""
+    """The operands that use each value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def read_module(files: ModuleFiles) -> ParsedModule:
 def _stages_in_place(
     stages: Sequence[SnapshotFiles], snapshots: Sequence[ParsedSnapshot]
 ) -> tuple[SnapshotFiles, ...]:
-    """Return the stages in the order of their snapshots; what was not read keeps its place."""
+    """Return the stages in the order of their snapshots; unread ones keep their position."""
     read = {snapshot.stage.artifacts for snapshot in snapshots}
     in_order = (snapshot.stage for snapshot in snapshots)
     return tuple(next(in_order) if stage.artifacts in read else stage for stage in stages)
@@ -156,7 +156,7 @@ def _strangers(snapshots: Sequence[ParsedSnapshot]) -> Iterator[Problem]:
 
 
 def unread(files: ModuleFiles, problem: Problem) -> ParsedModule:
-    """Return a module of which nothing was read, with the reason."""
+    """Return a module that was not read, with the reason."""
     nothing = MemoryFiles(None, None, ())
     return ParsedModule(files, (), nothing, CodeNotes(), "", (), (problem,))
 
@@ -171,7 +171,7 @@ class CodeText:
 
 
 CODE_KINDS = ("mlir", "mlir-log", "llvm-ir", "ptx", "assembly", "object", "autotune")
-"""Kinds of file that hold what an instruction became, from the framework's end to the device's."""
+"""Kinds of code files, from the framework's end to the device's."""
 _BINARY = ("pb", "binpb")
 _LARGEST_CODE = 8_000_000
 """Bytes of a file; larger ones are listed and not read."""
@@ -241,7 +241,7 @@ class _ModuleReader:
                 yield first
 
     def whole(self, snapshots: Sequence[ParsedSnapshot]) -> Iterator[ParsedSnapshot]:
-        """Leave out what is cut off, unless nothing else is there: its figures would be wrong."""
+        """Yield the complete snapshots; truncated ones only if there are no others."""
         keep_all = not any(_is_whole(snapshot.hlo) for snapshot in snapshots)
         for snapshot in snapshots:
             if keep_all or _is_whole(snapshot.hlo):

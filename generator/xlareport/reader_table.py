@@ -25,7 +25,7 @@ from xlareport.runtime.errors import Problem
 
 T = TypeVar("T")
 Reader = Callable[[bytes, str], tuple[T, list[Problem]]]
-"""Takes the bytes of a file and its path; returns its value, and what could not be read."""
+"""Parses a file's bytes with its path; returns the value and the problems."""
 
 _FINAL = "after_optimizations"
 

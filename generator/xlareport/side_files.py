@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 _XPLANE = ".xplane.pb"
 PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")
-"""How the names of what profilers write end."""
+"""Endings of names of profile files."""
 _READING = "reading profiles, megabytes"
 _MEGABYTE = 1_000_000
 _EVENTS = 20_000

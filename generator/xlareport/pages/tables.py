@@ -85,7 +85,7 @@ class Table:
 
 
 def _sorted_by(cell: Cell) -> tuple[bool, float, str]:
-    """Return by what a cell is sorted: numbers first, by size."""
+    """Return the sort key of a cell: numbers first, by size."""
     if isinstance(cell, int | float):
         return False, cell, ""
     return True, 0.0, str(cell[0] if isinstance(cell, list) and cell else cell or "")

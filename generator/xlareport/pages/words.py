@@ -21,7 +21,7 @@ FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/X
 
 
 def lead(report: ReportRecord) -> str:
-    """Return in one sentence what was dumped."""
+    """Return the content of the dump in one sentence."""
     if not report.outlines:
         return without_modules(report)
     frontends = " and ".join(frameworks(report.dump.frontends))
@@ -100,7 +100,7 @@ _LONG = 48
 
 
 def many(report: ReportRecord) -> str:
-    """Return why there are so many modules in this dump; empty where there is none."""
+    """Return why there are so many modules in this dump; empty if there is only one."""
     if not report.outlines:
         return ""
     total = units.plural(len(report.outlines), "module")
@@ -197,7 +197,7 @@ def journey(module: ModuleRecord) -> str:
 
 
 def _unread(module: ModuleRecord) -> str:
-    """Return why nothing is known of a module's contents."""
+    """Return why a module's contents are unknown."""
     if not module.stages:
         return "The dump has no HLO of this module."
     snapshots = units.plural(len(module.stages), "snapshot")

@@ -1,1 +1,1 @@
-"""Graphs as SVG: what to draw, where it lies, how it looks."""
+"""Graphs as SVG: content, layout and style."""

@@ -1,4 +1,4 @@
-"""From what is in a picture to its drawing: boxes, arrows, frames and notes."""
+"""Converts the content of a picture to its drawing: boxes, arrows, frames and notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -104,7 +104,7 @@ def _node(module: HloModule, item: Item, box: str, uses: Uses, known: ColorData)
 
 
 def _with_memory(node: Box, outputs: Sequence[int], module: HloModule) -> Box:
-    """Return the line that names the input whose memory an output is written into."""
+    """Return a box with the name of the input whose memory an output reuses."""
     taken = _aliases(module)
     inputs = [taken[number] for number in outputs if number in taken]
     if len(outputs) != 1 or not inputs:
@@ -124,7 +124,7 @@ def _is_fused(instance: Instance) -> bool:
 
 
 def _badge(item: Item, box: str, uses: Uses) -> str:
-    """Return which outputs of its computation a box makes, or that others use what it makes."""
+    """Return the outputs of its computation that a box makes, or a mark for outside users."""
     numbers = sorted(uses.outputs.get(box, ()))
     if len(numbers) > 2:
         return f"{len(numbers)} OUT"
@@ -160,7 +160,7 @@ def _part_node(
 
 
 def _outside(uses: Uses) -> tuple[list[Box], list[Arrow]]:
-    """Return boxes for what is made outside of the picture, and the arrows from them."""
+    """Return boxes for values from outside of the picture, and the arrows from them."""
     values = uses.outside.values()
     by_scope: dict[str, list[tuple[Instruction, list[str]]]] = {}
     for producer, users in values:

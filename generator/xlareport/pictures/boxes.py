@@ -34,7 +34,7 @@ _SHOWN = (
 
 
 def family(instruction: Instruction, module: HloModule, *, fused: bool = False) -> Family:
-    """Return the color of an instruction; asynchronous ones take that of what they wrap."""
+    """Return the color of an instruction; asynchronous ones have that of the wrapped one."""
     if instruction.opcode == "parameter":
         large = (instruction.shape.element_count or 0) >= folding_rules().large_input
         return "dark-orange" if large else "orange"
@@ -68,7 +68,7 @@ def lines(
 
 
 _KEPT = 1 << 13
-"""Instructions whose words are kept: one is in pictures of many steps."""
+"""Limit on cached words of instructions, which are in pictures of many steps."""
 
 
 @lru_cache(maxsize=_KEPT)
@@ -129,7 +129,7 @@ def _opcode_words(instruction: Instruction) -> str:
 
 
 def called_words(instruction: Instruction, module: HloModule) -> list[str]:
-    """Return in a line each what the called computations hold: `body region_0.5: 12 add, 3 dot`."""
+    """Return a line on each called computation: `body region_0.5: 12 add, 3 dot`."""
     result = []
     for attribute, name in instruction.called[:2]:
         if attribute == "condition":
@@ -143,7 +143,7 @@ def called_words(instruction: Instruction, module: HloModule) -> list[str]:
 
 
 def working(computation: Computation) -> list[Instruction]:
-    """Return the instructions that do something: inputs, constants and tuples do not."""
+    """Return the instructions that compute: no inputs, constants and tuples."""
     return [
         instruction
         for instruction in computation.instructions
@@ -208,7 +208,7 @@ def _rank(opcode: str) -> int:
 
 
 def attribute_words(instruction: Instruction) -> list[str]:
-    """Return the one attribute that is worth a line; nothing where there is none."""
+    """Return the most important attribute as a line; empty if there is none."""
     values = instruction.attributes
     return [f"{name}={values[name]}" for name in _SHOWN if name in values][:1]
 

@@ -14,7 +14,7 @@ MOST_KEPT = 20_000
 """Layouts of former builds; one is of a few kilobytes."""
 
 _FORM = "2"
-"""Changes with the form of the files and with what we ask of Graphviz beyond the DOT."""
+"""Changes with the file format, and with options of Graphviz outside of the DOT text."""
 
 
 def layout_key(dot: str) -> str:
@@ -40,13 +40,13 @@ class LayoutCache:
         return layout
 
     def put(self, key: str, layout: Layout) -> None:
-        """Keep a layout; a full disk costs the next build time and nothing else."""
+        """Store a layout; if the disk is full, the next build only takes longer."""
         keep_file(
             self._path(key), json.dumps(_encode(layout), separators=(",", ":")).encode("ascii")
         )
 
     def prune(self) -> None:
-        """Drop the layouts that were not asked for longest, where there are too many."""
+        """Delete the layouts that were unused for the longest time, if there are too many."""
         with contextlib.suppress(OSError):
             kept = sorted(self._folder.glob("*/*.json"), key=lambda path: -path.stat().st_mtime_ns)
             for path in kept[MOST_KEPT:]:

@@ -56,7 +56,7 @@ def draw_excerpt(side: PictureSide, naming: Naming, value: Found) -> Drawing:
 
 
 class _Excerpt:
-    """Collects instances, frames and items, the callers before what they call."""
+    """Collects instances, frames and items, callers before callees."""
 
     def __init__(self, side: PictureSide, naming: Naming, value: Found) -> None:
         self._side = side
@@ -235,7 +235,7 @@ def _states(state: State, places: Iterable[Place]) -> dict[Place, State]:
 
 
 def _naming(before: HloModule, pairs: dict[Place, Place], partner: Partner | None) -> Naming:
-    """Return how places after are named: as what they were before, else by a name not used."""
+    """Return names for new places: those of their predecessors, else unused names."""
 
     def name(place: Place) -> str:
         origin = pairs.get(place)
@@ -315,7 +315,7 @@ def _unframed(drawing: Drawing) -> Drawing:
 
 
 def _marked(drawing: Drawing, other: Drawing, state: State) -> Drawing:
-    """Give the arrows that the other drawing lacks a state."""
+    """Return the drawing with a state on arrows that the other drawing lacks."""
     there = {(edge.source, edge.target) for edge in other.edges}
 
     def marked(edge: Arrow) -> Arrow:

@@ -17,13 +17,13 @@ from xlareport.pictures.parts import (
 from xlareport.pictures.value_flow import Label, ValueFlow, in_order, quotient, split
 
 NewTarget = Callable[[str], str]
-"""Returns the path of a part as one that no other part has."""
+"""Returns a unique path for a part."""
 
 
 def order_without_cycles(
     things: Sequence[Thing], flow: ValueFlow, new_target: NewTarget
 ) -> list[Thing]:
-    """Return the things, what uses others after them; a part that is in a cycle in pieces."""
+    """Return the items in order of use; a part in a cycle is split."""
     if not any(isinstance(thing, InstructionGroup) for thing in things):
         return sorted(things, key=lambda thing: flow.places[first_of(thing).name])
     pieces = [*_pieces(things, flow, new_target)]

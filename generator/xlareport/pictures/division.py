@@ -27,7 +27,7 @@ from xlareport.pictures.shade import stem
 from xlareport.pictures.value_flow import Stretch, join, split
 
 _FEW_THINGS = 12
-"""Boxes up to which nothing needs to be put together."""
+"""Number of boxes up to which nothing needs to be combined."""
 
 _FEWEST_SCOPES = 4
 """Number of similar scopes that are put into one box."""
@@ -66,7 +66,7 @@ class _Divider:
         self._flow = FlowDivider(module, folding, self._maker)
 
     def whole(self) -> InstructionGroup:
-        """Return all that is drawn as one part, of few enough things for a first view."""
+        """Return all drawn instructions as one part, with few enough items for a first view."""
         name = self._computation.name
         return self._part(self._drawn, 0, name, name, FIRST_VIEW)
 
@@ -139,7 +139,7 @@ class _Divider:
         return result
 
     def _own(self, own: Sequence[Instruction], others: int, path: str) -> Sequence[Thing]:
-        """Put together what a scope itself holds, where it is too much."""
+        """Return the own items of a scope, combined if there are too many."""
         if len(own) + others <= _FEW_THINGS:
             return own
         crowded = len(own) + others > MOST_THINGS

@@ -24,12 +24,12 @@ Layouts = dict[str, Layout | LayoutFailure]
 
 
 _AT_A_TIME = 8
-"""Pictures per worker that are held in memory together; few, so that none waits long for others."""
+"""Limit on pictures per worker in memory at the same time; small, to keep waits short."""
 
 
 _WIDE = 1800.0
 _RIBBON = 2.4
-"""A layout so wide, and so many times as wide as high, is a ribbon."""
+"""Ratio of width to height, and width, from which a layout is too wide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PictureRequest:
 
     @property
     def place(self) -> InstructionKey:
-        """Where it lies: no two pictures have the same place."""
+        """The key of the picture: no two pictures have the same one."""
         return self.bundle, self.key
 
 
@@ -59,7 +59,7 @@ class PictureResult:
     placed: tuple[tuple[Drawing, Layout], ...]
     """The drawings with their layouts."""
     note: str = ""
-    """Why they show less than was asked for; empty where they show all."""
+    """Why a picture shows less than requested; empty if it is complete."""
 
     @property
     def svg(self) -> str:
@@ -113,7 +113,7 @@ def draw_with(
 
 @dataclass(frozen=True, slots=True)
 class _Layouts:
-    """Where layouts are made: workers, and what is kept of former builds."""
+    """Makes layouts: workers, and the cache of former builds."""
 
     pool: LayoutPool
     cache: LayoutCache
@@ -177,14 +177,14 @@ class Renderer:
     """The requests so far."""
 
     def draw(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:
-        """Draw pictures that were not yet asked for, equal ones once."""
+        """Yield pictures that were not requested yet, equal ones once."""
         drawn = draw_with(self.pool, self._once(requests), self.cache)
         for done, picture_result in enumerate(drawn, len(self.asked) + 1):
             self.progress(_DRAWING, done, len(self.asked))
             yield picture_result
 
     def again(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:
-        """Draw what was drawn before, without a word."""
+        """Yield pictures that were drawn before, without notes."""
         return draw_with(self.pool, requests, self.cache)
 
     def _once(self, requests: Iterable[PictureRequest]) -> Iterator[PictureRequest]:

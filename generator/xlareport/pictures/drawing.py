@@ -74,7 +74,7 @@ class Box(FastPickle):
 
 @dataclass(frozen=True, slots=True)
 class Arrow(FastPickle):
-    """An arrow from what makes a value to what uses it."""
+    """An arrow from the producer of a value to its user."""
 
     source: str
     target: str

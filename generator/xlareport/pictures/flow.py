@@ -17,7 +17,7 @@ from xlareport.pictures.parts import FEWEST_ALIKE, TIMES, InstructionGroup, Thin
 _SHORTEST_PERIOD = 2
 _FEWEST = 3
 _SHORTEST = 12
-"""Things that a repeat covers at least."""
+"""Minimum number of items in a repeat."""
 
 _CANDIDATES = 10
 _ROW = 8
@@ -50,7 +50,7 @@ def find_repeat(things: Sequence[Hashable]) -> Repeat | None:
 
 
 def _periods(things: Sequence[Hashable]) -> list[int]:
-    """Return the distances at which the same thing, or the same row, most often is again."""
+    """Return the most frequent distances between equal items or rows."""
     rows = [tuple(things[at : at + _ROW]) for at in range(len(things) - _ROW + 1)]
     return list(dict.fromkeys(_distances(rows) + _distances(things)))
 
@@ -68,7 +68,7 @@ def _distances(things: Sequence[Hashable]) -> list[int]:
 
 
 def _longest(things: Sequence[Hashable], period: int) -> Repeat | None:
-    """Return the longest stretch in which each thing is again one period later."""
+    """Return the longest sequence in which each item is repeated one period later."""
     best, run = Repeat(0, period, 0), 0
     for place in range(len(things) - period):
         run = run + 1 if things[place] == things[place + period] else 0
@@ -89,7 +89,7 @@ def _shortened(things: Sequence[Hashable], repeat: Repeat) -> Repeat:
 
 
 _HUB = 8
-"""Users from which on a value is one that everybody reads, which holds nothing together."""
+"""Number of users from which a value no longer connects pieces."""
 
 _FEWEST_SINGLE = 8
 """Number of similar single instructions that are put into one box."""
@@ -101,10 +101,10 @@ _LARGE_PIECES = 8
 """Number of pieces drawn separately if there are many; and instructions that make a row a box."""
 
 _SHORT = 24
-"""Instructions in which no repeats are looked for."""
+"""Number of instructions below which no repeats are searched."""
 
 _MOST_REPEATS = 12
-"""Stretches in which repeats are looked for, so that the time grows with the length only."""
+"""Limit on stretches that are searched for repeats, to keep the time linear."""
 
 FlowLikeness = tuple[tuple[str, int], ...]
 
@@ -215,7 +215,7 @@ class FlowDivider:
         return " ".join([instruction.opcode, *(summary(inner) for inner in called if inner)])
 
     def _pieces(self, own: Sequence[Instruction]) -> list[list[Instruction]]:
-        """Return the connected pieces, where numbers and what everybody reads connect nothing."""
+        """Return the connected pieces; scalars and widely used values do not connect."""
         chief = {instruction.name: instruction.name for instruction in own}
         for instruction in own:
             for operand in instruction.operand_names:

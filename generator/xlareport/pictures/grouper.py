@@ -19,14 +19,14 @@ from xlareport.pictures.parts import (
 from xlareport.pictures.value_flow import ValueFlow
 
 _RUNS = 30
-"""Into about how many runs a level is put that has too many things."""
+"""Approximate number of runs for a level with too many items."""
 
 _FREE = frozenset({"parameter", "constant"})
 """Opcodes that do not count when values cross a border."""
 
 
 class InstructionGrouper:
-    """Makes parts: what uses others after them, each with its own target."""
+    """Makes parts with unique targets, in order of use."""
 
     def __init__(self, folding: Folding) -> None:
         self.flow = ValueFlow(folding)
@@ -54,7 +54,7 @@ class InstructionGrouper:
         return path
 
     def place(self, thing: Thing) -> int:
-        """Return where in the file a thing begins."""
+        """Return the file position at which an item begins."""
         return self.flow.places[first_of(thing).name]
 
     def _runs(self, things: list[Thing], path: str, most: int) -> list[Thing]:
@@ -80,7 +80,7 @@ class InstructionGrouper:
         yield things[start:]
 
     def _crossing(self, thing: Thing) -> int:
-        """Return how many values are made before a thing and used from it on."""
+        """Return the number of values that are made before an item and used afterwards."""
         return self._crossings[self.place(thing)]
 
     def row(self, kind: PartKind, things: Things, path: str) -> InstructionGroup:

@@ -1,4 +1,4 @@
-"""A plain layout of our own, in layers: for where Graphviz is missing or fails."""
+"""A plain layered layout without Graphviz, for when that is missing or fails."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,7 +13,7 @@ _WIDEST = 2400.0
 
 
 def layered_layout(drawing: Drawing) -> Layout:
-    """Put what uses a value below what makes it; frames are not drawn."""
+    """Return a layout with users below producers; frames are not drawn."""
     above = _above(drawing)
     layers = _rows(above)
     for _ in range(_SWEEPS):
@@ -56,7 +56,7 @@ def _depths(above: Mapping[str, Sequence[str]]) -> dict[str, int]:
 def _reordered(
     rows: Sequence[Sequence[str]], above: Mapping[str, Sequence[str]]
 ) -> list[list[str]]:
-    """Sort each row by the mean place of what its boxes use."""
+    """Return each row sorted by the mean position of the boxes that it uses."""
     places: dict[str, float] = {}
     result = []
     for row in rows:

@@ -66,7 +66,7 @@ def _layout(graph: Any, objects: Iterable[Any], edges: Iterable[Any]) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """Graphviz's page, whose y grows upwards: its left and its upper border."""
+    """Graphviz's page, whose y axis points up: its left and its upper border."""
 
     left: float
     high: float

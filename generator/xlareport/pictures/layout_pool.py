@@ -26,7 +26,7 @@ that a busy machine does not change what is drawn.
 """
 
 _PATIENCE = 5
-"""How many times longer a clock on the wall may run: for what hangs without computing."""
+"""Factor of the wall-clock limit, for processes that hang without computing."""
 
 MEMORY_LIMIT = 1 << 30
 """Bytes for one worker."""
@@ -47,7 +47,7 @@ class LayoutPool:
         self.jobs = max(1, jobs)
         self._workers = [_Worker(time_limit) for _ in range(self.jobs)]
         self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
-        """Who came back last goes first: no other process begins while one that runs is idle."""
+        """Idle workers, last in first out, so that no process is started without need."""
         for worker in self._workers:
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="layout")
@@ -127,7 +127,7 @@ class _Worker:
                 _kill(self._process)
 
     def release(self) -> None:
-        """Give back what the stopped process held."""
+        """Release the resources of the stopped process."""
         if self._process is not None:
             _end(self._process)
 

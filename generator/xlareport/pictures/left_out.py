@@ -77,7 +77,7 @@ def _walk(
 
 
 def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
-    """Link what changed and is together, directly or at something that did not change."""
+    """Link changed instructions that are connected, directly or at an unchanged one."""
     owners = _owners(sides)
     beside: dict[str, dict[str, None]] = {}
     for side, naming in sides:
@@ -160,7 +160,7 @@ class PictureSelection:
     """Changed boxes of the largest region that are left out."""
 
     def notes(self) -> tuple[str, ...]:
-        """Count what is not drawn."""
+        """Return the number of regions that are not drawn."""
         counts = {
             "{} changed the same way.": plural(len(self.alike), "place"),
             "{} that changed.": plural(len(self.others), "other place"),
@@ -199,7 +199,7 @@ class PictureSelection:
 
 
 def choose(regions: Sequence[ChangeRegion]) -> PictureSelection:
-    """Choose what to draw of the regions, which come with the most telling first."""
+    """Return the regions to draw; `regions` come with the most informative first."""
     picture_selection = PictureSelection()
     drawn: set[Likeness] = set()
     for region in regions:

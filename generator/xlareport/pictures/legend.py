@@ -1,4 +1,4 @@
-"""The legend of a picture: what its colors, signs and lines mean, and only those it uses."""
+"""The legend of a picture: the meaning of the colors, signs and lines in it."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

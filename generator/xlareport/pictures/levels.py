@@ -187,7 +187,7 @@ def _callers(module: HloModule) -> Mapping[str, str]:
 
 
 def _place_folded(computation: Computation, outside: int | None, value: dict[str, int]) -> None:
-    """Place what has no box where its user is, users first; else in the picture given."""
+    """Assign instructions without a box to the picture of their user, else to `outside`."""
     for instruction in reversed(computation.instructions):
         if instruction.name in value:
             continue

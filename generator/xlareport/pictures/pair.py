@@ -1,4 +1,4 @@
-"""Several drawings laid out as one, so that what is in both is in the same place."""
+"""Several drawings with one layout, so that common boxes have the same position."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from xlareport.pictures.metrics import text_width
 
 
 def only(drawing: Drawing, keep: Collection[str]) -> Drawing:
-    """Return the drawing without the other boxes, their arrows and the frames left empty."""
+    """Return the drawing without other boxes, their arrows and empty frames."""
     return replace(
         drawing,
         nodes=tuple(node for node in drawing.nodes if node.id in keep),
@@ -23,7 +23,7 @@ def only(drawing: Drawing, keep: Collection[str]) -> Drawing:
 
 
 def frames_in_use(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """Return the frames that hold a box or another frame."""
+    """Return the frames with a box or another frame inside."""
     result: list[Group] = []
     parents: set[str | None] = set()
     for group in reversed(tuple(groups)):

@@ -17,7 +17,7 @@ SMALLEST_PART = 3
 """Instructions that make a scope worth a box."""
 
 TO = " … "
-"""Between the first and the last name of what a part holds."""
+"""Separates the first and the last name of a part."""
 
 FEWEST_ALIKE = 3
 """Number of similar parts that are combined."""

@@ -16,7 +16,7 @@ _OPENED_BY = {"fusion": "calls", "call": "to_apply", "async-start": "calls", "wh
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """A computation as it is in a picture: by itself, or in place of what calls it."""
+    """A computation in a picture: by itself, or in place of its caller."""
 
     folding: Folding
     caller: Instruction | None = None

@@ -27,7 +27,7 @@ class PictureSide:
         self._callers = _callers(module, self._foldings)
         self._opened = {place: name for name, [place] in self._callers.items()}
         self.computations = {*self._foldings, *(place.computation for place in self._opened)}
-        """Where something changed, and what calls it."""
+        """Computations with changes, and their callers."""
 
     def instruction(self, place: Place) -> Instruction:
         """Return the instruction at a place of this module."""

@@ -93,7 +93,7 @@ def _palette(prefix: str, name: str) -> str:
 
 
 def _show(mode: str) -> str:
-    """Return the rule that shows what belongs to a mode only."""
+    """Return the rule for the parts of one mode."""
     return f".xg.by-{mode} .of-{mode}{{display:inline}}"
 
 

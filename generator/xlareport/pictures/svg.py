@@ -70,7 +70,7 @@ def number(value: float) -> str:
 
 
 def _description(drawing: Drawing) -> str:
-    """Return in words how much is drawn and what is not."""
+    """Return in words how much is drawn, and how much is left out."""
     counts = f"{len(drawing.nodes)} boxes, {len(drawing.edges)} arrows"
     return ". ".join((counts, *drawing.notes))
 

@@ -38,7 +38,7 @@ class TuningResult:
     made_by: str
     """`Triton`, `cuBLAS`, `cuDNN`, `custom kernel`, or the name of another backend."""
     settings: Mapping[str, str]
-    """Of what was chosen: `block_m`, `split_k`, `algorithm`, ...; `failure` where nothing was."""
+    """Settings of the choice: `block_m`, `split_k`, `algorithm`, ...; `failure` without one."""
     nanoseconds: int | None
     """The measured time; None if unknown."""
 

@@ -87,7 +87,7 @@ class _Fields:
 
 
 def unquoted(value: str) -> str:
-    """Return a text without its quotes and escapes; what is not quoted stays as it is."""
+    """Return a text without quotes and escapes; unquoted text is unchanged."""
     if len(value) < 2 or value[0] not in "\"'" or value[-1] != value[0]:
         return value
     return _ESCAPE.sub(_character, value[1:-1])

@@ -1,4 +1,4 @@
-"""Reads what a dump calls the device: topologies, target configurations, `target_arguments`."""
+"""Reads a dump's descriptions of the device: topologies, configs, `target_arguments`."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Reads `priority_fusion_dump.txt`: what the GPU fusion pass weighed, did and refused."""
+"""Reads `priority_fusion_dump.txt`: the decisions and refusals of the GPU fusion pass."""
 
 from dataclasses import dataclass
 

@@ -58,7 +58,7 @@ class LiveRanges:
     """The content of a live-range file."""
 
     schedule: tuple[str, ...] = ()
-    """Instruction names by position; what is called is before its caller."""
+    """Instruction names by position; callees come before their caller."""
     ranges: tuple[LiveRange, ...] = ()
     peak_position: int | None = None
     peak_bytes: int | None = None

@@ -1,4 +1,4 @@
-"""Reads what `ptxas -v` prints: registers, spills, stack and static shared memory of kernels."""
+"""Reads the output of `ptxas -v`: registers, spills, stack and static shared memory."""
 
 import re
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Reads what `replay --bisect --json` printed: how far each snapshot is from the first."""
+"""Reads the output of `replay --bisect --json`: differences from the first snapshot."""
 
 import json
 import math
@@ -15,7 +15,7 @@ _LONGEST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ReplayedStage:
-    """A snapshot and what its run gave."""
+    """A snapshot with the results of its run."""
 
     stage: str
     """Its key."""

@@ -89,7 +89,7 @@ class _Stacks:
         return () if isinstance(place, tuple) else place
 
     def _place(self, name: str) -> StackEntry | Sequence[str]:
-        """Return where a location is, or the names of others."""
+        """Return the place of a location, or the names of other locations."""
         if name not in self._places:
             text = self._written.get(name, "")
             match = _PLACE.match(text)

@@ -208,7 +208,7 @@ def _cached(compared: ComparedRecord) -> str:
 
 
 def _was_known(budget: Budget, compared: ComparedRecord) -> bool:
-    """Return whether the base has what the head lacks."""
+    """Return whether a figure that the head lacks is known in the base."""
     known = {figure.name for figure in compared.figures if figure.base is not None}
     return bool(compared.base and compared.head) and (
         bool(budget.opcode) or not known.isdisjoint(budget.figures)

@@ -159,7 +159,7 @@ def with_passes(record: ModuleRecord, module: ModuleAnalysis) -> ModuleRecord:
 def _with_figures(
     stages: Iterable[SnapshotRecord], growth: Iterable[Growth]
 ) -> Iterator[SnapshotRecord]:
-    """Give each snapshot that could be read its figures; the others keep theirs."""
+    """Yield the snapshots with figures for those that could be read."""
     following = iter(growth)
     for stage in stages:
         if stage.instructions is None:
@@ -176,7 +176,7 @@ def _with_figures(
 
 
 def with_problems(report: ReportRecord, problems: Iterable[Problem]) -> ReportRecord:
-    """Return the report with what else went wrong since, at the end of its list."""
+    """Return the report with further problems at the end of its list."""
     return replace(report, problems=(*report.problems, *problems))
 
 

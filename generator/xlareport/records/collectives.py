@@ -115,10 +115,10 @@ class CollectiveRecord:
     time_us_reason: str
     """The basis of the time, or why there is none."""
     exposed_us: float | None
-    """time_us less the roofline time of what runs meanwhile, at least 0."""
+    """time_us minus the roofline time of the overlapping work, at least 0."""
     exposed_us_reason: str | None
     is_validated: bool
-    """Whether a trace was held against the times; never in this version."""
+    """Whether the times were compared with a trace; always false in this version."""
     overlaps: tuple[str, ...] | None
     """The instructions between start and done; null if it is synchronous."""
     overlaps_reason: str | None
@@ -207,7 +207,7 @@ def _passes(row: CollectiveRow) -> _Passes:
 
 
 class _Times(TypedDict):
-    """How long a collective takes by the model, and what hides it."""
+    """The modeled time of a collective, and the hidden part."""
 
     time_us: float | None
     time_us_reason: str

@@ -73,7 +73,7 @@ class ComparedRecord:
     bare: bool
     """Whether one side has only figures: a report.json without texts."""
     identical: bool
-    """Nothing differs, from the first snapshot to the last."""
+    """Whether nothing differs, from the first snapshot to the last."""
     same: bool
     """Both end in the same code."""
     divergence: DivergenceRecord
@@ -98,9 +98,9 @@ class ComparedRecord:
     counts: tuple[tuple[str, int | None, int | None], ...] = ()
     """Operations with their asynchronous forms in the optimized modules; None where not known."""
     not_optimized: tuple[str, ...] = ()
-    """The sides, `base` and `head`, of which the dump holds no optimized module."""
+    """The sides, `base` and `head`, whose dumps have no optimized module."""
     only_optimized: tuple[str, ...] = ()
-    """The sides of which the dump holds the optimized module alone, as where it was cached."""
+    """The sides whose dumps have only the optimized module, as for cached programs."""
 
     @property
     def has_page(self) -> bool:

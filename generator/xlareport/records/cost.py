@@ -69,7 +69,7 @@ class ProductRecord:
     setting: str
     """`default`, `high`, `highest`, or an algorithm."""
     accumulator: str | None
-    """The type in which an algorithm adds up; None where none is set."""
+    """The type in which an algorithm accumulates; None without an algorithm."""
     result: str
     unit: str
     """How the device computes it, such as `3 bf16 passes`."""
@@ -136,7 +136,7 @@ class MemoryRecord:
     held: HeldMemory | None
     """Memory held by the runtime; None without a buffer assignment."""
     held_bytes: int | None
-    """Arguments, outputs and temporaries without what is written over arguments."""
+    """Bytes of arguments, outputs and temporaries, where reused argument memory counts once."""
     stats: MemoryStats | None
     """Temp and peak as `memory_analysis()` gives them."""
     spaces: tuple[MemorySpaceRecord, ...]
@@ -190,7 +190,7 @@ class CostRecord:
     flops_of_all_devices: int | None
     bytes_of_all_devices: int | None
     at_least: bool
-    """Whether something could not be counted, so that the figures are at least so much."""
+    """Whether the figures are lower bounds, because some instructions were not counted."""
     unknown_loops: int
     recomputed_flops: int
     """FLOPs of one device that are recomputed to save memory; the others are the model's.

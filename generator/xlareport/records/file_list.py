@@ -1,4 +1,4 @@
-"""The files of a dump as records: made when they are asked for, where there are very many."""
+"""The files of a dump as records, made on access if there are very many."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -40,7 +40,7 @@ class ModuleOutline(Protocol):
 
     @property
     def key(self) -> str:
-        """What names it in the dump: `module_0002.jit_f`."""
+        """Its key in the dump: `module_0002.jit_f`."""
 
     @property
     def slug(self) -> str:
@@ -60,11 +60,11 @@ class ModuleOutline(Protocol):
 
     @property
     def function(self) -> str:
-        """What people called it, as far as the name tells."""
+        """The function's name without the framework's additions."""
 
     @property
     def role(self) -> str:
-        """What it is to the program: `main`, `helper`, ..."""
+        """Its role in the program: `main`, `helper`, ..."""
 
     @property
     def role_reason(self) -> str:
@@ -76,11 +76,11 @@ class ModuleOutline(Protocol):
 
     @property
     def backend(self) -> str | None:
-        """What it was compiled for."""
+        """The backend it was compiled for."""
 
     @property
     def frontend(self) -> str | None:
-        """What made it."""
+        """The framework that made it."""
 
     @property
     def stages(self) -> tuple[SnapshotRecord, ...]:
@@ -96,7 +96,7 @@ class ModuleOutline(Protocol):
 
     @property
     def retrace_group(self) -> int | None:
-        """Place in `retrace_groups` of the function of which it is a compilation."""
+        """Index in `retrace_groups` of the function that it is a compilation of."""
 
     @property
     def process(self) -> int | None:
@@ -132,7 +132,7 @@ class ModuleOutline(Protocol):
 
     @property
     def changed_steps(self) -> int:
-        """Steps that changed something."""
+        """Number of steps with changes."""
 
     @property
     def steps(self) -> int:

@@ -37,16 +37,16 @@ class ProfileRecord:
     length: float
     """From the first event to the last of each run, summed."""
     busy: float | None
-    """Time in which at least one instruction ran; None where that is not known."""
+    """Time in which at least one instruction ran; None if unknown."""
     events: int
     joined: int
     """Events of instructions that the module has."""
     cut: Cut | None
     """Events that were recorded too seldom, so that no time is that of a whole run; else None."""
     twins: tuple[str, ...]
-    """Keys of other modules of the name that it may have been as well."""
+    """Keys of other modules with the name that fit the profile equally well."""
     others: tuple[str, ...]
-    """Keys of others of the name that have some of the instructions: they may have run too."""
+    """Keys of other modules with the name that have some of the instructions."""
     slowest: tuple[MeasuredInstructionRecord, ...]
 
 

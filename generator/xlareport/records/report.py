@@ -177,7 +177,7 @@ class ModuleRecord(FastPickle):
 
     @property
     def changed_steps(self) -> int:
-        """Steps that changed something."""
+        """Number of steps with changes."""
         return sum(stage.changed is True for stage in self.stages)
 
     @property

@@ -68,7 +68,7 @@ class ShardingRecord:
     tiles: tuple[int, ...]
     """In how many parts each dimension is cut; empty where none is."""
     holders: tuple[HolderRecord, ...]
-    """Empty for more than 256 devices, and where nothing is cut."""
+    """Empty for more than 256 devices, or if nothing is divided."""
 
 
 @dataclass(frozen=True, slots=True)

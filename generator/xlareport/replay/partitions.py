@@ -14,7 +14,7 @@ from xlareport.replay.placement import Placement, ValuePlacement
 from xlareport.replay.programs import NotRunnableError
 
 MOST_DEVICES = 64
-"""A device of the CPU is a thread and a copy of what it holds."""
+"""Limit on devices: each is a thread with a copy of its data."""
 _WHOLE = Sharding(ShardingKind.REPLICATED)
 
 

@@ -24,7 +24,7 @@ class OutputDifference:
 
 @dataclass(frozen=True, slots=True)
 class StageRun:
-    """A snapshot and what its run gave."""
+    """A snapshot with the results of its run."""
 
     stage: str
     label: str

@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """Something that could not be read; the rest of the report continues."""
+    """A problem with reading a file; the rest of the report continues."""
 
     path: str
     """Relative to the dump."""
@@ -36,7 +36,7 @@ class UnreadableInputError(XlareportError):
 
 
 class UnknownNameError(XlareportError):
-    """Something was asked about by a name that the dump does not hold, or holds more than once."""
+    """A name in a request is not in the dump, or is ambiguous."""
 
     _SHOWN = 8
 
@@ -49,7 +49,7 @@ class UnknownNameError(XlareportError):
 
 
 class UnwritableFileError(XlareportError):
-    """A file that was asked for cannot be written."""
+    """A requested file cannot be written."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         place = error.filename or path

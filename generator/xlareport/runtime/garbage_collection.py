@@ -17,7 +17,7 @@ def collect_rarely() -> None:
 
 
 def freeze_objects() -> None:
-    """Never look at what is there now: the process ends, and the system takes its memory back."""
+    """Exclude existing objects from garbage collection: the process is about to end."""
     gc.freeze()
 
 

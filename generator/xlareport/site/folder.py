@@ -1,4 +1,4 @@
-"""The folder that a report is written into: what is where, what is ours, what is the user's."""
+"""The folder of a report: its parts, and which of them belong to xlareport or the user."""
 
 import ctypes
 import errno

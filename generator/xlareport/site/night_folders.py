@@ -38,7 +38,7 @@ class NightListError(XlareportError):
 
 @dataclass(frozen=True, slots=True)
 class NightFolders:
-    """Where everything of a night lies."""
+    """The folders and files of nightly reports."""
 
     root: Path
     night: str

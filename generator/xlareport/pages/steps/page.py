@@ -21,7 +21,7 @@ class StepsPage(PartPage):
     lead: str
     note: str
     left_out: tuple[tuple[str, str], ...]
-    """Snapshots of other compilations: label, and what shows it."""
+    """Snapshots of other compilations: label, and the evidence."""
     module_address: str
     has_history: bool
     """Whether any step changed something."""

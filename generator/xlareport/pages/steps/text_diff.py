@@ -1,4 +1,4 @@
-"""A text difference for the page script: signs, and numbers of lines that the site holds anyway."""
+"""A text difference for the page script: signs, and numbers of lines stored in the site."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class StoredLines:
     """The lines of a module's texts; none where there are no texts."""
 
     key: str = ""
-    """Of the payload that holds them."""
+    """The key of the payload with the lines."""
     numbers: Mapping[bytes, int] = field(default_factory=dict)
 
     def number(self, text: str) -> int | None:
@@ -150,7 +150,7 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _shortened(text: str) -> str:
-    """Cut what nobody reads: constants of megabytes; the file itself holds all."""
+    """Return a text shortened for reading, such as constants of megabytes."""
     if len(text) <= _LINE_LENGTH:
         return text
     return f"{text[:_LINE_LENGTH]} … {len(text) - _LINE_LENGTH:,} more characters"

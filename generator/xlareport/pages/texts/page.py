@@ -31,13 +31,13 @@ def has_texts(files: ModuleFiles) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KeptTexts:
-    """The texts of a module as the site holds them."""
+    """The texts of a module as stored in the site."""
 
     payloads: tuple[tuple[str, str], ...] = ()
     lines: Mapping[bytes, int] = field(default_factory=dict)
     """The number of each distinct line, by which other payloads refer to it."""
     paths: frozenset[str] = frozenset()
-    """Of the files whose texts these are."""
+    """Paths of the files with these texts."""
 
 
 def kept_texts(files: ModuleFiles) -> KeptTexts:

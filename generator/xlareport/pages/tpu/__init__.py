@@ -1,1 +1,1 @@
-"""The page on what the instructions of a module run as on a TPU."""
+"""The page on the TPU programs of a module's instructions."""

@@ -16,7 +16,7 @@ class ScheduleCounts:
 
     total: int
     empty: int
-    """Bundles that start nothing."""
+    """Number of empty bundles."""
     nonempty: int
 
 

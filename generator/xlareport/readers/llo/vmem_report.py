@@ -1,4 +1,4 @@
-"""Reads what each instruction keeps in VMEM: the JSON inside `vmem_report.html`."""
+"""Reads the VMEM usage of each instruction: the JSON inside `vmem_report.html`."""
 
 import json
 from collections import Counter
