@@ -15,6 +15,7 @@ from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import Case, Finding
+from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.padded_products import Product, padded_products
 from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.refused_fusions import refused_fusions
@@ -752,3 +753,16 @@ def test_a_triangular_solve_is_no_product(case_of: MakeCase) -> None:
     for target in ("lapack_strsm_ffi", "cublas_trsm_ffi"):
         case = case_of(text.replace("custom_call_target=", f'custom_call_target="{target}"'))
         assert "starved-products" not in {finding.rule for finding in find_findings(case)}
+
+
+def test_all_gathers_of_one_operand_to_the_same_devices_name_one_another(case_of: MakeCase) -> None:
+    text = (FINDINGS / "gathered-once" / "by_hand.having.txt").read_text()
+    line = next(line for line in text.splitlines() if "all-gather" in line)
+    twin = line.replace(" g =", " h =").replace("channel_id=1", "channel_id=2")
+    use = "  k = f32[4096,1024] tanh(h)"
+    text = text.replace(line, f"{line}\n{twin}\n{use}")
+    evidence = [finding.evidence for finding in gathered_once(case_of(text))]
+    assert evidence[0].endswith("`h` sends the same operand to the same devices again.")
+    assert evidence[1].endswith("`g` sends the same operand to the same devices again.")
+    other = text.replace(twin, twin.replace("[1,4]<=[4]", "[1,4]<=[2,2]T(1,0)"))
+    assert not any("again" in finding.evidence for finding in gathered_once(case_of(other)))

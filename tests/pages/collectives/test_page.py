@@ -57,6 +57,8 @@ def test_groups_are_drawn_once_each(unpacked: Callable[[str], Path]) -> None:
 def test_pairs_are_listed(unpacked: Callable[[str], Path]) -> None:
     page = collectives_page(module("main"), report_of(unpacked("sharded-cpu"), "jit_blurred"))
     assert "0→1 1→2" in str(page.groups[0].drawing)
+    assert len(page.groups) == 1, "both directions of an exchange are one grouping"
+    assert "1→0 2→1" in str(page.groups[0].drawing)
     assert "no times" in page.model
     assert not page.model_source
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
 from xlareport.analysis.collectives.partitioning import (
     Counterpart,
     Moved,
@@ -14,7 +15,12 @@ from xlareport.analysis.collectives.partitioning import (
     consumer_of,
 )
 from xlareport.analysis.collectives.sharding_effect import cuts_along
-from xlareport.analysis.collectives.sharding_pair import ShardingPair, make_pair, pair_of_value
+from xlareport.analysis.collectives.sharding_pair import (
+    OF_PARTITIONER,
+    ShardingPair,
+    make_pair,
+    pair_of_value,
+)
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
@@ -23,6 +29,8 @@ from xlareport.knowledge.grades import Grade
 
 _MOST_MADE = 16
 """Concatenations and selections between a collective and the op that it is made for."""
+_LONGEST_WAY = 160
+"""Characters of two shardings that a sentence has at most."""
 _CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _WINDOWED = (
     "convolution",
@@ -264,7 +272,27 @@ def _resharding(
         return CollectiveCause(
             CauseKind.RESHARDING, detail, operands, None, Grade.MATCHED, _NOT_WRITTEN
         )
-    itself = op is not None and op.name == pair.value
-    detail = f"Reshards `{pair.value}`{'' if itself else wanted}."
+    detail = _reshards(step, pair, wanting, wanted)
     grade = Grade.EXACT if pair.grade is Grade.EXACT and pair.to else Grade.MATCHED
     return CollectiveCause(CauseKind.RESHARDING, detail, operands, pair, grade)
+
+
+def _reshards(
+    step: PartitioningStep, pair: ShardingPair, wanting: Counterpart | None, wanted: str
+) -> str:
+    """Return what is resharded, for which op, and the reshape that makes it necessary."""
+    if wanting is None:
+        return f"Reshards `{pair.value}`."
+    if wanting.instruction.name != pair.value:
+        op = wanting.instruction
+        reshape = find_merging_reshape(step, wanting.home, pair.value, op)
+        merged = f" `{reshape.name}` before it merges a sharded dimension." if reshape else ""
+        return f"Reshards `{pair.value}`{wanted}.{merged}"
+    users = wanting.home.users.get(pair.value, ())
+    consumer = f" for `{users[0].name}` ({users[0].opcode})" if len(users) == 1 else ""
+    way = f" from `{pair.from_}` to `{pair.to}`" if pair.to else ""
+    if len(way) > _LONGEST_WAY:
+        way = ""
+    if pair.meaning == OF_PARTITIONER:
+        return f"Reshards what the partitioner computes for `{pair.value}`{way}{consumer}."
+    return f"Reshards `{pair.value}`{way}{consumer}."

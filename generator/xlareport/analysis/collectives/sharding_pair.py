@@ -22,6 +22,8 @@ from xlareport.hlo.shardings.written import local_dimensions
 from xlareport.knowledge.grades import Grade
 
 _OPEN = "it does not follow from the snapshots"
+OF_PARTITIONER = "resharding of a value that the partitioner made"
+"""Of a pair whose first sharding no snapshot has: it follows from the shape of the shards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +101,9 @@ def _of_result(
     operands = [known.home.by_name.get(name) for name in known.instruction.operand_names]
     shardings = [step.sharding(operand) for operand in operands if operand is not None]
     before = next((sharding for sharding in shardings if tiles_of(sharding) == cuts), "")
+    meaning = "resharding of the result" if before else OF_PARTITIONER
     before = before or f"{{devices=[{','.join(map(str, cuts))}]...}}"
-    name = known.instruction.name
-    return make_pair(name, before, written, "resharding of the result", Grade.MATCHED)
+    return make_pair(known.instruction.name, before, written, meaning, Grade.MATCHED)
 
 
 def _is_local(home: Computation, link: Instruction, value: Instruction, written: str) -> bool:

@@ -2,7 +2,7 @@
 
 An all-gather that sends 1 MiB or more per device has one consumer. That consumer may be able to
 work on the shards. Copies, transposes and converts of the result are no consumers: what uses theirs
-is.
+is. Other all-gathers of the same operand over the same groups are named: one of them is enough.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +16,7 @@ from xlareport.analysis.findings.finding import (
     join_names,
 )
 from xlareport.analysis.findings.wrapped import hands_on
+from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
 
@@ -39,6 +40,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                     f"{units.byte_size(figures.wire_bytes or 0)} per device "
                     f"({figures.group_size} devices){describe_executions(figures.counted)}; "
                     f"only `{way[-1]}` uses the result{_describe_way(way[:-1])}."
+                    f"{_describe_repeats(case, collective)}"
                 ),
                 occurrences=1,
                 suggestion=(
@@ -70,3 +72,29 @@ def _way_to_only_user(case: Case, gather: Collective) -> tuple[str, ...]:
 
 def _describe_way(copies: Sequence[str]) -> str:
     return f", through {join_names(copies)}" if copies else ""
+
+
+def _describe_repeats(case: Case, gather: Collective) -> str:
+    """Return which other all-gathers send the same operand to the same devices."""
+    computation = case.module.by_name[gather.computation]
+    own = _sent(computation.by_name[gather.instruction])
+    twins = [
+        line
+        for name in own[0]
+        for line in computation.users.get(name, ())
+        if line.name != gather.instruction and _sent(line) == own
+    ]
+    names = list(dict.fromkeys(line.name for line in twins))
+    if not names:
+        return ""
+    sends = "sends" if len(names) == 1 else "send"
+    return f" {join_names(names)} {sends} the same operand to the same devices again."
+
+
+def _sent(line: Instruction) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the operands of an all-gather, and what says where they are sent."""
+    kept = (line.opcode, *(line.attributes.get(name, "") for name in _PLACES))
+    return tuple(line.operand_names), kept
+
+
+_PLACES = ("dimensions", "replica_groups", "device_ids", "use_global_device_ids")

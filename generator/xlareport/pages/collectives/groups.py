@@ -1,6 +1,6 @@
 """Replica groups drawn on the device mesh: a square for each device, one color for each group."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
@@ -37,7 +37,7 @@ def draw_groups(
 ) -> tuple[GroupsFigure, ...]:
     """Return a figure for each different grouping, in order of first appearance."""
     shape = _mesh_shape(rows, devices)
-    users: dict[tuple[tuple[int, ...], ...] | str, list[CollectiveRow]] = {}
+    users: dict[Hashable, list[CollectiveRow]] = {}
     for row in rows:
         users.setdefault(_key(row), []).append(row)
     figures = (
@@ -51,7 +51,7 @@ def label_groups(
     rows: Sequence[CollectiveRow], mesh: MeshRecord | None = None
 ) -> dict[tuple[str, str], str]:
     """Return the label of each collective's grouping by its place, as in `G1 (data)`."""
-    numbers: dict[tuple[tuple[int, ...], ...] | str, int] = {}
+    numbers: dict[Hashable, int] = {}
     labels = {}
     for row in rows:
         number = numbers.setdefault(_key(row), len(numbers) + 1)
@@ -97,8 +97,14 @@ def group_ids(row: CollectiveRow) -> tuple[tuple[int, ...], ...]:
     return (groups.groups if groups else None) or ()
 
 
-def _key(row: CollectiveRow) -> tuple[tuple[int, ...], ...] | str:
+def _key(row: CollectiveRow) -> Hashable:
+    """Return what collectives of one grouping have in common.
+
+    Pairs of sender and receiver are no groups; both directions of an exchange are one grouping.
+    """
     listed = _listed(row)
+    if row.figures.pairs:
+        return "pairs", frozenset(frozenset(pair) for pair in listed)
     return tuple(sorted(listed)) if listed else row.groups_text
 
 
@@ -138,7 +144,7 @@ def _figure(
     more = f" and {len(names) - 4:,} more" if len(names) > 4 else ""
     return GroupsFigure(
         title=f"G{number}",
-        drawing=_draw(listed, shape, devices, is_pairs=bool(pairs)) if listed else Markup(),
+        drawing=_draw_pairs(rows) if pairs else _draw(listed, shape, devices),
         words=_words(first, devices) + (f", along {' and '.join(axes)}" if axes else ""),
         written=first.groups_text[:200] or "{}",
         used_by=prose(f"{', '.join(names[:4])}{more}"),
@@ -154,16 +160,29 @@ def _words(row: CollectiveRow, devices: int) -> str:
     return f"all {devices:,} devices" if row.groups_text in ("", "{}") else "groups not read"
 
 
-def _draw(
-    groups: Sequence[Sequence[int]], shape: tuple[int, int], devices: int, *, is_pairs: bool
-) -> Markup:
+def _draw_pairs(rows: Sequence[CollectiveRow]) -> Markup:
+    """Return the pairs of sender and receiver, each direction with the collectives that send so."""
+    directions: dict[tuple[tuple[int, ...], ...], list[str]] = {}
+    for row in rows:
+        directions.setdefault(_listed(row), []).append(row.collective.instruction)
+    return Markup().join(
+        Markup('<p class="xr-pairs">{}</p>').format(_pairs_words(pairs, names, len(directions)))
+        for pairs, names in directions.items()
+    )
+
+
+def _pairs_words(pairs: Sequence[Sequence[int]], names: Sequence[str], directions: int) -> str:
+    shown = " ".join(f"{source}→{target}" for source, target in pairs[:_MOST_PAIRS])
+    more = f" and {len(pairs) - _MOST_PAIRS:,} more" if len(pairs) > _MOST_PAIRS else ""
+    further = f" and {len(names) - 4:,} more" if len(names) > 4 else ""
+    senders = f"{', '.join(names[:4])}{further}: " if directions > 1 else ""
+    return f"{senders}{shown}{more}"
+
+
+def _draw(groups: Sequence[Sequence[int]], shape: tuple[int, int], devices: int) -> Markup:
     """Draw devices row by row as a table, each in the color and with the name of its group."""
-    if devices > _MOST_DRAWN:
+    if devices > _MOST_DRAWN or not groups:
         return Markup()
-    if is_pairs:
-        shown = " ".join(f"{source}→{target}" for source, target in groups[:_MOST_PAIRS])
-        more = f" and {len(groups) - _MOST_PAIRS:,} more" if len(groups) > _MOST_PAIRS else ""
-        return Markup('<p class="xr-pairs">{}</p>').format(f"{shown}{more}")
     number_of = {device: number for number, group in enumerate(groups) for device in group}
     rows, columns = shape
     return draw_device_table(
