@@ -758,11 +758,11 @@ def test_a_triangular_solve_is_no_product(case_of: MakeCase) -> None:
 def test_all_gathers_of_one_operand_to_the_same_devices_name_one_another(case_of: MakeCase) -> None:
     text = (FINDINGS / "gathered-once" / "by_hand.having.txt").read_text()
     line = next(line for line in text.splitlines() if "all-gather" in line)
-    twin = line.replace(" g =", " h =").replace("channel_id=1", "channel_id=2")
+    twin = line.replace(" g =", " h =").replace("[1,4]<=[4]", "{{0,1,2,3}}")
     use = "  k = f32[4096,1024] tanh(h)"
     text = text.replace(line, f"{line}\n{twin}\n{use}")
     evidence = [finding.evidence for finding in gathered_once(case_of(text))]
     assert evidence[0].endswith("`h` sends the same operand to the same devices again.")
     assert evidence[1].endswith("`g` sends the same operand to the same devices again.")
-    other = text.replace(twin, twin.replace("[1,4]<=[4]", "[1,4]<=[2,2]T(1,0)"))
+    other = text.replace(twin, twin.replace("{{0,1,2,3}}", "{{0,2,1,3}}"))
     assert not any("again" in finding.evidence for finding in gathered_once(case_of(other)))

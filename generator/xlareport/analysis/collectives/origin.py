@@ -26,9 +26,12 @@ from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade
+from xlareport.runtime import english
 
 _MOST_MADE = 16
 """Concatenations and selections between a collective and the op that it is made for."""
+_MOST_CONSUMERS = 2
+"""Users of a value that a sentence names."""
 _LONGEST_WAY = 160
 """Characters of two shardings that a sentence has at most."""
 _CONTRACTIONS = ("dot", "convolution", "ragged-dot")
@@ -289,7 +292,8 @@ def _reshards(
         merged = f" `{reshape.name}` before it merges a sharded dimension." if reshape else ""
         return f"Reshards `{pair.value}`{wanted}.{merged}"
     users = wanting.home.users.get(pair.value, ())
-    consumer = f" for `{users[0].name}` ({users[0].opcode})" if len(users) == 1 else ""
+    names = english.listing([f"`{user.name}` ({user.opcode})" for user in users])
+    consumer = f" for {names}" if 0 < len(users) <= _MOST_CONSUMERS else ""
     way = f" from `{pair.from_}` to `{pair.to}`" if pair.to else ""
     if len(way) > _LONGEST_WAY:
         way = ""

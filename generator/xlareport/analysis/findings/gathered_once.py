@@ -5,8 +5,9 @@ work on the shards. Copies, transposes and converts of the result are no consume
 is. Other all-gathers of the same operand over the same groups are named: one of them is enough.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
+from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
@@ -16,7 +17,6 @@ from xlareport.analysis.findings.finding import (
     join_names,
 )
 from xlareport.analysis.findings.wrapped import hands_on
-from xlareport.hlo.model import Instruction
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
 
@@ -40,7 +40,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                     f"{units.byte_size(figures.wire_bytes or 0)} per device "
                     f"({figures.group_size} devices){describe_executions(figures.counted)}; "
                     f"only `{way[-1]}` uses the result{_describe_way(way[:-1])}."
-                    f"{_describe_repeats(case, collective)}"
+                    f"{_describe_repeats(case, figures)}"
                 ),
                 occurrences=1,
                 suggestion=(
@@ -74,27 +74,26 @@ def _describe_way(copies: Sequence[str]) -> str:
     return f", through {join_names(copies)}" if copies else ""
 
 
-def _describe_repeats(case: Case, gather: Collective) -> str:
+def _describe_repeats(case: Case, figures: CollectiveFigures) -> str:
     """Return which other all-gathers send the same operand to the same devices."""
-    computation = case.module.by_name[gather.computation]
-    own = _sent(computation.by_name[gather.instruction])
-    twins = [
-        line
-        for name in own[0]
-        for line in computation.users.get(name, ())
-        if line.name != gather.instruction and _sent(line) == own
+    own = _sent(case, figures)
+    names = [
+        other.collective.instruction
+        for other in case.collectives
+        if other.collective.key != figures.collective.key and _sent(case, other) == own
     ]
-    names = list(dict.fromkeys(line.name for line in twins))
-    if not names:
+    if own is None or not names:
         return ""
     sends = "sends" if len(names) == 1 else "send"
     return f" {join_names(names)} {sends} the same operand to the same devices again."
 
 
-def _sent(line: Instruction) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the operands of an all-gather, and what says where they are sent."""
-    kept = (line.opcode, *(line.attributes.get(name, "") for name in _PLACES))
-    return tuple(line.operand_names), kept
-
-
-_PLACES = ("dimensions", "replica_groups", "device_ids", "use_global_device_ids")
+def _sent(case: Case, figures: CollectiveFigures) -> Hashable:
+    """Return what an all-gather sends to which devices; None where that is not listed."""
+    gather = figures.collective
+    groups = figures.groups.groups if figures.groups else None
+    if gather.kind != "all-gather" or groups is None:
+        return None
+    line = case.module.by_name[gather.computation].by_name[gather.instruction]
+    dimensions = line.attributes.get("dimensions", "")
+    return gather.computation, tuple(line.operands), dimensions, tuple(sorted(groups))
