@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import ChangeCause, Place, Relation
@@ -62,6 +63,7 @@ def test_the_account_says_that_it_is_not_known(read: Read) -> None:
 
 def test_the_history_ends_with_a_guess(read: Read) -> None:
     known = history(SnapshotSequence([read(_BEFORE), read(_AFTER)]), 0, Place("main", "sine.3"))
+    assert known[-1].event is Event.UNTRACED
     assert known[-1].confidence is Grade.GUESSED
     assert "no counterpart was found" in known[-1].reason
 

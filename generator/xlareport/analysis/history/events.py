@@ -1,6 +1,6 @@
 """The events of an instruction's history, derived from matchings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.fused import outermost
-from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.hlo.model import HloModule
@@ -40,6 +40,8 @@ class Event(StrEnum):
     CLONED = "cloned"
     REBUILT = "rebuilt"
     REMOVED = "removed"
+    UNTRACED = "not traced"
+    """Only before or only after; what it became, or where it comes from, is not known."""
     LAST = "in the last snapshot"
 
 
@@ -64,7 +66,7 @@ def addition(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     if pairing is None:
         return HistoryEvent(stage, Event.ADDED, place, (), (), Grade.GUESSED, "no source was found")
     sources = pairing.before
-    event = Event.CREATED if sources else Event.ADDED
+    event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
     return HistoryEvent(stage, event, place, sources, (), pairing.grade, pairing.reason)
 
 
@@ -74,10 +76,12 @@ def removal(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
         return HistoryEvent(
             stage, Event.REMOVED, place, (), (), Grade.GUESSED, "no trace was found"
         )
-    event = Event.INLINED if pairing.relation is Relation.INLINED else Event.REMOVED
+    inlined = pairing.relation is Relation.INLINED
+    event = Event.INLINED if inlined else _UNTRACED.get(pairing.cause, Event.REMOVED)
     return HistoryEvent(stage, event, place, (), pairing.after, pairing.grade, pairing.reason)
 
 
+_UNTRACED: Mapping[ChangeCause | None, Event] = {ChangeCause.UNTRACED: Event.UNTRACED}
 _EVENTS = {
     Relation.REPLACED: Event.REPLACED,
     Relation.REWRITTEN: Event.REWRITTEN,

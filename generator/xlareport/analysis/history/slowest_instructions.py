@@ -14,6 +14,7 @@ MOST = 50
 _MAKING = frozenset(
     {
         *(Event.ADDED, Event.CLONED, Event.CREATED, Event.EXPANDED, Event.MERGED),
+        Event.UNTRACED,
         *(Event.REBUILT, Event.REPLACED),
     }
 )
