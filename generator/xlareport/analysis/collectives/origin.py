@@ -289,7 +289,7 @@ def _reshards(
     if wanting.instruction.name != pair.value:
         op = wanting.instruction
         reshape = find_merging_reshape(step, wanting.home, pair.value, op)
-        merged = f" `{reshape.name}` before it merges a sharded dimension." if reshape else ""
+        merged = f" `{reshape.name}` between them merges a sharded dimension." if reshape else ""
         return f"Reshards `{pair.value}`{wanted}.{merged}"
     users = wanting.home.users.get(pair.value, ())
     names = english.listing([f"`{user.name}` ({user.opcode})" for user in users])
