@@ -40,6 +40,28 @@ def test_what_is_only_sliced_is_read_in_part(module_of: ReadModule) -> None:
     assert traffic(module_of, body, ["f32[100]"], "f32[10]") == (80, 40)
 
 
+def test_of_slices_in_a_row_the_last_one_is_read(module_of: ReadModule) -> None:
+    body = (
+        "  p = f32[100] parameter(0)\n  a = f32[50] slice(p), slice={[0:50]}\n"
+        "  ROOT b = f32[10] slice(a), slice={[10:20]}"
+    )
+    assert traffic(module_of, body, ["f32[100]"], "f32[10]") == (40, 40)
+    both = body.replace("ROOT b", "b") + "\n  c = f32[10] slice(a), slice={[20:30]}\n"
+    both += "  ROOT m = f32[10] multiply(b, c)"
+    assert traffic(module_of, both, ["f32[100]"], "f32[10]") == (80, 40)
+    used = both.replace("c = f32[10] slice(a), slice={[20:30]}", "c = f32[50] negate(a)")
+    used = used.replace(
+        "ROOT m = f32[10] multiply(b, c)", "ROOT t = (f32[10], f32[50]) tuple(b, c)"
+    )
+    assert traffic(module_of, used, ["f32[100]"], "(f32[10], f32[50])") == (200, 240)
+
+
+def test_a_long_row_of_slices_is_counted(module_of: ReadModule) -> None:
+    rows = "\n".join(f"  a{n} = f32[10] slice(a{n - 1}), slice={{[0:10]}}" for n in range(1, 3000))
+    body = f"  a0 = f32[10] parameter(0)\n{rows}\n  ROOT r = f32[1] slice(a2999), slice={{[0:1]}}"
+    assert traffic(module_of, body, ["f32[10]"], "f32[1]") == (40, 4)
+
+
 def test_an_updated_buffer_is_written_in_part(module_of: ReadModule) -> None:
     body = (
         "  p = f32[100] parameter(0)\n  u = f32[2] parameter(1)\n  i = s32[] parameter(2)\n"

@@ -17,6 +17,9 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 
 _UNDER_WAY = -1
+_SLICES = ("slice", "dynamic-slice")
+_DEEPEST = 20
+"""Slices of slices that are followed."""
 IMMEDIATE_ELEMENTS = 8
 """Constants of more elements are read from memory."""
 Resolve = Callable[[str, Sizes], "Fused | None"]
@@ -73,12 +76,23 @@ class Fused:
 
     def _part_read(self, user: Instruction, whole: Shape) -> int | None:
         """Return the bytes read of a first operand that is read in part; None where it is not."""
-        sliced = user.opcode in ("slice", "dynamic-slice")
-        if sliced or (user.opcode == "gather" and self._partly):
+        if user.opcode in _SLICES:
+            return self._sliced(user, whole)
+        if user.opcode == "gather" and self._partly:
             return self.sizes.part(user.shape, whole)
         if user.opcode == "scatter" and self._partly:
             return self._updates(user, whole)
         return 0 if user.opcode == "dynamic-update-slice" else None
+
+    def _sliced(self, part: Instruction, whole: Shape, deepest: int = _DEEPEST) -> int:
+        """Return the bytes that a slice reads of a buffer: of slices in a row the last one."""
+        own = self.sizes.part(part.shape, whole)
+        users = self._by_operand.get(part.name, ())
+        if not (self._partly and deepest and users):
+            return own
+        if any(user.opcode not in _SLICES or user.operands[0] != part.name for user in users):
+            return own
+        return min(own, sum(self._sliced(user, whole, deepest - 1) for user in users))
 
     @property
     def _partly(self) -> bool:
@@ -104,7 +118,7 @@ class Fused:
         total, shared = 0, False
         for outer, _ in self._users(user.name):
             cost, shares = inner.parameter_read(parameter), True
-            if simple and outer.opcode in ("slice", "dynamic-slice", "dynamic-update-slice"):
+            if simple and outer.opcode in (*_SLICES, "dynamic-update-slice"):
                 cost, shares = self._read_by(outer, user.name, user.shape)
             total += 0 if shares and shared else cost
             shared = shared or shares
