@@ -56,6 +56,30 @@ def test_of_slices_in_a_row_the_last_one_is_read(module_of: ReadModule) -> None:
     assert traffic(module_of, used, ["f32[100]"], "(f32[10], f32[50])") == (200, 240)
 
 
+@pytest.mark.parametrize("move", ["bitcast", "reshape", "transpose", "copy"])
+def test_what_is_sliced_behind_a_move_is_read_in_part(module_of: ReadModule, move: str) -> None:
+    body = (
+        f"  p = f32[10,10] parameter(0)\n  i = s32[] parameter(1)\n  m = f32[100] {move}(p)\n"
+        "  ROOT d = f32[5] dynamic-slice(m, i), dynamic_slice_sizes={5}"
+    )
+    assert traffic(module_of, body, ["f32[10,10]", "s32[]"], "f32[5]") == (24, 20)
+    whole = body.replace("ROOT d", "d") + "\n  ROOT t = (f32[5], f32[100]) tuple(d, m)"
+    both = "(f32[5], f32[100])"
+    assert traffic(module_of, whole, ["f32[10,10]", "s32[]"], both)[0] == 404
+
+
+def test_a_buffer_is_updated_in_place_behind_a_bitcast_alone(module_of: ReadModule) -> None:
+    body = (
+        "  p = f32[10,10] parameter(0)\n  u = f32[2] parameter(1)\n  i = s32[] parameter(2)\n"
+        "  m = f32[100] bitcast(p)\n  d = f32[100] dynamic-update-slice(m, u, i)\n"
+        "  ROOT b = f32[10,10] bitcast(d)"
+    )
+    operands = ["f32[10,10]", "f32[2]", "s32[]"]
+    assert traffic(module_of, body, operands, "f32[10,10]") == (12, 8)
+    moved = body.replace("m = f32[100] bitcast", "m = f32[100] transpose")
+    assert traffic(module_of, moved, operands, "f32[10,10]")[0] == 412
+
+
 def test_a_long_row_of_slices_is_counted(module_of: ReadModule) -> None:
     rows = "\n".join(f"  a{n} = f32[10] slice(a{n - 1}), slice={{[0:10]}}" for n in range(1, 3000))
     body = f"  a0 = f32[10] parameter(0)\n{rows}\n  ROOT r = f32[1] slice(a2999), slice={{[0:1]}}"

@@ -14,12 +14,13 @@ from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError, count_elements
 from xlareport.analysis.cost.traffic import DATA, XLA, Sizes, Traffic
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.hlo.shape import Shape
 
 _UNDER_WAY = -1
 _SLICES = ("slice", "dynamic-slice")
 _DEEPEST = 20
-"""Slices of slices that are followed."""
+"""Slices and moves in a row that are followed."""
 IMMEDIATE_ELEMENTS = 8
 """Constants of more elements are read from memory."""
 Resolve = Callable[[str, Sizes], "Fused | None"]
@@ -69,6 +70,10 @@ class Fused:
         """Return the bytes that one user reads, and whether similar users share that read."""
         if user.opcode == "fusion":
             return self._nested(user, value), False
+        if self._partly and user.opcode in REARRANGEMENTS and user.operands[:1] == (value,):
+            own = self.sizes.operand(whole)
+            needed = self._needed(user, own, whole, _DEEPEST, in_place=user.opcode == "bitcast")
+            return needed, needed == own
         if user.opcode in ("broadcast", "reshape"):
             return self.sizes.operand(whole), False
         part = self._part_read(user, whole) if user.operands[:1] == (value,) else None
@@ -86,13 +91,31 @@ class Fused:
 
     def _sliced(self, part: Instruction, whole: Shape, deepest: int = _DEEPEST) -> int:
         """Return the bytes that a slice reads of a buffer: of slices in a row the last one."""
-        own = self.sizes.part(part.shape, whole)
-        users = self._by_operand.get(part.name, ())
-        if not (self._partly and deepest and users):
+        return self._needed(part, self.sizes.part(part.shape, whole), whole, deepest)
+
+    def _needed(
+        self, value: Instruction, own: int, whole: Shape, deepest: int, *, in_place: bool = False
+    ) -> int:
+        """Return the bytes read of a buffer for a value that consists of `own` bytes of it.
+
+        A fusion computes elements on demand: of what is only sliced, the slices are read.
+        `in_place` says that the value is the buffer itself under another shape.
+        """
+        users = self._by_operand.get(value.name, ())
+        if not (self._partly and deepest and users) or value is self.computation.root:
             return own
-        if any(user.opcode not in _SLICES or user.operands[0] != part.name for user in users):
-            return own
-        return min(own, sum(self._sliced(user, whole, deepest - 1) for user in users))
+        total = 0
+        for user in users:
+            if user.operands.count(value.name) > 1 or user.operands[0] != value.name:
+                return own
+            if user.opcode in REARRANGEMENTS:
+                stays = in_place and user.opcode == "bitcast"
+                total += self._needed(user, own, whole, deepest - 1, in_place=stays)
+            elif user.opcode in _SLICES:
+                total += self._sliced(user, whole, deepest - 1)
+            elif user.opcode != "dynamic-update-slice" or not in_place:
+                return own
+        return min(own, total)
 
     @property
     def _partly(self) -> bool:
@@ -147,6 +170,10 @@ class Fused:
         root = self.computation.root
         if root is not None and root.opcode == "tuple" and len(path) == 1:
             root = self._operand(root, path[0])
+        for _ in range(_DEEPEST if self._partly else 0):
+            if root is None or root.opcode != "bitcast":
+                break
+            root = self._operand(root, 0)
         if root is not None and root.opcode == "dynamic-update-slice":
             update = self._operand(root, 1)
             return self.sizes.part(update.shape if update is not None else leaf, leaf)
