@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment
+from mkdocs.structure.files import File as MkdocsFile
 from mkdocs.structure.files import Files
-from mkdocs.structure.files import SiteFile as MkdocsFile
 from mkdocs.theme import Theme
 
 from xlareport import mkdocs_plugin

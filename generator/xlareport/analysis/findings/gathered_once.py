@@ -5,7 +5,7 @@ work on the shards. Copies, transposes and converts of the result are no consume
 is. Other all-gathers of the same operand over the same groups are named: one of them is enough.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
@@ -16,6 +16,7 @@ from xlareport.analysis.findings.finding import (
     describe_executions,
     join_names,
 )
+from xlareport.analysis.findings.repeated_all_gathers import sent_value
 from xlareport.analysis.findings.wrapped import hands_on
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
@@ -76,24 +77,13 @@ def _describe_way(copies: Sequence[str]) -> str:
 
 def _describe_repeats(case: Case, figures: CollectiveFigures) -> str:
     """Return which other all-gathers send the same operand to the same devices."""
-    own = _sent(case, figures)
+    own = sent_value(case, figures)
     names = [
         other.collective.instruction
         for other in case.collectives
-        if other.collective.key != figures.collective.key and _sent(case, other) == own
+        if other.collective.key != figures.collective.key and sent_value(case, other) == own
     ]
     if own is None or not names:
         return ""
     sends = "sends" if len(names) == 1 else "send"
     return f" {join_names(names)} {sends} the same operand to the same devices again."
-
-
-def _sent(case: Case, figures: CollectiveFigures) -> Hashable:
-    """Return what an all-gather sends to which devices; None where that is not listed."""
-    gather = figures.collective
-    groups = figures.groups.groups if figures.groups else None
-    if gather.kind != "all-gather" or groups is None:
-        return None
-    line = case.module.by_name[gather.computation].by_name[gather.instruction]
-    dimensions = line.attributes.get("dimensions", "")
-    return gather.computation, tuple(line.operands), dimensions, tuple(sorted(groups))

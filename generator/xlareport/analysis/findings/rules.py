@@ -22,6 +22,7 @@ from xlareport.analysis.findings.out_of_memory import out_of_memory
 from xlareport.analysis.findings.padded_products import padded_products
 from xlareport.analysis.findings.random_numbers import random_numbers
 from xlareport.analysis.findings.refused_fusions import refused_fusions
+from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gathers
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
@@ -64,6 +65,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     small_collectives,
     looped_collectives,
     gathered_once,
+    repeated_all_gathers,
     waiting_collectives,
     exposed_collectives,
     host_transfers,

@@ -1,0 +1,91 @@
+"""Repeated all-gathers.
+
+Two or more all-gathers of one computation send the same operand over the same groups, and the
+repeats send 64 KiB or more per device and 5% or more of what all collectives send. With
+jax.checkpoint, or where gathered parameters are dropped between the forward and the backward pass,
+that is meant: it saves memory.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+
+from xlareport.analysis.collectives.figures import CollectiveFigures
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.runtime import units
+
+LEAST_BYTES = 64 << 10
+"""What all repeats send per device."""
+LEAST_SHARE = 0.05
+"""Of what all collectives send per device."""
+
+
+def repeated_all_gathers(case: Case) -> Iterator[Finding]:
+    """Report all-gathers whose operand another all-gather sends to the same devices."""
+    repeated = [group for group in alike(case) if len(group) > 1]
+    if not repeated:
+        return
+    again = [figures for group in repeated for figures in group[1:]]
+    sent = sum(map(_bytes_sent, again))
+    if sent < max(LEAST_BYTES, LEAST_SHARE * sum(map(_bytes_sent, case.collectives))):
+        return
+    repeated.sort(key=lambda group: -sum(map(_bytes_sent, group[1:])))
+    members = [figures.collective.key for group in repeated for figures in group]
+    yield Finding(
+        rule="repeated-all-gathers",
+        title="Repeated all-gathers",
+        places=tuple(members[:MOST_PLACES]),
+        occurrences=len(again),
+        evidence=(
+            f"{_describe(repeated[0])}{_describe_others(len(repeated) - 1)}: at least "
+            f"{units.byte_size(sent)} per device are sent more than once."
+        ),
+        suggestion=(
+            "Use one gathered value for all consumers if memory allows: it is kept until the last "
+            "of them. With jax.checkpoint the repeats are part of the recomputation; a policy that "
+            "saves the gathered value avoids them."
+        ),
+        grade="matched",
+        weight=sum((figures.time.seconds or 0.0) * (figures.counted or 0) for figures in again),
+        seconds=_exposed(again),
+    )
+
+
+def alike(case: Case) -> Sequence[Sequence[CollectiveFigures]]:
+    """Return the counted all-gathers of a module by what they send to which devices."""
+    groups: dict[Hashable, list[CollectiveFigures]] = defaultdict(list)
+    for figures in case.collectives:
+        key = sent_value(case, figures)
+        if key is not None and figures.counted:
+            groups[key].append(figures)
+    return list(groups.values())
+
+
+def sent_value(case: Case, figures: CollectiveFigures) -> Hashable:
+    """Return what an all-gather sends to which devices; None where that is not listed."""
+    gather = figures.collective
+    groups = figures.groups.groups if figures.groups else None
+    if gather.kind != "all-gather" or groups is None:
+        return None
+    line = case.module.by_name[gather.computation].by_name[gather.instruction]
+    dimensions = line.attributes.get("dimensions", "")
+    return gather.computation, tuple(line.operands), dimensions, tuple(sorted(groups))
+
+
+def _bytes_sent(figures: CollectiveFigures) -> float:
+    return (figures.wire_bytes or 0) * (figures.counted or 0)
+
+
+def _exposed(again: Sequence[CollectiveFigures]) -> float | None:
+    exposed = [figures.exposed_seconds for figures in again]
+    known = [seconds for seconds in exposed if seconds is not None]
+    return sum(known) if len(known) == len(exposed) else None
+
+
+def _describe(group: Sequence[CollectiveFigures]) -> str:
+    first, *others = [figures.collective.instruction for figures in group]
+    sends = "sends" if len(others) == 1 else "send"
+    return f"{join_names(others)} {sends} the operand of `{first}` to the same devices again"
+
+
+def _describe_others(count: int) -> str:
+    return f", and so for {units.plural(count, 'further operand')}" if count else ""
