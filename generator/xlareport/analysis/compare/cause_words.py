@@ -18,9 +18,7 @@ from xlareport.runtime import english, units
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _SHOWN = 4
-NOT_BETWEEN = (
-    "The same program ends differently; the dumps do not have the same snapshots in between"
-)
+NOT_BETWEEN = "The optimized HLO differs; the dumps do not have the same snapshots in between"
 
 
 def option(change: OptionChange) -> str:
