@@ -6,15 +6,25 @@ from pathlib import Path
 
 import pytest
 
-ROW = re.compile(r"^\| `(?P<name>[^`]+)` \|.*\| (?P<files>\d+) \| [\d.]+ MB \|$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| `(?P<name>[^`]+)` \|.*\| (?P<files>\d+|pairs of files) \| [\d.]+ MB \|$", re.MULTILINE
+)
 FOREIGN_PATHS = re.compile(rb"/root/|/home/(?!user/)|/Users/|pyenv")
 MOST_BYTES = 6_000_000
 
 
 def listed(data: Path) -> dict[str, int]:
-    """Return the dumps of the README's table and how many files each is said to hold."""
+    """Return the dumps of the README's table and how many files each is said to hold.
+
+    A new finding rule adds its files and no number: of those, it is how many there are.
+    """
     readme = (data / "README.md").read_text(encoding="utf-8")
-    return {row["name"].rstrip("/"): int(row["files"]) for row in ROW.finditer(readme)}
+    return {
+        row["name"].rstrip("/"): int(row["files"])
+        if row["files"].isdigit()
+        else len(files_of(data / row["name"]))
+        for row in ROW.finditer(readme)
+    }
 
 
 def files_of(path: Path) -> list[Path]:
@@ -31,6 +41,14 @@ def test_every_dump_is_listed_and_holds_as_many_files_as_listed(
         for name in dumps
     }
     assert found == listed(data)
+
+
+def test_a_finding_rule_has_texts_that_have_its_pattern_and_that_lack_it(data: Path) -> None:
+    folders = list((data / "findings").iterdir())
+    assert len(folders) > 20
+    for folder in folders:
+        having = {path.name.replace("having", "lacking") for path in folder.glob("*having.txt")}
+        assert having == {path.name for path in folder.glob("*lacking.txt")}, folder.name
 
 
 def test_the_folder_stays_small(data: Path) -> None:
