@@ -16,7 +16,7 @@ from xlareport.analysis.findings.finding import (
     describe_executions,
     join_names,
 )
-from xlareport.analysis.findings.repeated_all_gathers import sent_value
+from xlareport.analysis.findings.repeated_all_gathers import gathers_by_operand
 from xlareport.analysis.findings.wrapped import hands_on
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
@@ -26,6 +26,9 @@ LEAST_BYTES = MEBIBYTE
 
 def gathered_once(case: Case) -> Iterator[Finding]:
     """Report large all-gathers with a single user that is no further collective."""
+    groups = {
+        figures.collective.key: group for group in gathers_by_operand(case) for figures in group
+    }
     for figures in case.collectives:
         collective = figures.collective
         is_gather = collective.kind == "all-gather" and figures.counted
@@ -41,7 +44,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                     f"{units.byte_size(figures.wire_bytes or 0)} per device "
                     f"({figures.group_size} devices){describe_executions(figures.counted)}; "
                     f"only `{way[-1]}` uses the result{_describe_way(way[:-1])}."
-                    f"{_describe_repeats(case, figures)}"
+                    f"{_describe_repeats(groups.get(collective.key, ()), figures)}"
                 ),
                 occurrences=1,
                 suggestion=(
@@ -75,15 +78,10 @@ def _describe_way(copies: Sequence[str]) -> str:
     return f", through {join_names(copies)}" if copies else ""
 
 
-def _describe_repeats(case: Case, figures: CollectiveFigures) -> str:
-    """Return which other all-gathers send the same operand to the same devices."""
-    own = sent_value(case, figures)
-    names = [
-        other.collective.instruction
-        for other in case.collectives
-        if other.collective.key != figures.collective.key and sent_value(case, other) == own
-    ]
-    if own is None or not names:
+def _describe_repeats(group: Sequence[CollectiveFigures], figures: CollectiveFigures) -> str:
+    """Return which other all-gathers of a group send the same operand to the same devices."""
+    names = [other.collective.instruction for other in group if other is not figures]
+    if not names:
         return ""
     sends = "sends" if len(names) == 1 else "send"
     return f" {join_names(names)} {sends} the same operand to the same devices again."

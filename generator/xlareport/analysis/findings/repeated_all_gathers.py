@@ -21,7 +21,10 @@ LEAST_SHARE = 0.05
 
 def repeated_all_gathers(case: Case) -> Iterator[Finding]:
     """Report all-gathers whose operand another all-gather sends to the same devices."""
-    repeated = [group for group in alike(case) if len(group) > 1]
+    counted = [
+        [figures for figures in group if figures.counted] for group in gathers_by_operand(case)
+    ]
+    repeated = [group for group in counted if len(group) > 1]
     if not repeated:
         return
     again = [figures for group in repeated for figures in group[1:]]
@@ -50,17 +53,17 @@ def repeated_all_gathers(case: Case) -> Iterator[Finding]:
     )
 
 
-def alike(case: Case) -> Sequence[Sequence[CollectiveFigures]]:
-    """Return the counted all-gathers of a module by what they send to which devices."""
+def gathers_by_operand(case: Case) -> Sequence[Sequence[CollectiveFigures]]:
+    """Return the all-gathers of a module in groups of one operand and the same devices."""
     groups: dict[Hashable, list[CollectiveFigures]] = defaultdict(list)
     for figures in case.collectives:
-        key = sent_value(case, figures)
-        if key is not None and figures.counted:
+        key = _sent_value(case, figures)
+        if key is not None:
             groups[key].append(figures)
     return list(groups.values())
 
 
-def sent_value(case: Case, figures: CollectiveFigures) -> Hashable:
+def _sent_value(case: Case, figures: CollectiveFigures) -> Hashable:
     """Return what an all-gather sends to which devices; None where that is not listed."""
     gather = figures.collective
     groups = figures.groups.groups if figures.groups else None
