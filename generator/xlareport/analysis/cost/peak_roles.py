@@ -10,10 +10,8 @@ from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import RECOMPUTED
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import ALIASES, CONTROL_FLOW
 
-_CALLERS = frozenset({"while", "call", "conditional"})
-"""Opcodes whose operands and results are the state of their callees."""
-_ELEMENTS = frozenset({"get-tuple-element", "bitcast"})
 _DEEPEST = 16
 
 
@@ -45,18 +43,14 @@ class PeakRoles:
 
     def is_working(self, key: BufferKey) -> bool:
         """Return whether a value is an operand or a result of the instruction at the peak."""
-        return key in self._working or self._has_place_of(key, self._working)
+        return key in self._working or any(
+            self._shares_place(key, other) for other in self._working
+        )
 
     def find_stack(self, key: BufferKey) -> StackedBuffer | None:
         """Return the loop's stacked buffer in the memory of a value; None if there is none."""
-        return next(
-            (
-                stack
-                for place, stack in self._stacks.items()
-                if self._has_place_of(key, frozenset({place}))
-            ),
-            None,
-        )
+        stacks = self._stacks.items()
+        return next((stack for place, stack in stacks if self._shares_place(key, place)), None)
 
     def role(self, key: BufferKey, activations: Iterable[Activation]) -> PeakRole:
         """Return the role of a value."""
@@ -74,16 +68,15 @@ class PeakRoles:
         source = self._sources.find(key[0])
         return op_name_of(source[1], self._module) if source else ""
 
-    def _has_place_of(self, key: BufferKey, others: frozenset[BufferKey]) -> bool:
-        position = self._occupancy.position
-        return any(self._occupancy.share_place(key, other, position) for other in others)
+    def _shares_place(self, key: BufferKey, other: BufferKey) -> bool:
+        return self._occupancy.share_place(key, other, self._occupancy.position)
 
 
 def _working(module: HloModule, at: str) -> Iterator[BufferKey]:
     """Yield the operands and the results of an instruction, through elements of tuples."""
     for computation in module.computations:
         instruction = computation.by_name.get(at)
-        if instruction is None or instruction.opcode in _CALLERS:
+        if instruction is None or instruction.opcode in CONTROL_FLOW:  # the state of callees
             continue
         yield at, ()
         yield from ((at, (place,)) for place in range(len(instruction.shape.elements)))
@@ -96,7 +89,7 @@ def _buffer(computation: Computation, name: str) -> BufferKey:
     index: tuple[int, ...] = ()
     for _ in range(_DEEPEST):
         instruction = computation.by_name.get(name)
-        if instruction is None or instruction.opcode not in _ELEMENTS:
+        if instruction is None or instruction.opcode not in ALIASES:
             break
         index = (*_step(instruction), *index)
         name = next(iter(instruction.operand_names), "")

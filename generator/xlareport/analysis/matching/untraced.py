@@ -25,15 +25,23 @@ _STAGED = frozenset(
 
 def mark_untraced(before: HloModule, after: HloModule, pairings: Iterable[Pairing]) -> None:
     """Grade removals and additions as guesses, with a cause, if there are too many."""
-    gone, new = [], []
+    gone: list[Pairing] = []
+    new: list[Pairing] = []
+    collectives: list[Pairing] = []
     for pairing in pairings:
         if pairing.cause is not None or pairing.grade is Grade.EXACT:
             continue
         if pairing.relation is Relation.REMOVED and not _is_removable(before, pairing):
             gone.append(pairing)
-        elif pairing.relation is Relation.ADDED and not _is_own(before, after, pairing):
-            new.append(pairing)
-    if _are_many(gone, before) and _are_many(new, after):
+        elif pairing.relation is Relation.ADDED:
+            line = after.find(*pairing.after[0])
+            if line is not None and line.opcode not in _STAGED:
+                (collectives if family_of(line) == "collective" else new).append(pairing)
+    if not _are_many(gone, before):
+        return
+    if collectives and _has_collectives(before):  # else the partitioner's own
+        new += collectives
+    if _are_many(new, after):
         for pairing in (*gone, *new):
             pairing.grade, pairing.reason = Grade.GUESSED, _REASON
             pairing.cause = ChangeCause.UNTRACED
@@ -56,14 +64,6 @@ def _annotates(line: Instruction) -> bool:
 
 
 _ANNOTATIONS = ("Sharding", "SPMD", "xla.sdy.")
-
-
-def _is_own(before: HloModule, after: HloModule, pairing: Pairing) -> bool:
-    """Whether a new instruction is the compiler's own: a copy, a partitioner's collective."""
-    line = after.find(*pairing.after[0])
-    if line is None or line.opcode in _STAGED:
-        return True
-    return family_of(line) == "collective" and not _has_collectives(before)
 
 
 def _has_collectives(module: HloModule) -> bool:
