@@ -11,7 +11,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -47,25 +47,15 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Remote:
-    """A file on another machine."""
-
-    address: str
-    path: str
-    """Inside the dump."""
-    size: int
-    """Size in bytes; 0 if unknown."""
-    modified: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class RemoteFile:
     """A file that stays on another machine until it is read."""
 
     address: str
+    """With its scheme, as a new process opens it; without, in one file system."""
     path: str
     """Inside the dump."""
     size: int
+    """Size in bytes; 0 if unknown."""
     modified: float | None
 
     def read(self, most: int) -> bytes:
@@ -98,7 +88,7 @@ def shown(url: str) -> str:
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
 
 
-def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list["RemoteFile"] | None:
+def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list[RemoteFile] | None:
     """Return the files of a folder at a URL, which stay there; None where it is one file.
 
     Raises UnreadableInputError where nothing is there.
@@ -116,8 +106,7 @@ def list_remote(url: str, spool: Spool, problems: list[Problem]) -> list["Remote
     files = []
     for entry in listed:
         spool.count()
-        address = str(system.unstrip_protocol(entry.address))
-        files.append(RemoteFile(address, entry.path, entry.size, entry.modified))
+        files.append(replace(entry, address=str(system.unstrip_protocol(entry.address))))
     return files
 
 
@@ -225,7 +214,7 @@ def _missing(url: str, extra: str) -> UnreadableInputError:
 
 def _listed(
     system: Any, root: str, url: str, spool: Spool, problems: list[Problem]
-) -> Iterator[_Remote]:
+) -> Iterator[RemoteFile]:
     """Yield the file at an address, or all files of a folder there, in the order of their paths."""
     on_the_web = urlsplit(url).scheme.lower() in ("http", "https")
     if not (url.endswith("/") if on_the_web else system.isdir(root)):
@@ -281,29 +270,29 @@ _FILE_SYSTEMS = frozenset({"file", "ftp", "hdfs", "local", "sftp", "smb", "ssh"}
 """Protocols with XLA's file times; object stores have the time of the upload."""
 
 
-def _remote(system: Any, address: str, path: str, value: dict[str, Any]) -> _Remote:
+def _remote(system: Any, address: str, path: str, value: dict[str, Any]) -> RemoteFile:
     size, protocol = value.get("size"), system.protocol
     names = {protocol} if isinstance(protocol, str) else {*protocol}
     moment = value.get("mtime") if names & _FILE_SYSTEMS else None
     moment = moment.timestamp() if isinstance(moment, datetime) else moment
     known = float(moment) if isinstance(moment, (int, float)) else None
-    return _Remote(address, path, size if isinstance(size, int) else 0, known)
+    return RemoteFile(address, path, size if isinstance(size, int) else 0, known)
 
 
-def _copied(system: Any, remote: _Remote, spool: Spool) -> Path | Exception:
+def _copied(system: Any, remote: RemoteFile, spool: Spool) -> Path | Exception:
     """Copy one file to this machine; errors are returned, because this runs in a thread."""
     if remote.size > spool.limits.file_bytes:
         return FileTooLargeError(spool.limits)
     return _attempt(lambda: _spooled(system, remote, spool))
 
 
-def _spooled(system: Any, remote: _Remote, spool: Spool) -> Path:
+def _spooled(system: Any, remote: RemoteFile, spool: Spool) -> Path:
     with system.open(remote.address, "rb") as stream:
         return spool.add(stream)
 
 
 def _arrived(
-    listed: Iterable[_Remote], copies: Iterable[Path | Exception], problems: list[Problem]
+    listed: Iterable[RemoteFile], copies: Iterable[Path | Exception], problems: list[Problem]
 ) -> Iterator[UnpackedFile]:
     for remote, copy in zip(listed, copies, strict=True):
         if isinstance(copy, UnreadableInputError) and not isinstance(copy, FileTooLargeError):

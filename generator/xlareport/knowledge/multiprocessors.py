@@ -41,6 +41,11 @@ class Multiprocessor:
     source: str
 
     @property
+    def warp(self) -> int:
+        """Return the threads of a warp."""
+        return WARP
+
+    @property
     def warps(self) -> int:
         """Return how many warps are resident at most."""
         return self.threads // WARP

@@ -21,7 +21,6 @@ from xlareport.analysis.kernels.record import (
 from xlareport.analysis.kernels.resources import KernelEvidence, KernelNeeds, find_resources
 from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of
 from xlareport.knowledge.grades import Grade, weakest
-from xlareport.knowledge.multiprocessors import WARP
 
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
 _NO_COMPILER = "Registers are allocated by ptxas: build with --ptxas to know them."
@@ -51,7 +50,7 @@ def kernel_record(
         registers_at_most=resources.registers_at_most,
         scalar_registers=resources.scalar_registers,
         threads_at_most=resources.threads_at_most,
-        warp_threads=_warp_threads(card),
+        warp_threads=card.unit.warp if card is not None else None,
         shared_bytes=resources.shared,
         shared_bytes_at_most=resources.shared_at_most,
         dynamic_shared_bytes=resources.dynamic_shared,
@@ -110,12 +109,6 @@ def _needs(resources: KernelNeeds) -> BlockNeeds | None:
         return None
     scalars = resources.scalar_registers or 0
     return BlockNeeds(threads, registers, shared, resources.barriers, scalars)
-
-
-def _warp_threads(card: Card | None) -> int | None:
-    if card is None:
-        return None
-    return card.unit.warp if isinstance(card.unit, ComputeUnit) else WARP
 
 
 def _target(evidence: KernelEvidence) -> str:

@@ -53,8 +53,7 @@ def find_occupancy(needs: BlockNeeds, unit: Unit) -> KernelOccupancy:
     """Return the theoretical occupancy of a kernel, for one block size."""
     limits = _limits(needs, unit)
     blocks = min(limits.values())
-    warp = unit.warp if isinstance(unit, ComputeUnit) else WARP
-    warps = blocks * -(-needs.threads // warp)
+    warps = blocks * -(-needs.threads // unit.warp)
     return KernelOccupancy(blocks, warps, warps / unit.warps, limits)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from xlareport.readers.llo.hlo_details import EmittedRange
+
 
 @dataclass(frozen=True, slots=True)
 class UnitUse:
@@ -149,12 +151,9 @@ class TpuProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class EmittedCode:
-    """Bundles of an HLO instruction in the linked program, the end excluded."""
+class EmittedCode(EmittedRange):
+    """Bundles of an HLO instruction in the linked program, with the program that they call."""
 
-    instruction: str
-    begin: int
-    end: int
     program: str | None
     """None for what is part of the top-level program, as the start of a DMA."""
 
