@@ -18,6 +18,8 @@ class MemorySpace:
     """`main` for the device's memory, `chip` for memory on the chip, `host`."""
     evidence: str
     """The evidence for it."""
+    abbreviation: str = ""
+    """Empty where `words` have no explanation beside the name."""
 
 
 @cache
@@ -32,7 +34,14 @@ def find_space(backend: str | None, number: int, chip: str = "") -> MemorySpace 
     return spaces.get(f"{chip}-{number}") or spaces.get(f"{backend}-{number}")
 
 
+def space_name(backend: str | None, number: int, chip: str = "") -> str:
+    """Return the name of a memory space without an explanation: `VMEM`."""
+    memory_space = find_space(backend, number, chip)
+    short = memory_space.abbreviation if memory_space else ""
+    return short or space_words(backend, number, chip)
+
+
 def space_words(backend: str | None, number: int, chip: str = "") -> str:
-    """Return the name of a memory space; `memory space 7` where it is not known."""
+    """Return the name and kind of a memory space; `memory space 7` where it is not known."""
     memory_space = find_space(backend, number, chip)
     return memory_space.words if memory_space else f"memory space {number}"

@@ -142,6 +142,15 @@ def _names(processes: Sequence[Process]) -> Iterator[str]:
             yield label if alone else f"{label} process {number}".strip()
 
 
+def parse_ranges(text: str) -> Sequence[int]:
+    """Return the numbers of ranges that `number_ranges` wrote."""
+    result: list[int] = []
+    for part in filter(None, text.split(",")):
+        low, _, high = part.partition("-")
+        result += range(int(low), int(high or low) + 1)
+    return result
+
+
 def number_ranges(numbers: Iterable[int]) -> str:
     """Return sorted numbers as ranges: `1-16,18`; empty for none."""
     ranges: list[list[int]] = []

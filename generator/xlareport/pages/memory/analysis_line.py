@@ -3,7 +3,7 @@
 from xlareport.analysis.cost.memory import DEFAULT_SPACE, HeldMemory
 from xlareport.analysis.cost.memory_stats import MemoryStats
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.knowledge.memory_spaces import space_words
+from xlareport.knowledge.memory_spaces import space_name
 from xlareport.runtime import units
 from xlareport.runtime.english import listing
 
@@ -40,8 +40,8 @@ def _peak_note(held: HeldMemory, stats: MemoryStats, backend: str | None, chip: 
         return _CPU_PEAK if held.temp_bytes else ""
     if stats.peak_space in (None, DEFAULT_SPACE):
         return ""
-    space = space_words(backend, stats.peak_space, chip).partition(",")[0]
-    main = space_words(backend, DEFAULT_SPACE, chip)
+    space = space_name(backend, stats.peak_space, chip)
+    main = space_name(backend, DEFAULT_SPACE, chip)
     size = units.byte_size(stats.peak_space_bytes)
     counted = "a result counts beside an operand whose place it takes"
     return f" ({size} of it in {space}, where {counted}; peak memory is {main} alone)"

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.occupancy import HELD
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.knowledge.devices import devices
-from xlareport.knowledge.memory_spaces import space_words
+from xlareport.knowledge.memory_spaces import space_name, space_words
 from xlareport.pages.cost.tables import shortened
 from xlareport.pages.rendering.environment import code
 from xlareport.pages.tables import Cell, Column, Table
@@ -73,7 +73,7 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
     return [
         value_name(value_row),
         value_row.size,
-        _short_space(backend, value_row.color, chip) if value_row.color is not None else None,
+        space_name(backend, value_row.color, chip) if value_row.color is not None else None,
         why(value_row.life),
         value_row.life.start if value_row.life else None,
         value_row.life.end if value_row.life else None,
@@ -85,11 +85,6 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
         value_row.scope,
         value_row.source,
     ]
-
-
-def _short_space(backend: str | None, color: int, chip: str) -> str:
-    """Return the name of a memory space without its explanation: `VMEM`."""
-    return space_words(backend, color, chip).partition(",")[0]
 
 
 def _live_at_peak(value_row: ValueRow) -> str | None:
@@ -321,7 +316,7 @@ def fills_table(backend: str | None, memory: MemoryReport) -> Table:
     rows = [
         (
             fill.allocation.index,
-            _short_space(backend, fill.allocation.color, memory.chip),
+            space_name(backend, fill.allocation.color, memory.chip),
             fill.allocation.kind,
             fill.allocation.size,
             fill.used,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.ranks.groups import RankGroup
+from xlareport.analysis.ranks.members import parse_ranges
 from xlareport.analysis.ranks.verdicts import RankDifference, RankVerdict
 from xlareport.pages import navigation, words
 from xlareport.pages.navigation import Link
@@ -107,12 +108,12 @@ def _group_words(group: RankGroup, report: ReportRecord) -> str:
     name = words.short_name(group.name)
     if group.first is None:
         return f"`{name}` differs; how was not determined."
-    who = _who(_numbers(group.ranks[group.modules.index(group.first.module)]), report.ranks)
+    who = _who(parse_ranges(group.ranks[group.modules.index(group.first.module)]), report.ranks)
     return f"`{name}` of {who} differs: {_WORDS[group.first.verdict]}."
 
 
 def _missing_words(group: RankGroup, report: ReportRecord) -> str:
-    name, who = words.short_name(group.name), _who(_numbers(group.missing), report.ranks)
+    name, who = words.short_name(group.name), _who(parse_ranges(group.missing), report.ranks)
     if not group.collectives:
         return f"`{name}` is missing in {who}."
     return (
@@ -131,16 +132,7 @@ def _who(numbers: Sequence[int], names: Sequence[str]) -> str:
 
 def count_ranks(group: RankGroup) -> int:
     """Return how many processes compiled a program."""
-    return sum(len(_numbers(ranges)) for ranges in group.ranks)
-
-
-def _numbers(ranges: str) -> Sequence[int]:
-    """Return the numbers of `1-16,18`."""
-    result: list[int] = []
-    for part in filter(None, ranges.split(",")):
-        low, _, high = part.partition("-")
-        result += range(int(low), int(high or low) + 1)
-    return result
+    return sum(len(parse_ranges(ranges)) for ranges in group.ranks)
 
 
 def _detail(
@@ -150,8 +142,8 @@ def _detail(
     names: Sequence[str],
 ) -> RankDetail:
     module = modules[difference.module]
-    ranks = _numbers(group.ranks[group.modules.index(difference.module)])
-    others = _numbers(group.ranks[group.modules.index(difference.reference)])
+    ranks = parse_ranges(group.ranks[group.modules.index(difference.module)])
+    others = parse_ranges(group.ranks[group.modules.index(difference.reference)])
     return RankDetail(
         module=_link(module),
         verdict=_WORDS[difference.verdict],
@@ -246,7 +238,7 @@ def _matrix_rows(report: ReportRecord) -> Iterator[_MatrixRow]:
 
 
 def _members(ranges: str) -> frozenset[int]:
-    return frozenset(_numbers(ranges))
+    return frozenset(parse_ranges(ranges))
 
 
 def _heading(numbers: Sequence[int], names: Sequence[str]) -> str:
