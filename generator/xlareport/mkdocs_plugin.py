@@ -5,6 +5,7 @@ Settings that a user's mkdocs.yml replaces but the report cannot do without are 
 
 import os
 import re
+import shutil
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,16 +22,14 @@ from mkdocs.theme import Theme
 
 from xlareport.pages import navigation
 from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
-from xlareport.runtime.worker_pool import SHARE
 from xlareport.site.finish import NOT_FOUND, Finish, finish_files, own_settings
+from xlareport.site.shares import MODULES, WRITTEN_WHOLE, Share, read_share, share_paths
 from xlareport.storage.payloads import payload_path
 
-_REST = 60
-"""Pages of modules that take as long as all that only the first of several processes does."""
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
 """Word stemming of the theme's search for languages other than English."""
-_WRITTEN_WHOLE = ("assets/data/", "pictures/")
-"""Paths that a later build replaces and never modifies, so that a former site is unchanged."""
+_WRITTEN_WHOLE = tuple(f"{folder}/" for folder in WRITTEN_WHOLE)
+_MODULE_PAGES = f"{MODULES}/"
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
 _FRAME = re.compile(r"[^/]+\.html|partials/(?:javascripts/|languages/en)?[^/]*\.html")
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)
@@ -56,8 +55,9 @@ def compile_theme() -> None:
 class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     """Makes the pages safe to open anywhere: offline, from file://, with hostile names in them."""
 
-    _is_first = True
-    """Whether the pages about the dump as a whole are wanted of this process."""
+    _share: Share | None = None
+    """The part of the site that this process makes; None for all of it."""
+    _sources = Path()
     _finish = Finish(is_searched=False)
     _kept: Kept = ()
     """The HTML between the headings of the page that is being read."""
@@ -79,14 +79,25 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         config.extra["polyfills"] = _joined(ours["extra"]["polyfills"], polyfills)
         return config
 
+    @event_priority(-100)
+    def on_pre_build(self, *, config: MkDocsConfig) -> None:
+        """Let MkDocs list an empty folder where `on_files` adds what a share needs."""
+        self._share, self._sources = read_share(), Path(config.docs_dir)
+        if self._share:
+            config.docs_dir = str(Path(config.site_dir).parent / "none")
+
+    @event_priority(100)
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
-        """Remove files that no reader needs; the navigation has only existing pages."""
+        """List a share's files; remove those that no reader needs, and absent pages' navigation."""
+        if self._share:
+            config.docs_dir = str(self._sources)
+            files = _with_share(files, self._share, config)
         others = _OTHER_LANGUAGES if _searches_english(config) else ()
         for file in list(files):
             if file.src_uri.startswith(others):
                 files.remove(file)
         # none in a comparison, or where all pages are one's own
-        is_searched = files.get_file_from_path(_SEARCH_INDEX) is not None
+        is_searched = (self._sources / _SEARCH_INDEX).is_file()
         self._finish = replace(self._finish, is_searched=is_searched)
         if config.nav == own_settings()["nav"]:
             pages = [file.src_uri for file in files.documentation_pages()]
@@ -95,29 +106,35 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
 
     def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:
         """Leave shares of the module pages to other processes, and files to one of them."""
-        share, of = map(int, os.environ.get(SHARE, "0/1").split("/"))
-        modules = [file for file in files.documentation_pages() if file.src_uri.startswith("m/")]
-        others = [file for number, file in enumerate(modules) if maker(number, of) != share]
-        if share != 0:
-            others += [file for file in files if not file.is_documentation_page()]
-        for file in others:
-            file.inclusion = InclusionLevel.EXCLUDED
-        self._is_first = share == 0
+        for file in files if self._share else ():
+            if not self._is_own(file):
+                file.inclusion = InclusionLevel.EXCLUDED
         return nav
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether the pages about the dump as a whole are wanted of this process."""
+        return self._share is None or self._share.is_first
+
+    def _is_own(self, file: File) -> bool:
+        """Return whether the share has a file; others make what only a link needs."""
+        if self._share and file.src_uri.startswith(_MODULE_PAGES) and file.is_documentation_page():
+            return file.src_uri in self._share.pages
+        return self._is_first or file.is_documentation_page()
 
     @event_priority(100)
     def on_env(self, env: Environment, *, files: Files, **_: object) -> Environment:
         """Compile no template of the theme twice, and copy no payload: most files of a site are."""
         env.bytecode_cache = _COMPILED
-        for file in files if self._is_first and not self._finish.is_live else ():
-            if file.src_uri.startswith(_WRITTEN_WHOLE) and _linked(file):
+        for file in () if self._finish.is_live else files:
+            if file.src_uri.startswith(_WRITTEN_WHOLE):
                 file.inclusion = InclusionLevel.EXCLUDED
         return env
 
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Protect text from Markdown that it would parse without changing."""
         self._kept = ()
-        if not (self._is_first or page.file.src_uri.startswith("m/")):
+        if not (self._is_first or page.file.src_uri.startswith(_MODULE_PAGES)):
             title = _TITLE.search(markdown)
             return markdown[: title.end()] if title else ""
         if page.meta.get("between_headings") != "html":
@@ -144,14 +161,12 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return output_content
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Finish the files of the site."""
+        """Let the site have the payloads, and finish its files."""
+        site = Path(config.site_dir)
+        for folder in WRITTEN_WHOLE if self._is_first and not self._finish.is_live else ():
+            link_below(self._sources / folder, site / folder)
         if not self._finish.is_live:
-            finish_files(Path(config.site_dir))
-
-
-def maker(number: int, of: int) -> int:
-    """Return which of several processes makes a page of a module; the first begins later."""
-    return 1 + number % (of - 1) if of > 1 and number < _REST else number % of
+            finish_files(site)
 
 
 def _searches_english(config: MkDocsConfig) -> bool:
@@ -159,15 +174,33 @@ def _searches_english(config: MkDocsConfig) -> bool:
     return search is not None and search.config.lang == ["en"]
 
 
-def _linked(file: File) -> bool:
-    """Let the site have a file of the sources under a second name, where the system can do that."""
-    place = Path(file.abs_dest_path)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.hardlink_to(str(file.abs_src_path))
-    except OSError:
-        return False
-    return True
+def _with_share(files: Files, share: Share, config: MkDocsConfig) -> Files:
+    """Return the files of the theme and those of a share; of two with one address the first."""
+    addresses: set[str] = set()
+    for path in share_paths(share, Path(config.docs_dir)):
+        file = File(path, config.docs_dir, config.site_dir, use_directory_urls=False)
+        if file.dest_uri not in addresses:
+            addresses.add(file.dest_uri)
+            if path in files.src_uris:  # the theme's, which ours replaces
+                files.remove(file)
+            files.append(file)
+    return files
+
+
+def link_below(folder: Path, place: Path) -> None:
+    """Let the site have all files of a folder under second names, or copies of them."""
+    if not folder.is_dir():
+        return
+    place.mkdir(parents=True, exist_ok=True)
+    with os.scandir(folder) as entries:
+        for entry in entries:  # not listed: there are more of them than fit into memory
+            if entry.is_dir():
+                link_below(folder / entry.name, place / entry.name)
+                continue
+            try:
+                (place / entry.name).hardlink_to(entry.path)
+            except OSError:  # the file system has one name for each file
+                shutil.copyfile(entry.path, place / entry.name)
 
 
 def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:

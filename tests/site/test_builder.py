@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.runtime.worker_pool import WorkerPool
-from xlareport.site import builder
+from xlareport.site import shares
 from xlareport.site.builder import MissingPluginError, SiteBuildError, build_site
 from xlareport.site.writer import write_sources
 from xlareport.storage.payloads import SiteFile
@@ -130,7 +130,8 @@ def test_several_processes_build_the_same_site(
     (tmp_path / "site_src/notes.md").write_text("# Notes\n\n[there](m/3.md) [gone](gone.md)\n")
     said = build_site(tmp_path, strict=False)
     alone = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
-    monkeypatch.setattr(builder, "_PAGES", 2)
+    for name, pages in {"_FEWEST": 2, "_REST": 1, "_MOST": 2}.items():
+        monkeypatch.setattr(shares, name, pages)
     with WorkerPool(3) as workers:
         assert build_site(tmp_path, strict=False, workers=workers) == said
     assert said.count("gone.md") == 1

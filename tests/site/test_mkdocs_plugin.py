@@ -1,17 +1,15 @@
 import base64
 import hashlib
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from jinja2 import Environment
-from mkdocs.structure.files import File as MkdocsFile
 from mkdocs.structure.files import Files
 from mkdocs.theme import Theme
 
 from xlareport import mkdocs_plugin
-from xlareport.mkdocs_plugin import XlareportPlugin, maker
+from xlareport.mkdocs_plugin import XlareportPlugin
 from xlareport.runtime.resources import find_resource
 from xlareport.site.builder import build_site
 from xlareport.site.writer import write_sources
@@ -140,18 +138,20 @@ def test_a_site_keeps_its_data_though_the_next_build_writes_others(
     assert data.read_text() == "2"
 
 
-def test_what_cannot_be_linked_is_left_to_be_copied(tmp_path: Path) -> None:
-    names = ("assets/data/gone.js", "assets/data/there.js")
-    (tmp_path / "assets/data").mkdir(parents=True)
-    (tmp_path / names[1]).write_text("1")
-    site = str(tmp_path / "site")
-    files = Files(
-        [MkdocsFile(name, str(tmp_path), site, use_directory_urls=False) for name in names]
-    )
+def test_what_cannot_be_linked_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_name(path: Path, target: object) -> None:
+        raise OSError(path, target)
 
-    XlareportPlugin().on_env(Environment(autoescape=True), files=files)
-    assert [file.src_uri for file in files if file.inclusion.is_included()] == [names[0]]
-    assert (tmp_path / "site" / names[1]).read_text() == "1"
+    (tmp_path / "data/m").mkdir(parents=True)
+    (tmp_path / "data/m/x.js").write_text("1")
+    mkdocs_plugin.link_below(tmp_path / "data", tmp_path / "linked")
+    monkeypatch.setattr(Path, "hardlink_to", one_name)
+    mkdocs_plugin.link_below(tmp_path / "data", tmp_path / "copied")
+    mkdocs_plugin.link_below(tmp_path / "none", tmp_path / "never")
+    for name, is_linked in (("linked", True), ("copied", False)):
+        assert (tmp_path / name / "m/x.js").read_text() == "1"
+        assert (tmp_path / name / "m/x.js").samefile(tmp_path / "data/m/x.js") is is_linked
+    assert not (tmp_path / "never").exists()
 
 
 def test_serving_allows_the_inline_script_of_live_reload() -> None:
@@ -181,12 +181,3 @@ def test_the_navigation_holds_what_is_there_and_what_the_user_added(
     assert tabs[0] in {"index.html", "."}
     assert "notes.html" in tabs
     assert not any("m/x.html" in tab or "program" in tab for tab in tabs)
-
-
-@pytest.mark.parametrize("processes", [1, 2, 5])
-def test_every_process_makes_pages_of_modules_and_the_first_the_fewest(processes: int) -> None:
-    made = Counter(maker(number, processes) for number in range(1000))
-    assert sorted(made) == list(range(processes))
-    assert min(made.values()) == made[0]
-    others = [made[one] for one in range(1, processes)]
-    assert not others or max(others) - min(others) <= 2

@@ -31,9 +31,6 @@ P = TypeVar("P")
 T = TypeVar("T")
 R = TypeVar("R")
 
-SHARE = "XLAREPORT_SHARE"
-"""Environment variable with this program's share of the work: `NUMBER/OF`, from 0."""
-
 _PRELOADED = frozenset({"xlareport", "mkdocs", "material"})
 """Packages of which a server of workers imports what this process did before it began."""
 _ENDS = (signal.SIGINT, signal.SIGTERM)

@@ -18,8 +18,9 @@ from click import ClickException
 
 from xlareport.pages.rendering.templates import compile_templates
 from xlareport.runtime.errors import XlareportError
-from xlareport.runtime.worker_pool import SHARE, Worker, WorkerPool
+from xlareport.runtime.worker_pool import Worker, WorkerPool
 from xlareport.site.folder import Folder
+from xlareport.site.shares import SHARE, write_shares
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
 _QUIET = "NO_MKDOCS_2_WARNING"
@@ -32,8 +33,8 @@ class MkdocsRun:
     settings: Path
     site: Path
     strict: bool
-    share: int = 0
-    of: int = 1
+    share: Path | None = None
+    """The list of the pages of modules that it makes, as of `write_shares`; None for all pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
     """Run MkDocs in this process; modules in the current folder are not imported."""
     sys.path[:] = [path for path in sys.path if path not in ("", str(Path.cwd()))]
     _import_mkdocs()
-    os.environ[SHARE] = f"{run.share}/{run.of}"
+    os.environ[SHARE] = str(run.share.resolve()) if run.share else ""
     o = StringIO()
     with redirect_stdout(o), redirect_stderr(o):
         code = _exit_code(run)
@@ -100,9 +101,6 @@ def _exit_code(run: MkdocsRun) -> int:
         return 1
     return 0
 
-
-_PAGES = 100
-"""Pages of modules for which one more process is worth its beginning."""
 
 _RECORD = re.compile(r"^(?=[A-Z]+ +- )", re.MULTILINE)
 
@@ -160,13 +158,13 @@ def _run_mkdocs(
     strict: bool,
 ) -> str:
     """Build the site into the folder `fresh` and return the warnings of MkDocs."""
-    pages = sum(1 for _ in (folder.sources / "m").glob("*.md"))
-    shares = min(workers.jobs, 1 + pages // _PAGES) if workers else 1
-    places = [fresh, *(fresh.with_name(f"site-{number}") for number in range(1, shares))]
+    shares = write_shares(folder.sources, fresh.parent, workers.jobs if workers else 1)
+    places = [fresh, *(fresh.with_name(f"site-{number}") for number in range(1, len(shares)))]
     names = ("mkdocs.yml", "mkdocs.yaml")
     settings = next(path for name in names if (path := folder.out / name).exists())
     runs = [
-        MkdocsRun(settings, place, strict, number, shares) for number, place in enumerate(places)
+        MkdocsRun(settings, place, strict, share)
+        for place, share in zip(places, shares, strict=True)
     ]
     tasks = [workers.submit(run_mkdocs, run, report_death) for run in runs[1:]] if workers else []
     finished = [mkdocs_worker.ask(runs[0], report_death), *(task.result() for task in tasks)]
