@@ -45,12 +45,12 @@ def write_shares(sources: Path, folder: Path, jobs: int) -> list[Path | None]:
     """Write the shares of a site into a folder and return their paths; None for a whole site."""
     number = sum(1 for _ in _module_pages(sources))
     processes = min(jobs, 1 + number // _FEWEST)
-    each = min(_MOST, -(-(number + _REST) // processes))
-    if number <= each:
+    at_once = min(_MOST, -(-(number + _REST) // processes))
+    if number <= at_once:
         return [None]
     pages = _module_pages(sources)
-    shares = [_written(folder / "share-0", islice(pages, max(0, each - _REST)), is_first=True)]
-    while some := list(islice(pages, each)):
+    shares = [_written(folder / "share-0", islice(pages, max(0, at_once - _REST)), is_first=True)]
+    while some := list(islice(pages, at_once)):
         shares.append(_written(folder / f"share-{len(shares)}", some, is_first=False))
     return list(shares)
 
