@@ -23,7 +23,7 @@ from mkdocs.theme import Theme
 from xlareport.pages import navigation
 from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
 from xlareport.site.finish import NOT_FOUND, Finish, finish_files, own_settings
-from xlareport.site.shares import MODULES, WRITTEN_WHOLE, Share, read_share, share_paths
+from xlareport.site.shares import MODULES, WRITTEN_WHOLE, SiteShare, read_share, share_paths
 from xlareport.storage.payloads import payload_path
 
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
@@ -55,7 +55,7 @@ def compile_theme() -> None:
 class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     """Makes the pages safe to open anywhere: offline, from file://, with hostile names in them."""
 
-    _share: Share | None = None
+    _share: SiteShare | None = None
     """The part of the site that this process makes; None for all of it."""
     _sources = Path()
     _finish = Finish(is_searched=False)
@@ -174,7 +174,7 @@ def _searches_english(config: MkDocsConfig) -> bool:
     return search is not None and search.config.lang == ["en"]
 
 
-def _with_share(files: Files, share: Share, config: MkDocsConfig) -> Files:
+def _with_share(files: Files, share: SiteShare, config: MkDocsConfig) -> Files:
     """Return the files of the theme and those of a share; of two with one address the first."""
     addresses: set[str] = set()
     for path in share_paths(share, Path(config.docs_dir)):

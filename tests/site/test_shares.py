@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.site import shares
-from xlareport.site.shares import SHARE, Share, read_share, share_paths, write_shares
+from xlareport.site.shares import SHARE, SiteShare, read_share, share_paths, write_shares
 
 
 def pages_of(path: Path | None) -> list[str]:
@@ -65,5 +65,5 @@ def test_a_share_lists_no_other_pages_of_modules_and_no_payloads(
     outside = ["index.md", "about.md", "assets/mine.css", "m/x/own.png"]
     modules = sorted({*share.pages, "m/7.md"})
     assert list(share_paths(share, sources)) == [*outside, *modules]
-    later = Share(is_first=False, pages=frozenset(pages_of(other)))
+    later = SiteShare(is_first=False, pages=frozenset(pages_of(other)))
     assert list(share_paths(later, sources)) == [*outside[:3], *sorted(later.pages)]

@@ -32,7 +32,7 @@ _LINK = re.compile(r"[^\s()<>\"'#?]+\.md\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class SiteShare:
     """The part of a site that one process of MkDocs makes."""
 
     is_first: bool
@@ -68,16 +68,16 @@ def _written(path: Path, pages: Iterable[str], *, is_first: bool) -> Path:
     return path
 
 
-def read_share() -> Share | None:
+def read_share() -> SiteShare | None:
     """Return the share of this process; None if it makes the whole site."""
     path = os.environ.get(SHARE)
     if not path:
         return None
     content = json.loads(Path(path).read_text("utf-8"))
-    return Share(content["is_first"], frozenset(content["pages"]))
+    return SiteShare(content["is_first"], frozenset(content["pages"]))
 
 
-def share_paths(share: Share, sources: Path) -> Iterator[str]:
+def share_paths(share: SiteShare, sources: Path) -> Iterator[str]:
     """Yield the sources that a share needs, in MkDocs' order.
 
     These are its pages, what lies outside the folders that grow with the number of modules, and
@@ -93,7 +93,7 @@ def share_paths(share: Share, sources: Path) -> Iterator[str]:
     yield from sorted(linked)
 
 
-def _outside(sources: Path, share: Share) -> Iterator[str]:
+def _outside(sources: Path, share: SiteShare) -> Iterator[str]:
     """Yield the paths of files outside the folders of modules and payloads."""
     for folder, folders, names in os.walk(sources, followlinks=True):
         inside = Path(folder).relative_to(sources).as_posix()
