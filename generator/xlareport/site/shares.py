@@ -28,7 +28,7 @@ _MOST = 500
 _FRONT = 2_000
 """Characters in which the settings of a generated page end."""
 _NO_MARKDOWN = "\nbetween_headings: html\n"
-_LINK = re.compile(r"[^\s()<>\"'#?]+\.md\b")
+_TOKEN = re.compile(r"[^\s()<>\"'#?]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,5 +129,6 @@ def _linked_modules(sources: Path, page: str) -> set[str]:
             return set()
         text += file.read()
     folder = page.rpartition("/")[0]
-    paths = {normpath(join(folder, link)) for link in _LINK.findall(text)}
+    links = (token for token in _TOKEN.findall(text) if token.endswith(".md"))
+    paths = {normpath(join(folder, link)) for link in links}
     return {path for path in paths if path.startswith(f"{MODULES}/") and (sources / path).is_file()}
