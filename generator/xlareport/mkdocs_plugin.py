@@ -23,7 +23,7 @@ from mkdocs.theme import Theme
 from xlareport.pages import navigation
 from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
 from xlareport.site.finish import NOT_FOUND, Finish, finish_files, own_settings
-from xlareport.site.shares import MODULES, WRITTEN_WHOLE, SiteShare, read_share, share_paths
+from xlareport.site.shares import MODULES, WRITTEN_WHOLE, SiteShare, own_share, share_paths
 from xlareport.storage.payloads import payload_path
 
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
@@ -82,7 +82,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     @event_priority(-100)
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Let MkDocs list an empty folder where `on_files` adds what a share needs."""
-        self._share, self._sources = read_share(), Path(config.docs_dir)
+        self._share, self._sources = own_share(), Path(config.docs_dir)
         if self._share:
             config.docs_dir = str(Path(config.site_dir).parent / "none")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.site import shares
-from xlareport.site.shares import SHARE, SiteShare, read_share, share_paths, write_shares
+from xlareport.site.shares import SHARE, SiteShare, own_share, share_paths, write_shares
 
 
 def pages_of(path: Path | None) -> list[str]:
@@ -43,9 +43,9 @@ def test_each_page_is_made_once_and_few_in_a_process(
 
 def test_a_process_without_a_share_makes_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SHARE, raising=False)
-    assert read_share() is None
+    assert own_share() is None
     monkeypatch.setenv(SHARE, "")
-    assert read_share() is None
+    assert own_share() is None
 
 
 def test_a_share_lists_no_other_pages_of_modules_and_no_payloads(
@@ -60,7 +60,7 @@ def test_a_share_lists_no_other_pages_of_modules_and_no_payloads(
     (sources / "about.md").write_text("[one](m/7.md#top) [none](m/none.md) [up](../m/8.md)\n")
     first, other = write_shares(sources, tmp_path, 1)[:2]
     monkeypatch.setenv(SHARE, str(first))
-    share = read_share()
+    share = own_share()
     assert share is not None
     outside = ["index.md", "about.md", "assets/mine.css", "m/x/own.png"]
     modules = sorted({*share.pages, "m/7.md"})

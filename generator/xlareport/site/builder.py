@@ -3,6 +3,7 @@
 MkDocs runs in processes of its own: one makes all pages but its share of the modules' pages.
 """
 
+import gc
 import os
 import re
 import sys
@@ -76,6 +77,7 @@ def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
     o = StringIO()
     with redirect_stdout(o), redirect_stderr(o):
         code = _exit_code(run)
+    gc.collect()  # files, pages and settings name one another; the next run would add its own
     return MkdocsEnd(code, o.getvalue())
 
 

@@ -68,7 +68,7 @@ def _written(path: Path, pages: Iterable[str], *, is_first: bool) -> Path:
     return path
 
 
-def read_share() -> SiteShare | None:
+def own_share() -> SiteShare | None:
     """Return the share of this process; None if it makes the whole site."""
     path = os.environ.get(SHARE)
     if not path:
