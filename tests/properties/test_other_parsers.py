@@ -268,6 +268,7 @@ OTHERS = {
     "site/night_folders.py": "tests/site/test_night_folders.py",
     "site/nights.py": test_a_line_of_a_history_is_a_night_or_a_problem,
     "replay/recorded.py": "writes an archive and reads none",
+    "site/shares.py": "a list that our own parent process wrote",
     "site/pack.py": "writes an archive and reads none",
     "site/single.py": "our own report.json, in the folder that is packed",
 }
