@@ -2,6 +2,7 @@
 
 usage: NOTAG=1 PYTHONPATH=tests/data/programs python THIS BACKEND PROGRAM
 """
+# ruff: noqa: C901, FBT003, PLR0915, PLR0917 - a program is one function, of many operations
 
 import jax
 import jax.numpy as jnp
@@ -67,7 +68,9 @@ def shifted():
     def attended(p, x, move):
         size = x.shape[1]
         moved = jnp.roll(x, (-2, -2), (1, 2)) if move else x
-        q, k, v = jnp.moveaxis(jnp.einsum("nsc,cthd->nsthd", cut(moved), p["qkv"].astype(_BF)), 2, 0)
+        q, k, v = jnp.moveaxis(
+            jnp.einsum("nsc,cthd->nsthd", cut(moved), p["qkv"].astype(_BF)), 2, 0
+        )
         score = jnp.einsum("nqhd,nkhd->nhqk", q, k).astype(jnp.float32) * q.shape[-1] ** -0.5
         score += p["place"][index].transpose(2, 0, 1)
         if move:
@@ -148,7 +151,11 @@ def retrieved():
             mix, out, la, lo = w
             h = x @ mix + (x @ la["a"].astype(_BF)) @ la["b"].astype(_BF) * 2.0
             h = jax.nn.silu(h) * jnp.tanh(jnp.cumsum(h, 1) / (1 + jnp.arange(long))[:, None])
-            return (x + h.astype(_BF) @ out + (h.astype(_BF) @ lo["a"].astype(_BF)) @ lo["b"].astype(_BF)).astype(_BF), None
+            return (
+                x
+                + h.astype(_BF) @ out
+                + (h.astype(_BF) @ lo["a"].astype(_BF)) @ lo["b"].astype(_BF)
+            ).astype(_BF), None
 
         x, _ = lax.scan(layer, x, (base["mix"], base["out"], adapter["mix"], adapter["out"]))
         present = (tokens > 0)[..., None]
@@ -262,7 +269,14 @@ def sampled():
     x = arr(over, (points, size), "data")
     label = arr(over, (points,), "data", dtype="bool")
     seed = arr(over, (2,), dtype="uint32")
-    return run, arr(over, (chains, size + 1), "chain"), arr(over, (chains,), "chain"), x, label, seed
+    return (
+        run,
+        arr(over, (chains, size + 1), "chain"),
+        arr(over, (chains,), "chain"),
+        x,
+        label,
+        seed,
+    )
 
 
 def paged():
@@ -279,7 +293,9 @@ def paged():
         "down": arr(over, (layers, experts, hidden, wide), None, "model", dtype=_BF),
     }
     params = {"emb": arr(over, (marks, wide), "model", dtype=_BF), "layers": weights}
-    cache = arr(over, (layers, 2, every, page, kinds, head), None, None, None, None, "model", dtype=_BF)
+    cache = arr(
+        over, (layers, 2, every, page, kinds, head), None, None, None, None, "model", dtype=_BF
+    )
 
     def turned(x, at):
         rate = 10000.0 ** (-jnp.arange(0, head, 2) / head)
@@ -413,7 +429,9 @@ def vectored():
             z = z + lax.stop_gradient(whole - z)
             wider = jnp.repeat(z, 4, axis=1)
             made = conv(through(p["up"], wider), p["up"]["out"])
-            waves, own = (jnp.abs(jnp.fft.rfft(v.reshape(rows, -1, 32), axis=-1)) for v in (made, sound))
+            waves, own = (
+                jnp.abs(jnp.fft.rfft(v.reshape(rows, -1, 32), axis=-1)) for v in (made, sound)
+            )
             tone = jnp.mean(jnp.abs(jnp.log(waves + 1e-4) - jnp.log(own + 1e-4)))
             return jnp.mean((made - sound) ** 2) + kept + 0.1 * tone, used
 
@@ -426,7 +444,9 @@ def vectored():
             total = jax.ops.segment_sum(flat, index.reshape(-1), codes)
             total = 0.99 * book["sum"][n] + 0.01 * total
             moved = total / jnp.maximum(count, 1e-3)[:, None]
-            other = flat[jax.random.permutation(jax.random.wrap_key_data(seed), flat.shape[0])[:codes]]
+            other = flat[
+                jax.random.permutation(jax.random.wrap_key_data(seed), flat.shape[0])[:codes]
+            ]
             new.append((jnp.where(count[:, None] < 0.5, other, moved), count, total))
         stacked = [jnp.stack(v) for v in zip(*new, strict=True)]
         share = stacked[1] / stacked[1].sum(-1, keepdims=True)
@@ -447,13 +467,22 @@ def assimilated():
         def padded(f):
             up, down = [(0, 1), (1, 0)], [(1, 0), (0, 1)]
             f = jnp.concatenate(
-                [lax.ppermute(f[..., -1:, :], "north", up), f, lax.ppermute(f[..., :1, :], "north", down)],
+                [
+                    lax.ppermute(f[..., -1:, :], "north", up),
+                    f,
+                    lax.ppermute(f[..., :1, :], "north", down),
+                ],
                 -2,
             )
             right = [(n, (n + 1) % 4) for n in range(4)]
             left = [(b, a) for a, b in right]
             return jnp.concatenate(
-                [lax.ppermute(f[..., -1:], "east", right), f, lax.ppermute(f[..., :1], "east", left)], -1
+                [
+                    lax.ppermute(f[..., -1:], "east", right),
+                    f,
+                    lax.ppermute(f[..., :1], "east", left),
+                ],
+                -1,
             )
 
         def slope(state):
@@ -467,7 +496,13 @@ def assimilated():
                 return (f[..., 2:, 1:-1] - f[..., :-2, 1:-1]) / 2
 
             def smooth(f):
-                return f[..., 2:, 1:-1] + f[..., :-2, 1:-1] + f[..., 1:-1, 2:] + f[..., 1:-1, :-2] - 4 * f[here]
+                return (
+                    f[..., 2:, 1:-1]
+                    + f[..., :-2, 1:-1]
+                    + f[..., 1:-1, 2:]
+                    + f[..., 1:-1, :-2]
+                    - 4 * f[here]
+                )
 
             y = lax.axis_index("north") * (high // 2) + jnp.arange(high // 2)
             turn = (0.5 + 0.1 * y / high)[:, None]
@@ -508,14 +543,18 @@ def assimilated():
             state = lax.cond(
                 present, lambda s: corrected(s, where, value, noise, own), lambda s: s, state
             )
-            error = jnp.sqrt(jnp.mean((state.reshape(3, members, -1).mean(1)[2, :seen] - value) ** 2))
+            error = jnp.sqrt(
+                jnp.mean((state.reshape(3, members, -1).mean(1)[2, :seen] - value) ** 2)
+            )
             return (state, key), (error, jnp.var(state, 1).mean())
 
         begun = (state, jax.random.wrap_key_data(seed))
         (state, _), told = lax.scan(cycle, begun, values)
         waves = jnp.fft.rfft2(state[2].mean(0))
         power = jnp.abs(waves) ** 2
-        ring = jnp.round(jnp.hypot(*jnp.meshgrid(jnp.arange(high), jnp.arange(long // 2 + 1), indexing="ij")))
+        ring = jnp.round(
+            jnp.hypot(*jnp.meshgrid(jnp.arange(high), jnp.arange(long // 2 + 1), indexing="ij"))
+        )
         by_ring = jax.ops.segment_sum(power.reshape(-1), ring.reshape(-1).astype(jnp.int32), 12)
         return state, told, by_ring
 

@@ -81,3 +81,47 @@ def test_a_constant_that_no_loop_is_given_was_in_none(read: Read) -> None:
     for n in "12":
         partner = matching.partner_after(Place(f"body.{n}", f"one.{n}"))
         assert partner is None
+
+
+WORK = """
+%body (p: (s32[], bf16[8])) -> (s32[], bf16[8]) {
+  %p = (s32[], bf16[8]) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %w = bf16[8] get-tuple-element(%p), index=1
+  %wide = f32[8] convert(%w)
+  %again = f32[8] convert(%w)
+  %read = s32[] custom-call(%n, %wide), custom_call_target="first"
+  %next = s32[] custom-call(%read, %again), custom_call_target="second"
+  ROOT %out = (s32[], bf16[8]) tuple(%next, %w)
+}
+
+%condition (q: (s32[], bf16[8])) -> pred[] {
+  %q = (s32[], bf16[8]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: s32[], b: bf16[8]) -> s32[] {
+  %a = s32[] parameter(0)
+  %b = bf16[8] parameter(1)
+  %in = (s32[], bf16[8]) tuple(%a, %b)
+  %while = (s32[], bf16[8]) while(%in), condition=%condition, body=%body
+  ROOT %x = s32[] get-tuple-element(%while), index=0
+}
+"""
+
+
+def test_equal_work_on_what_a_loop_never_changes_moves_out_of_it(read: Read) -> None:
+    four = WORK.replace("(s32[], bf16[8])", "(s32[], bf16[8], f32[8], f32[8])")
+    four = four.replace("%w = bf16[8] get", "%w = bf16[8] get", 1)
+    for name, number, given in (("wide", 2, "c.1"), ("again", 3, "c.2")):
+        four = four.replace(
+            f"%{name} = f32[8] convert(%w)",
+            f"%{name}.in = f32[8] get-tuple-element(%p), index={number}",
+        ).replace(f"%{name})", f"%{name}.in)")
+        four = four.replace("  %in =", f"  %{given} = f32[8] convert(%b)\n  %in =")
+    four = four.replace("tuple(%next, %w)", "tuple(%next, %w, %wide.in, %again.in)")
+    four = four.replace("tuple(%a, %b)", "tuple(%a, %b, %c.1, %c.2)")
+    matching = match(read(WORK), read(four))
+    for name, given in (("wide", "c.1"), ("again", "c.2")):
+        assert matching.partner_after(Place("body", name)) == Place("main", given)

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 from xlareport.analysis.matching import rules
@@ -210,3 +211,38 @@ def test_moves_of_other_values_for_other_users_are_not_the_same(read: Read) -> N
     assert match(read(before), read(after)).partner_after(Place("main", "r.1")) != Place(
         "main", "r.9"
     )
+
+
+FILLED = """
+%one (p.1: f32[4]) -> f32[4] {{
+  %p.1 = f32[4] parameter(0)
+  %c.1 = f32[] constant(0)
+  %b.1 = f32[4] broadcast(%c.1), dimensions={{}}, metadata={{op_name="fill"}}
+  ROOT %r.1 = f32[4] {code}(%p.1, %b.1)
+}}
+
+%two (p.2: f32[4]) -> f32[4] {{
+  %p.2 = f32[4] parameter(0)
+  %c.2 = f32[] constant(0)
+  %b.2 = f32[4] broadcast(%c.2), dimensions={{}}, metadata={{op_name="fill"}}
+  ROOT %r.2 = f32[4] {code}(%p.2, %b.2)
+}}
+
+ENTRY %main (a: f32[4], b: f32[4]) -> (f32[4], f32[4]) {{
+  %a = f32[4] parameter(0)
+  %b = f32[4] parameter(1)
+  %x = f32[4] fusion(%a), kind=kLoop, calls=%one
+  %y = f32[4] fusion(%b), kind=kLoop, calls=%two
+  ROOT %t = (f32[4], f32[4]) tuple(%x, %y)
+}}
+"""
+
+
+def test_constants_of_different_fusions_are_not_paired_by_their_order(read: Read) -> None:
+    old = FILLED.format(code="add")
+    new = re.sub(r"%(one|two|[cbrxy])\b", r"%new_\1", FILLED.format(code="multiply"))
+    new = new.replace("f32[4]", "f32[8]")
+    search = start(read(old), read(new))
+    search.evaluate()
+    rules.same_operation(search)
+    assert not [link for link in search.links if link.before.instruction.opcode == "broadcast"]

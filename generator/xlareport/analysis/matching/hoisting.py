@@ -1,18 +1,21 @@
-"""A rule for constant values that a pass moves out of several loops.
+"""Rules for values that a pass moves out of loops.
 
-Names distinguish different values; among equal ones, the loop that receives the value decides.
+Among equal constants, the loop that receives the value decides; other work is found by its
+readers, which read an element of the carried tuple now.
 """
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Graph, Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, same_form
 from xlareport.analysis.matching.search import Search
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
 
 _REASON = "the same constant value, beside the loop now"
+_CARRIED = "its readers in the loop read it from outside now"
 _GIVEN = frozenset({"tuple", "while"})
 _MOST_STEPS = 4
 _MOST_USERS = 100
@@ -63,3 +66,38 @@ def _homes(search: Search, node: Node) -> Iterator[str]:
         homes = [home.name for home, call in sites if call.instruction.opcode == "while"]
         yield from homes
         waiting += homes if len(waiting) < _MOST_LOOPS else []
+
+
+def carried_in(search: Search) -> None:
+    """Pair work inside loops with the same work outside, from which its readers get it now."""
+    for node in search.before.open():
+        if not node.instruction.operands or node.instruction.opcode in BOUNDARIES:
+            continue
+        for user, position in search.before.users.get(node, ()):
+            other = None if user.partner is None else _outside(search, user.partner, position)
+            if other is not None and is_free(other) and same_form(search, node, other):
+                search.link(node, other, Grade.MATCHED, _CARRIED)
+                break
+
+
+def _outside(search: Search, user: Node, position: int) -> Node | None:
+    """Return the node outside the loop that gives an operand of a new node its value."""
+    operands = search.after.graph.operands(user)
+    if position >= len(operands):
+        return None
+    known: NodeElement | None = operands[position]
+    for _ in range(_MOST_LOOPS):
+        if known is None or known[0].instruction.opcode != "parameter" or len(known[1]) != 1:
+            break
+        known = given_to_loop(search.after.graph, known[0], known[1][0])
+    return None if known is None or known[1] or known[0] is operands[position][0] else known[0]
+
+
+def given_to_loop(graph: Graph, parameter: Node, element: int) -> NodeElement | None:
+    """Return the value that an element of a loop has at first; None if there is no such loop."""
+    for home, call in graph.call_sites(parameter.frame.computation.name):
+        if call.instruction.opcode == "while":
+            return graph.resolve(
+                graph.home(home), f"{next(iter(call.instruction.operand_names))}#{element}"
+            )
+    return None

@@ -81,6 +81,7 @@ _RULES = (
     moved_copies.moved,
     spreading.successors,
     hoisting.hoisted,
+    hoisting.carried_in,
     sinking.sunk,
     windows.windowed,
     swaps.swapped,

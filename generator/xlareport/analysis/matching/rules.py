@@ -194,6 +194,8 @@ def same_operation(search: Search) -> None:
             continue
         grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
         for node, other in zip(ours, theirs, strict=True):
+            if len(ours) > 1 and node.constant and node.frame.number != other.frame.number:
+                continue  # fusions have constant values of their own, in any order
             same_state = search.before.is_called(node) == search.after.is_called(other)
             same_state = same_state and node.constant == other.constant
             if same_state and _may_be_same_move(search, node, other):
