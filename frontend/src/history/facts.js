@@ -84,9 +84,10 @@ export class InstructionFacts {
     return name;
   }
 
-  /** @param {number} place */
+  /** @param {number} place of an instruction; the cost of what an `async-start` runs is its cost */
   cost(place) {
-    const { flops, bytes, share } = this.figures[place] ?? { flops: null, bytes: null, share: null };
+    const body = this.wrapped(place);
+    const { flops, bytes, share } = this.figures[body] ?? { flops: null, bytes: null, share: null };
     const { seconds } = this.stored;
     if (share === null && flops === null && bytes === null) return null;
     const time = share !== null && seconds !== null ? `${format.float(share * seconds * MICRO)} µs` : "";
@@ -95,7 +96,19 @@ export class InstructionFacts {
       flops !== null && flops > 0 && format.flops(flops),
       bytes !== null && `${format.bytes(bytes)} accessed`,
     ].filter(Boolean);
-    return row("Cost", "cost#heaviest-instructions", `${words.join("; ")}. Estimate, all executions.`);
+    const whose = body === place ? [] : [" Counted at ", historyLink(this.graph.name(body)), ", which it runs."];
+    return row("Cost", "cost#heaviest-instructions", `${words.join("; ")}. Estimate, all executions.`, ...whose);
+  }
+
+  /**
+   * @param {number} place
+   * @returns {number} the instruction that an `async-start` runs, which has its cost; others themselves
+   */
+  wrapped(place) {
+    const { graph } = this;
+    if (graph.opcode(place) !== "async-start") return place;
+    const [called] = graph.calls(place);
+    return (called && graph.root(called[1])) ?? place;
   }
 
   /**

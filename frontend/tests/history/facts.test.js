@@ -30,3 +30,15 @@ test("what a fusion runs is told by its name", () => {
     ["fusion", "", ""],
   );
 });
+
+test("the cost of an asynchronous start is that of what it runs", () => {
+  const graph = sample();
+  const opcode = graph.opcode.bind(graph);
+  graph.opcode = (place) => (opcode(place) === "fusion" ? "async-start" : opcode(place));
+  const facts = new InstructionFacts({ seconds: null, fusion: "", facts: {} }, graph, []);
+  const places = ["fusion", "mul", "add"].map((name) => graph.find(name));
+  assert.deepEqual(
+    places.map((place) => graph.name(facts.wrapped(place))),
+    ["mul", "mul", "add"],
+  );
+});

@@ -33,4 +33,5 @@ def case_of() -> MakeCase:
 def device_of(text: str) -> Device:
     """Return a TPU where the text has tiles of one, a GPU where it has collectives, else a CPU."""
     found = device_named("TPU v5e") if "T(8,128)" in text and "estimated_cycles" in text else None
-    return found or nominal_device("gpu" if re.search("all-gather|all-reduce", text) else "cpu")
+    collective = re.search("all-gather|all-reduce|all-to-all", text)
+    return found or nominal_device("gpu" if collective else "cpu")

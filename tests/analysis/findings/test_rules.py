@@ -766,3 +766,17 @@ def test_all_gathers_of_one_operand_to_the_same_devices_name_one_another(case_of
     assert evidence[1].endswith("`g` sends the same operand to the same devices again.")
     other = text.replace(twin, twin.replace("{{0,1,2,3}}", "{{0,2,1,3}}"))
     assert not any("again" in finding.evidence for finding in gathered_once(case_of(other)))
+
+
+def test_latency_in_loops_is_no_part_of_the_roofline_time(case_of: MakeCase) -> None:
+    sums = (FINDINGS / "looped-collectives/by_hand.having.txt").read_text()
+    exchange = sums.replace("all-reduce(", "all-to-all(").replace(
+        ", use_global_device_ids=true, to_apply=add", ", dimensions={0}"
+    )
+    for text, advice in ((sums, "sum the partial values"), (exchange, "iterations together")):
+        (finding,) = _findings_of_text(case_of, text, "looped-collectives")
+        assert finding.seconds is None
+        assert finding.latency_seconds == pytest.approx(1024 * 2e-6)
+        assert "leave out" in finding.evidence
+        assert finding.suggestion.count(advice) == 1
+        assert ("partial" in finding.suggestion) == (text is sums)

@@ -1,8 +1,9 @@
 """Small collective in every iteration of a loop.
 
 A collective of at most 256 KiB is executed 256 times or more. Its bytes take less than 2 µs by link
-bandwidth, so that its latency weighs more; the gain assumes 2 µs of latency for each execution, and
-the finding appears if that is 5% or more of the time of the module. The rule does not apply to CPU,
+bandwidth, so that its latency weighs more. The gain is latency, at an assumed 2 µs for each
+execution: no roofline time and no modeled time of a collective counts it. The finding appears if it
+is 5% or more of the time of the module. The rule does not apply to CPU,
 nor to modules without a schedule.
 """
 
@@ -10,10 +11,22 @@ from collections.abc import Iterator
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.findings.finding import SHORTEST, Case, Finding
-from xlareport.analysis.findings.small_collectives import MOST_BYTES
+from xlareport.analysis.findings.small_collectives import (
+    LATENCY_WORDS,
+    MOST_BYTES,
+)
 from xlareport.runtime import units
 
 LEAST_EXECUTIONS = 256
+_SUMS = frozenset({"all-reduce", "reduce-scatter"})
+_REDUCE = (
+    "Reduce once after the loop: sum the partial values of the iterations first, or shard "
+    "another dimension, so that an iteration needs no other device."
+)
+_RESHARD = (
+    "Send the values of all iterations together, before or after the loop, or shard a dimension "
+    "that an iteration does not send."
+)
 LEAST_SHARE = 0.05
 """Of the module's time, if each execution took as long as its latency."""
 
@@ -39,20 +52,21 @@ def _is_small(collective: CollectiveFigures) -> bool:
 
 def _finding(collective: CollectiveFigures, latency: float) -> Finding:
     kind, size = collective.collective.kind, units.byte_size(collective.data_bytes or 0)
+    modeled = collective.time.seconds
+    by_bytes = (
+        f", {units.seconds(modeled * collective.counted)} by link bandwidth" if modeled else ""
+    )
     return Finding(
         rule="looped-collectives",
         title=f"Small {kind} in every iteration of a loop",
         places=(collective.collective.key,),
         evidence=(
             f"`{collective.collective.instruction}` runs {collective.counted:,} times per module "
-            f"execution, with {size} each. At a latency of {units.seconds(SHORTEST)} that takes "
-            f"{units.seconds(latency)}; roofline time counts its bytes alone."
+            f"execution, with {size} each{by_bytes}. At an assumed {units.seconds(SHORTEST)} of "
+            f"latency each, that is {units.seconds(latency)}, {LATENCY_WORDS}."
         ),
-        suggestion=(
-            "Reduce once after the loop: sum the partial values of the iterations first, or shard "
-            "another dimension, so that an iteration needs no other device."
-        ),
+        suggestion=_REDUCE if kind in _SUMS else _RESHARD,
         grade="guessed",
         weight=latency,
-        seconds=latency,
+        latency_seconds=latency,
     )

@@ -126,6 +126,7 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         grade=weakest(finding.grade for finding in alike),
         weight=sum(finding.weight for finding in alike),
         seconds=_sum([finding.seconds for finding in alike]),
+        latency_seconds=_sum([finding.latency_seconds for finding in alike]),
         bytes=_sum([finding.bytes for finding in alike]),
         occurrences=sum(finding.count for finding in alike),
     )

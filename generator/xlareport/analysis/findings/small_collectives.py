@@ -17,6 +17,7 @@ from xlareport.runtime.graphs import reachable
 MOST_BYTES = 256 << 10
 """Data of one collective; beyond that its latency matters less."""
 LEAST_NUMBER = 4
+LATENCY_WORDS = "which roofline time and modeled times leave out"
 _MOST_LOOKED_AT = 64
 _TPU_OPTIONS = {
     "all-gather": "--xla_all_gather_combiner_threshold_count",
@@ -59,12 +60,12 @@ def _finding(case: Case, free: list[CollectiveFigures]) -> Finding:
             f"{units.plural(len(free), first.collective.kind)} of the same groups and type, "
             f"{units.byte_size(data)} in all, and none depends on another: "
             f"{join_names(figures.collective.instruction for figures in free)}. "
-            "Each has its own latency."
+            f"Each has its own latency, {LATENCY_WORDS}."
         ),
         suggestion=_advise(case.backend, first.collective.kind),
         grade="matched",
         weight=saved,
-        seconds=saved,
+        latency_seconds=saved,
     )
 
 

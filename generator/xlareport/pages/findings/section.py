@@ -132,7 +132,7 @@ def _finding(
     return FindingView(
         finding=finding,
         gain=_gain(finding, cost),
-        gain_words=_GAIN if finding.seconds is not None else _MEMORY_GAIN,
+        gain_words=_gain_words(finding),
         places=tuple(places),
         rule=f"{navigation.address(_GUIDE, page)}#{finding.rule}",
     )
@@ -142,7 +142,17 @@ _GAIN = (
     "Upper bound of the time saved in one execution of the module: roofline time, not measured, "
     "and its share of the module's"
 )
+_LATENCY_GAIN = (
+    "Upper bound of the latency saved in one execution of the module, at an assumed 2 µs for each "
+    "collective; no part of the roofline time or of the modeled times of collectives"
+)
 _MEMORY_GAIN = "Upper bound of the device memory saved, and its share of the module's"
+
+
+def _gain_words(finding: Finding) -> str:
+    if finding.latency_seconds is not None:
+        return _LATENCY_GAIN
+    return _GAIN if finding.seconds is not None else _MEMORY_GAIN
 
 
 def _gain(finding: Finding, cost: CostRecord | None) -> str:
@@ -153,6 +163,8 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
         time = units.seconds(finding.seconds)
         guessed = cost.device_grade == "guessed"
         known.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
+    if finding.latency_seconds:
+        known.append(f"{units.seconds(finding.latency_seconds)} of latency, not in roofline time")
     if finding.bytes:
         whole = cost.memory.held_bytes if cost is not None else None
         share = f" ({units.share(min(1.0, finding.bytes / whole))})" if whole else ""

@@ -98,7 +98,8 @@ def _sent(row: CollectiveRow) -> str:
     modeled = units.seconds(figures.time.seconds * counted)
     exposed = figures.overlap.exposed_seconds
     seen = "" if exposed is None else f", {units.seconds(exposed * counted)} of it exposed"
-    return f"{sent}; {modeled} modeled{seen}. Not measured."
+    together = " in all" if counted > 1 else ""
+    return f"{sent}; {modeled} modeled{together}{seen}. Bytes alone, no latency; not measured."
 
 
 def _buffers(memory: MemoryReport | None, backend: str | None) -> Iterator[tuple[str, EventFact]]:
