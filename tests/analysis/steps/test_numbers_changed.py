@@ -99,3 +99,21 @@ def test_powers_of_two_multiplied_together_are_exact() -> None:
     assert numbers_changed(step(*modules(twice("0.25"), once("0.5")))) == ()
     (found,) = numbers_changed(step(*modules(twice("0.3"), once("0.6"))))
     assert found.what == ARITHMETIC
+
+
+def test_a_clone_of_an_operand_has_the_same_numbers() -> None:
+    shared = (
+        "  %s = f32[8,4]{1,0} sine(%x)\n  %y = f32[8,4]{1,0} multiply(%s, %s)\n"
+        "  ROOT %d = f32[8,4]{1,0} divide(%y, %s)"
+    )
+
+    def cloned(opcode: str) -> str:
+        return (
+            "  %s = f32[8,4]{1,0} sine(%x)\n"
+            f"  %t = f32[8,4]{{1,0}} {opcode}(%x), sharding={{manual}}\n"
+            "  %y = f32[8,4]{1,0} multiply(%t, %t)\n  ROOT %d = f32[8,4]{1,0} divide(%y, %s)"
+        )
+
+    assert numbers_changed(step(*modules(shared, cloned("sine")))) == ()
+    (other,) = numbers_changed(step(*modules(shared, cloned("cosine"))))
+    assert other.what == ARITHMETIC

@@ -1,5 +1,8 @@
-"""Where the value of an operand is computed, behind what only moves data."""
+"""Where the value of an operand is computed, behind what only moves data, and which are equal."""
 
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -20,6 +23,8 @@ _OPAQUE = frozenset(
 """Opcodes whose value is computed elsewhere, like that of a callee's parameter."""
 _FARTHEST = 32
 """Movers in a row that are looked behind."""
+_MOST_COMPARED = 100
+"""Pairs of values that are compared; beyond, values are not known to differ."""
 
 
 def reads_other_values(
@@ -33,7 +38,49 @@ def reads_other_values(
     now = [_source(matching.after, Place(after, name)) for name in new.operand_names]
     if None in was or None in now:
         return False
-    return {matching.partner_after(place) for place in was if place} != {*now}
+    values = _Values(matching)
+    return not (
+        all(any(values.may_equal(source, other) for other in now) for source in was)
+        and all(any(values.may_equal(source, other) for source in was) for other in now)
+    )
+
+
+class _Values:
+    """Compares values of both modules: clones compute the same value as what they were made of."""
+
+    def __init__(self, matching: Matching) -> None:
+        self._matching = matching
+        self._forms = Forms()
+        self._results: dict[tuple[Place | None, Place | None], bool] = {}
+
+    def may_equal(self, was: Place | None, now: Place | None) -> bool:
+        """Return whether two values are equal, or not known to differ."""
+        key = (was, now)
+        if key not in self._results and len(self._results) < _MOST_COMPARED:
+            self._results[key] = True  # of a cycle, which only broken texts have
+            self._results[key] = self._compute(was, now)
+        return self._results.get(key, True)
+
+    def _compute(self, was: Place | None, now: Place | None) -> bool:
+        if was is None or now is None or self._matching.partner_after(was) == now:
+            return True
+        old, new = self._matching.before.find(*was), self._matching.after.find(*now)
+        if old is None or new is None or self._forms.of(old) != self._forms.of(new):
+            return False
+        operands = zip(
+            _sources(self._matching.before, was, old),
+            _sources(self._matching.after, now, new),
+            strict=False,
+        )
+        return len(old.operands) == len(new.operands) and all(
+            self.may_equal(source, other) for source, other in operands
+        )
+
+
+def _sources(module: HloModule, place: Place, line: Instruction) -> Iterator[Place | None]:
+    """Yield where the values of the operands of an instruction are computed."""
+    for name in line.operand_names:
+        yield _source(module, Place(place.computation, name))
 
 
 def _source(module: HloModule, place: Place) -> Place | None:
