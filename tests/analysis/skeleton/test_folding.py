@@ -6,7 +6,7 @@ import pytest
 from tests.analysis.skeleton.program import parsed, text
 
 from xlareport.analysis.skeleton.folding import SkeletonLine, every_line, fold
-from xlareport.analysis.skeleton.items import every_item, total_seconds
+from xlareport.analysis.skeleton.items import SkeletonItem, every_item, total_seconds
 from xlareport.analysis.skeleton.text import line_parts, text_lines, time_words
 from xlareport.skeleton import module_skeleton
 
@@ -18,10 +18,24 @@ def words(lines: tuple[SkeletonLine, ...]) -> list[str]:
 def test_layers_that_repeat_are_shown_once(tmp_path: Path) -> None:
     items = module_skeleton(parsed(tmp_path, text(layers=12))).items
     shown = words(fold(items, 24))
-    assert shown[0] == "repeated 12 times (0, 1, \N{HORIZONTAL ELLIPSIS}, 11):"
+    assert shown[0] == "repeated 12 times (0, 1, \N{HORIZONTAL ELLIPSIS}, 11), in all:"
     assert shown[1].startswith("forward layer_*/attention (12 different): 12 kernels")
     assert "while \N{MULTIPLICATION SIGN} 5 loop" in shown
     assert any("until done, beside 2 kernels" in line for line in shown)
+
+
+def test_scopes_that_repeat_with_other_kernels_are_no_repetition() -> None:
+    def items(*kernels: tuple[str, str]) -> tuple[SkeletonItem, ...]:
+        return tuple(
+            SkeletonItem("kernel", "compute", f"{opcode}.{place}", opcode, "main", scope)
+            for place, (scope, opcode) in enumerate(kernels)
+        )
+
+    stretch = (("poisson", "fft"), ("forcing", "fusion"))
+    repeated = words(fold(items(*stretch, *stretch), 24))
+    assert repeated[0] == "repeated 2 times, in all:"
+    other = (("poisson", "transpose"), ("forcing", "fusion"))
+    assert not any("repeated" in line for line in words(fold(items(*stretch, *other), 24)))
 
 
 @pytest.mark.parametrize("most", [60, 24, 12, 6, 3])

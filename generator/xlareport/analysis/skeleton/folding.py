@@ -4,6 +4,7 @@ Nothing is reordered: a line represents consecutive items. Small copies, and ker
 scope, count as part of the previous line.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -210,7 +211,7 @@ def _common(scope: str, scopes: int) -> str:
 
 def _repeats(groups: list[_Group]) -> Iterator[_Stretch]:
     """Yield stretches that repeat at once, and what is between them, in order."""
-    keys = [group.key for group in groups]
+    keys = [_repeat_key(group) for group in groups]
     place = 0
     while place < len(groups):
         length, times = _best_repeat(keys, place)
@@ -221,6 +222,14 @@ def _repeats(groups: list[_Group]) -> Iterator[_Stretch]:
         else:
             yield _Stretch(1, [[groups[place]]])
             place += 1
+
+
+def _repeat_key(group: _Group) -> _Key:
+    """Return what repetitions have in common: numbered scopes, else the opcodes of all items."""
+    if _OPEN in group.scope or group.key == _COPIES:
+        return group.key
+    opcodes = Counter(item.opcode for item in group.items if not _is_quiet(item))
+    return *group.key, frozenset(opcodes.items())
 
 
 def _best_repeat(keys: Sequence[_Key], place: int) -> tuple[int, int]:

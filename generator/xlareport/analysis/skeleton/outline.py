@@ -54,10 +54,11 @@ class _Estimates:
     """Starts of collectives that end before any other instruction runs."""
 
     def seconds(self, computation: Computation, instruction: Instruction) -> float | None:
-        """Return the roofline time of one execution; for a collective, the modeled time."""
+        """Return the roofline time of one execution; for a collective the modeled time, if any."""
         key = computation.name, instruction.name
-        if key in self.collectives:
-            return self.collectives[key]
+        modeled = self.collectives.get(key)
+        if modeled is not None:
+            return modeled
         counted = self.cost.instructions.get(key)
         least = None if counted is None else estimate_time(counted, self.device)
         return None if least is None else least.seconds

@@ -79,7 +79,7 @@ def line_parts(line: SkeletonLine) -> tuple[str, str, str]:
     """Return the text of a line without its time: text, instruction name, text."""
     if not line.items:
         layers = f" ({_layers(line.layers)})" if line.layers else ""
-        return f"repeated {line.times} times{layers}:", "", ""
+        return f"repeated {line.times} times{layers}, in all:", "", ""
     if len(line.items) == 1:
         return _one_item(line.items[0])
     return _several(line)

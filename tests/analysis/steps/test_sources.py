@@ -1,0 +1,32 @@
+"""Which values an instruction reads, behind what only moves data."""
+
+import pytest
+from tests.analysis.small_modules import modules
+
+from xlareport.analysis.steps.sources import reads_other_values
+from xlareport.analysis.steps.step import step
+
+_SHARED = """\
+  %s = f32[8,4]{1,0} sine(%x)
+  %e = f32[8,4]{1,0} exponential(%x)
+  %y = f32[8,4]{1,0} subtract(%s, %e)
+  ROOT %d = (f32[8,4]{1,0}, f32[8,4]{1,0}) tuple(%y, %s)"""
+_CLONED = """\
+  %s = f32[8,4]{1,0} sine(%x)
+  %e = f32[8,4]{1,0} exponential(%x)
+  %m = f32[8,4]{1,0} negate(%e)
+  %c = f32[8,4]{1,0} OPCODE(%x)
+  %t = f32[8,4]{1,0} copy(%c)
+  %y = f32[8,4]{1,0} subtract(%t, %e)
+  ROOT %d = (f32[8,4]{1,0}, f32[8,4]{1,0}) tuple(%y, %s)"""
+
+
+@pytest.mark.parametrize(("opcode", "is_other"), [("sine", False), ("cosine", True)])
+def test_a_clone_is_the_same_value_and_another_operation_is_not(
+    opcode: str, is_other: bool
+) -> None:
+    before, after = modules(_SHARED, _CLONED.replace("OPCODE", opcode))
+    old, new = before.find("main", "y"), after.find("main", "y")
+    matching = step(before, after).matching
+    assert old is not None and new is not None and matching is not None
+    assert reads_other_values(old, new, "main", "main", matching) is is_other
