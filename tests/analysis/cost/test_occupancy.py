@@ -129,7 +129,7 @@ def most_covered(values: list[tuple[int, int, int, int, int]]) -> int:
     return most
 
 
-def test_what_is_in_use_is_named_by_a_value_that_lives_then() -> None:
+def test_shared_memory_is_named_by_a_value_that_lives_then_and_held_memory_by_its_own() -> None:
     text = b"""BufferAssignment:
 allocation 0: size 64, maybe-live-out:
  value: <1 early @0> (size=64,offset=0): f32[16]{0}
@@ -138,7 +138,7 @@ allocation 1: size 32, preallocated-temp:
  value: <3 first @0> (size=32,offset=0): f32[8]{0}
  value: <4 renamed @0> (size=32,offset=0): f32[8]{0}
 """
-    ranges = (("early", 0, 0), ("late", 2, 3), ("first", 0, 1), ("renamed", 1, 3))
+    ranges = (("early", 0, 0), ("late", 2, 4), ("first", 0, 1), ("renamed", 1, 3))
     live = LiveRanges(
         schedule=("early", "first", "late", "renamed"),
         ranges=tuple(LiveRange(name, (), start, end) for name, start, end in ranges),
@@ -146,8 +146,11 @@ allocation 1: size 32, preallocated-temp:
     assignment, _ = read_buffer_assignment(text, "b.txt")
     occupancy = measure_occupancy(assignment, live)
     assert occupancy is not None
-    names = [[slot.value.instruction for slot in occupancy.living(at)] for at in range(4)]
-    assert names == [["early", "first"]] * 2 + [["late", "renamed"]] * 2
+    living = [occupancy.living(position) for position in range(4)]
+    names = [[slot.value.instruction for slot in slots] for slots in living]
+    assert names == [["late", "first"]] * 2 + [["late", "renamed"]] * 2
+    occupants = [slots[0].occupant for slots in living]
+    assert [value and value.instruction for value in occupants] == ["early", None, None, None]
 
 
 def test_a_value_of_another_memory_or_position_is_no_temporary_in_use(

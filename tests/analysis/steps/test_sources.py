@@ -28,5 +28,7 @@ def test_a_clone_is_the_same_value_and_another_operation_is_not(
     before, after = modules(_SHARED, _CLONED.replace("OPCODE", opcode))
     old, new = before.find("main", "y"), after.find("main", "y")
     matching = step(before, after).matching
-    assert old is not None and new is not None and matching is not None
+    assert old is not None
+    assert new is not None
+    assert matching is not None
     assert reads_other_values(old, new, "main", "main", matching) is is_other

@@ -34,6 +34,8 @@ class Slot:
     start: int
     end: int
     """Positions, both included."""
+    occupant: BufferValue | None = None
+    """The value that uses the memory of another one, which is held, at a position."""
 
     @property
     def key(self) -> BufferKey:
@@ -94,12 +96,18 @@ class Occupancy:
     def living(self, position: int) -> tuple[Slot, ...]:
         """Return the slots of the device memory in use at a position, largest first.
 
-        Each slot names a value that is live at the position, if there is one: memory that is held
-        throughout may contain no live value.
+        A slot of shared memory names a value that is live at the position. Held memory names its
+        argument, output or constant, and as `occupant` another value that is live in it.
         """
         used = (slot for slot in self.slots if slot.start <= position <= slot.end)
-        living = (replace(slot, value=self.value_at(slot, position)) for slot in used)
+        living = (self._named(slot, position) for slot in used)
         return tuple(sorted(living, key=lambda slot: (-slot.size, slot.key)))
+
+    def _named(self, slot: Slot, position: int) -> Slot:
+        value = self.value_at(slot, position)
+        if not slot.is_held:
+            return replace(slot, value=value)
+        return slot if value is slot.value else replace(slot, occupant=value)
 
     def is_temporary_at(self, key: BufferKey, position: int) -> bool:
         """Return whether the place of a value, shared device memory, is in use at a position by it.

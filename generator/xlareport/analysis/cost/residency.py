@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.occupancy import Slot
 from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.readers.buffer_assignment import BufferValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class PeakBuffer:
     """The framework's scope."""
     place: SourcePlace | None
     """The line of the user's program."""
+    occupant: BufferValue | None = None
+    """The value that uses the memory of another one, which is held, at the peak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ def _peak_buffer(
         shape=instruction.shape.text if instruction else "",
         op_name=op_name_of(instruction, module) if instruction else "",
         place=place(instruction) if instruction else None,
+        occupant=slot.occupant,
     )
 
 

@@ -44,7 +44,7 @@ from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.program import MemoryFiles
-from xlareport.readers.buffer_assignment import Allocation, BufferAssignment
+from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.live_range import ScopeShare
 
 MOST_ROWS = 200
@@ -86,6 +86,8 @@ class ValueRow:
     """The op_name of its computation, looking through copies; only set for the same values."""
     stack_phase: str | None = None
     """`forward` or `backward`, for the loop that stacks it; empty if unknown."""
+    occupant: BufferValue | None = None
+    """The value that uses this one's memory, which is held, at the peak; only set for those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +111,7 @@ class MemoryReport:
     values: tuple[ValueRow, ...] = ()
     """The largest, whenever they live."""
     at_peak: tuple[ValueRow, ...] = ()
-    """The largest buffers in use when the most is, each with a value that lives in it, if any.
-
-    No value may live in an argument, an output or a constant, which are held throughout.
-    """
+    """The largest buffers in use at the peak; arguments, outputs and constants always are."""
     at_peak_count: int = 0
     peak_scopes: tuple[Share, ...] = ()
     peak_lines: tuple[Share, ...] = ()
@@ -267,7 +266,8 @@ class _ReportBuilder:
 
     def _living(self, peak: Sequence[PeakBuffer]) -> Iterator[ValueRow]:
         for peak_buffer in peak[:MOST_ROWS]:
-            yield self._peak_row(peak_buffer.instruction, peak_buffer.index, peak_buffer.size)
+            row = self._peak_row(peak_buffer.instruction, peak_buffer.index, peak_buffer.size)
+            yield replace(row, occupant=peak_buffer.occupant)
 
     def _saving_rows(
         self, saving: Saving | None, roles: PeakRoles, activations: Sequence[Activation]

@@ -261,7 +261,7 @@ def _peak(memory: MemoryReport) -> str:
 
 def _without_value(memory: MemoryReport) -> str:
     """Return the number of listed buffers without a live value."""
-    held = sum(row.at_peak is False for row in memory.at_peak)
+    held = sum(row.at_peak is False and row.occupant is None for row in memory.at_peak)
     if not held:
         return ""
     return (

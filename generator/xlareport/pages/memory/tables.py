@@ -90,7 +90,17 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
 def _live_at_peak(value_row: ValueRow) -> str | None:
     if value_row.at_peak is None:
         return None
-    return "yes" if value_row.at_peak else "no, memory held" if value_row.kind in HELD else "no"
+    if value_row.at_peak or value_row.kind not in HELD:
+        return "yes" if value_row.at_peak else "no"
+    return f"no, memory held{_occupied(value_row)}"
+
+
+def _occupied(value_row: ValueRow) -> str:
+    """Return which value uses the memory of an argument or output at the peak."""
+    value = value_row.occupant
+    if value is None:
+        return ""
+    return f", in use by {value.instruction} ({units.byte_size(value.size)})"
 
 
 def _donations(memory: MemoryReport) -> Table:
