@@ -57,6 +57,13 @@ def test_another_buffer_written_over_the_state_is_none(
     assert not _stacked(module_of(SCAN.replace("slice(kept, row", "slice(read, row")))
 
 
+@pytest.mark.parametrize("rows", ["7,4", "13,4", "15,4"])
+def test_a_buffer_that_the_loop_does_not_fill_is_a_state(
+    module_of: Callable[[str], HloModule], rows: str
+) -> None:
+    assert bool(_stacked(module_of(SCAN.replace("7,4", rows)))) is (rows != "15,4")
+
+
 @pytest.mark.parametrize("dump", ["tpu-v5e-scan", "tagged-gpu-scan"])
 def test_slices_of_a_scan_add_up_to_the_buffers(
     dumped: Callable[[str, str], HloModule], dump: str

@@ -17,6 +17,8 @@ _PASSES_ON = _ALIKE | {"convert", "get-tuple-element", "reshape", "transpose"}
 _STORE = "/dynamic_update_slice"
 """Ending of the op_names of slice updates."""
 _CALLERS = frozenset({"fusion", "call"})
+_LEAST_FILLED = 0.5
+"""Share of a stacked buffer that the iterations of its loop write."""
 _DEEPEST = 16
 """Copies of copies, and fusions in fusions, that are followed."""
 
@@ -71,14 +73,29 @@ def _of_loop(
         if written is not None and written.buffer == f"{body.parameters[0].name}#{index}":
             store = written.update
             update = written.computation.by_name.get(store.operands[1])
+            part = _part(update.shape, element) if update else None
+            if not _is_filled(element.byte_size, part, count):
+                continue
             yield StackedBuffer(
                 *(place, loop.name, index, store.name, element.text, element.byte_size),
-                iteration_bytes=_part(update.shape, element) if update else None,
+                iteration_bytes=part,
                 trip_count=count,
                 scope=store.metadata.op_name,
                 phase=_phase(store, loop, module),
                 stored=_stored(body, name, written.buffer),
             )
+
+
+def _is_filled(size: int | None, part: int | None, count: int | None) -> bool:
+    """Return whether the slices of all iterations fill a buffer, as those of a scan do.
+
+    A loop that updates a part of a buffer that it was given, such as a decoder's cache, stacks
+    nothing. Peeled iterations write outside of the loop. Where a figure is unknown, this is not
+    known and the buffer is left out.
+    """
+    if size is None or part is None or count is None:
+        return False
+    return _LEAST_FILLED * size <= part * count
 
 
 def _stored(body: Computation, operand: str, buffer: str) -> str:
