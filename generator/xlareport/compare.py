@@ -25,6 +25,7 @@ from xlareport.analysis.compare.time_changes import (
     untimed,
 )
 from xlareport.analysis.compare.verdict import judge
+from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.compare_side import OpenedSide, open_side, read_side, read_timed_side
 from xlareport.dump.source import Source
@@ -179,6 +180,7 @@ def _compared(
         [sketched.sketch for sketched in ours.sketched],
         [sketched.sketch for sketched in theirs.sketched],
         (ours.main, theirs.main),
+        (_extracted(ours.sketched), _extracted(theirs.sketched)),
     )
     comparisons = [
         compare_modules(
@@ -208,6 +210,16 @@ def _compared(
         problems=(*ours.problems, *theirs.problems, *failed),
     )
     return record, list(diffs.values())
+
+
+def _extracted(modules: Sequence[Sketched]) -> frozenset[int]:
+    """Return the numbers of the modules that were extracted from another one for autotuning."""
+    pieces = find_autotuning_pieces([module.summary for module in modules])
+    return frozenset(
+        number
+        for number, module in enumerate(modules)
+        if not module.bare and module.summary in pieces
+    )
 
 
 def _timings(

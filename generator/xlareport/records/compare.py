@@ -101,6 +101,13 @@ class ComparedRecord:
     """The sides, `base` and `head`, whose dumps have no optimized module."""
     only_optimized: tuple[str, ...] = ()
     """The sides whose dumps have only the optimized module, as for cached programs."""
+    extracted: bool = False
+    """Whether it was extracted from another module for autotuning: paired by content alone."""
+
+    @property
+    def not_paired(self) -> bool:
+        """Whether it was extracted for autotuning, and the other side has none of its content."""
+        return self.extracted and (self.base is None or self.head is None)
 
     @property
     def has_page(self) -> bool:
@@ -237,6 +244,7 @@ def _compared(
         counts=tuple(_counts(comparison)),
         not_optimized=tuple(_not_optimized(comparison)),
         only_optimized=tuple(_only_optimized(comparison)),
+        extracted=comparison.pair.extracted,
     )
 
 

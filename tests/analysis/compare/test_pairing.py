@@ -56,3 +56,24 @@ def test_what_is_new_and_what_is_gone() -> None:
     pairs = pair_modules([sketch("1", "jit_f", "f")], [sketch("1", "jit_g", "g", shape="(x)")])
 
     assert told(pairs) == [(None, 0, Grade.EXACT), (0, None, Grade.EXACT)]
+
+
+def test_modules_extracted_for_autotuning_are_paired_by_content_alone() -> None:
+    base = [
+        sketch("1", "jit_f", "f"),
+        sketch("2", "fused_add.3", "x"),
+        sketch("3", "fused_add", "y"),
+    ]
+    head = [
+        sketch("1", "jit_f", "g"),
+        sketch("2", "fused_add.3", "y"),
+        sketch("3", "fused_add", "z"),
+    ]
+    told_apart = pair_modules(base, head, extracted=({1, 2}, {1, 2}))
+
+    assert [(pair.base, pair.head, pair.extracted) for pair in told_apart] == [
+        (0, 0, False),
+        (2, 1, True),
+        (None, 2, True),
+        (1, None, True),
+    ]

@@ -258,7 +258,11 @@ def _donated(change: ProgramChange) -> Effect:
 
 def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     for side, there in (("base", "head"), ("head", "base")):
-        alone = [comparison for comparison in comparisons if getattr(comparison, there) is None]
+        alone = [
+            comparison
+            for comparison in comparisons
+            if getattr(comparison, there) is None and not comparison.pair.extracted
+        ]
         if alone:
             names = tuple(comparison.present.sketch.name for comparison in alone)
             sentence = cause_words.modules(side, names)
@@ -296,6 +300,8 @@ def _is_parted(comparison: Comparison, *, is_main: bool) -> bool:
     """
     if comparison.tuned or comparison.options:
         return True
+    if comparison.pair.extracted:  # it follows from what became of the module it was cut out of
+        return False
     quiet = comparison.divergence.where is Where.UNKNOWN and _same_figures(comparison)
     return not is_reordered(comparison) and (is_main or not quiet)
 

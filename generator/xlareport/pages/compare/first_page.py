@@ -30,7 +30,13 @@ TABLE = "compared"
 OPERATIONS = "operations"
 """The payload key of the table of operations of the main program."""
 MOST_CAUSES = 5
-_ORDER = ("differs", "other figures", "new", "gone", "same code", "same figures", "identical")
+_ORDER = (
+    *("differs", "other figures", "new", "gone", "not paired"),
+    *("same code", "same figures", "identical"),
+)
+_WHY_NOT = (
+    "XLA numbers them anew in each compilation, and the other side has none of their content."
+)
 
 
 def page_of(compared: ComparedRecord) -> str:
@@ -80,6 +86,8 @@ def _memory(figures: dict[str, Quantity]) -> Quantity | None:
 
 def _result(compared: ComparedRecord) -> tuple[str, str]:
     """Return a word and its look."""
+    if compared.not_paired:
+        return "not paired", "xr-same"
     if compared.base is None:
         return "new", "xr-added"
     if compared.head is None:
@@ -249,9 +257,10 @@ def counts_of(view: ComparisonRecord) -> str:
     """Return how many modules differ."""
     if view.identical:
         return "No differences: every module has the same snapshots in both."
-    differ = sum(not module.identical for module in view.modules)
-    ends = sum(not module.same for module in view.modules)
-    how_many = units.plural(len(view.modules), "module")
+    modules = [module for module in view.modules if not module.not_paired]
+    differ = sum(not module.identical for module in modules)
+    ends = sum(not module.same for module in modules)
+    how_many = units.plural(len(modules), "module")
     verb = "differs" if differ == 1 else "differ"
     if not ends:
         return f"Of {how_many}, {differ} {verb} on the way or in options, and none in its code."
@@ -263,15 +272,21 @@ def _pairs(modules: Sequence[ComparedRecord]) -> str:
     pairs = [module for module in modules if module.base and module.head]
     same = sum(pair.same for pair in pairs)
     bare = all(pair.bare for pair in pairs)
+    own = [module for module in modules if not module.extracted]
     new, gone = (
-        sum(module.base is None for module in modules),
-        sum(module.head is None for module in modules),
+        sum(module.base is None for module in own),
+        sum(module.head is None for module in own),
     )
+    unpaired = sum(module.not_paired for module in modules)
     of_them = "" if bare else f", {same} of them with the same code"
     parts = [f"{units.plural(len(pairs), 'module')} paired{of_them}"]
     parts += [f"{new} only in the head"] if new else []
     parts += [f"{gone} only in the base"] if gone else []
-    return ", ".join(parts) + "."
+    sentence = ", ".join(parts) + "."
+    if not unpaired:
+        return sentence
+    subject = units.plural(unpaired, "module") + " extracted for autotuning"
+    return f"{sentence} {subject} {'is' if unpaired == 1 else 'are'} not paired: {_WHY_NOT}"
 
 
 def _cause(view: ComparisonRecord, place: int) -> CauseRow:
