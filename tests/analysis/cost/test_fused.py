@@ -80,6 +80,21 @@ def test_a_buffer_is_updated_in_place_behind_a_bitcast_alone(module_of: ReadModu
     assert traffic(module_of, moved, operands, "f32[10,10]")[0] == 412
 
 
+def test_a_slice_of_an_updated_buffer_reads_the_slice(module_of: ReadModule) -> None:
+    """The update is no result of the fusion: the rest of the slice comes from the buffer."""
+    body = (
+        "  p = f32[100] parameter(0)\n  u = f32[2] parameter(1)\n  i = s32[] parameter(2)\n"
+        "  m = f32[100] bitcast(p)\n  d = f32[100] dynamic-update-slice(m, u, i)\n"
+        "  ROOT s = f32[20] dynamic-slice(d, i), dynamic_slice_sizes={20}"
+    )
+    operands = ["f32[100]", "f32[2]", "s32[]"]
+    assert traffic(module_of, body, operands, "f32[20]") == (80 + 8 + 4, 80)
+    both = body.replace("ROOT s", "s") + "\n  ROOT t = (f32[20], f32[100]) tuple(s, d)"
+    assert traffic(module_of, both, operands, "(f32[20], f32[100])") == (80 + 8 + 4, 80 + 8)
+    every = body.replace("ROOT s", "s") + "\n  ROOT n = f32[100] negate(d)"
+    assert traffic(module_of, every, operands, "f32[100]") == (400 + 8 + 4, 400)
+
+
 def test_a_long_row_of_slices_is_counted(module_of: ReadModule) -> None:
     rows = "\n".join(f"  a{n} = f32[10] slice(a{n - 1}), slice={{[0:10]}}" for n in range(1, 3000))
     body = f"  a0 = f32[10] parameter(0)\n{rows}\n  ROOT r = f32[1] slice(a2999), slice={{[0:1]}}"

@@ -19,6 +19,7 @@ from xlareport.hlo.shape import Shape
 
 _UNDER_WAY = -1
 _SLICES = ("slice", "dynamic-slice")
+_UPDATE = "dynamic-update-slice"
 _DEEPEST = 20
 """Slices and moves in a row that are followed."""
 IMMEDIATE_ELEMENTS = 8
@@ -87,7 +88,28 @@ class Fused:
             return self.sizes.part(user.shape, whole)
         if user.opcode == "scatter" and self._partly:
             return self._updates(user, whole)
-        return 0 if user.opcode == "dynamic-update-slice" else None
+        return self._updated(user, whole) if user.opcode == _UPDATE else None
+
+    def _updated(self, value: Instruction, whole: Shape, deepest: int = _DEEPEST) -> int:
+        """Return the bytes read of a buffer that is updated in part, for what reads the result.
+
+        A result of the fusion is updated in place, and nothing of the rest is read.
+        """
+        if not (self._partly and deepest):
+            return 0
+        own, total = self.sizes.operand(whole), 0
+        for user in self._by_operand.get(value.name, ()):
+            if user.opcode == "tuple":
+                continue
+            if user.operands.count(value.name) > 1 or user.operands[0] != value.name:
+                return own
+            if user.opcode in ("bitcast", _UPDATE):
+                total += self._updated(user, whole, deepest - 1)
+            elif user.opcode in _SLICES:
+                total += self._sliced(user, whole, deepest - 1)
+            else:
+                return own
+        return min(own, total)
 
     def _sliced(self, part: Instruction, whole: Shape, deepest: int = _DEEPEST) -> int:
         """Return the bytes that a slice reads of a buffer: of slices in a row the last one."""
@@ -113,7 +135,9 @@ class Fused:
                 total += self._needed(user, own, whole, deepest - 1, in_place=stays)
             elif user.opcode in _SLICES:
                 total += self._sliced(user, whole, deepest - 1)
-            elif user.opcode != "dynamic-update-slice" or not in_place:
+            elif user.opcode == _UPDATE and in_place:
+                total += self._updated(user, whole, deepest - 1)
+            else:
                 return own
         return min(own, total)
 
@@ -141,7 +165,7 @@ class Fused:
         total, shared = 0, False
         for outer, _ in self._users(user.name):
             cost, shares = inner.parameter_read(parameter), True
-            if simple and outer.opcode in (*_SLICES, "dynamic-update-slice"):
+            if simple and outer.opcode in (*_SLICES, _UPDATE):
                 cost, shares = self._read_by(outer, user.name, user.shape)
             total += 0 if shares and shared else cost
             shared = shared or shares
@@ -174,7 +198,7 @@ class Fused:
             if root is None or root.opcode != "bitcast":
                 break
             root = self._operand(root, 0)
-        if root is not None and root.opcode == "dynamic-update-slice":
+        if root is not None and root.opcode == _UPDATE:
             update = self._operand(root, 1)
             return self.sizes.part(update.shape if update is not None else leaf, leaf)
         if root is not None and root.opcode == "scatter" and self._partly and not path:
