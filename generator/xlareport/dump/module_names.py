@@ -40,7 +40,7 @@ class ModuleNameParts:
     """The kind of helper module that the name indicates; None for a user's program."""
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def explain_module(name: str) -> ModuleNameParts:
     """Take a module's name apart."""
     if len(name) > LONGEST:

@@ -141,12 +141,12 @@ def _united(keys: Sequence[str], same: Iterable[tuple[str, str]]) -> int:
     for text, other in same:
         links[text].append(other)
         links[other].append(text)
-    known = dict.fromkeys(keys)
+    known = set(keys)
 
     def near(key: str) -> list[str]:
-        return [other for other in links[key] if other in known]
+        return [other for other in links.get(key, ()) if other in known]
 
-    return sum(1 for _ in forest(known, near))
+    return sum(1 for _ in forest(keys, near))
 
 
 def wrapping(function: EagerFunction) -> str:

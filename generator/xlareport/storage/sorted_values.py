@@ -2,30 +2,35 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from xlareport.storage.spooled_values import SpooledValues
-from xlareport.storage.value_blocks import ValueBlocks
 
 T = TypeVar("T")
 
-TOGETHER = 8_000
+TOGETHER = 4_000
 """Values that are sorted in memory."""
+_BLOCK = 100
+"""Values of a sorted part that are read at a time."""
 
 
 def sort_values(
     values: Iterable[T], key: Callable[[T], Any], folder: Path | None = None
 ) -> Iterator[T]:
-    """Yield values by a key, equal ones in the order given; files lie in a folder.
+    """Yield values by a key, equal ones in the order given; a file lies in a folder.
 
     Raises OSError where the disk is full.
     """
     waiting = iter(values)
-    runs: list[Iterable[T]] = []
+    stored = SpooledValues[list[T]](folder, 0)  # one file for all: a process can open few
+    runs: list[Iterator[T]] = []
     while some := sorted(islice(waiting, TOGETHER), key=key):
         if len(some) < TOGETHER and not runs:
             return iter(some)
-        runs.append(ValueBlocks(SpooledValues(folder, 0), some))
+        first = len(stored)
+        stored.extend(some[start : start + _BLOCK] for start in range(0, len(some), _BLOCK))
+        blocks = map(stored.value_at, range(first, len(stored)))
+        runs.append(chain.from_iterable(blocks))
     return merge(*runs, key=key)
