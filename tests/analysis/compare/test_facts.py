@@ -52,8 +52,8 @@ def test_collectives_that_keep_the_wider_type_are_told(
 ) -> None:
     facts = SimpleNamespace(
         collective_types=(types, (("bf16",), 1)),
-        precisions=(),
-        program=SimpleNamespace(products=()),
+        typed_products=(),
+        program=SimpleNamespace(typed_products=()),
     )
     head = SimpleNamespace(facts=facts)
     quantities = (compare_figure("wire_bytes", *sent),)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, OptionChange
 from xlareport.analysis.compare.compilers import OtherCompiler, Sign
 from xlareport.analysis.compare.passes import PassDifference
+from xlareport.analysis.compare.products import ConvertedProducts, find_converted
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
 from xlareport.knowledge.changed_defaults import (
     ChangedDefault,
@@ -52,7 +53,7 @@ def why_pass(name: str) -> str:
 
 def why_program(change: ProgramChange, comparison: Comparison) -> str:
     """Return why a new element type has no effect; empty if it has one."""
-    if change.kind is not ChangeKind.TYPE or not _upcast(change, comparison):
+    if change.kind is not ChangeKind.TYPE or find_upcast(change, comparison) is None:
         return ""
     backend = (comparison.present.summary.origin.backend or "this backend").upper()
     return f"The {backend} compiler converts the operands of these matmuls."
@@ -133,9 +134,12 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
         size=units.byte_size(change.bytes),
     )
     match change.kind:
-        case ChangeKind.TYPE:
+        case ChangeKind.TYPE if change.is_whole:
             of = f" ({units.plural(change.count, 'argument')})" if change.names else ""
             return f"{what}{of}.{_upcast(change, comparison)}{_sent(change, comparison)}"
+        case ChangeKind.TYPE:
+            products = _products(change, comparison)
+            return f"{_arguments(change)}{names}.{products}{_upcast(change, comparison)}"
         case ChangeKind.OPERATIONS:
             return f"{what}: {', '.join(_operations(change))}{at}."
         case _:
@@ -164,19 +168,40 @@ def _operations(change: ProgramChange) -> Iterator[str]:
         yield f"the head has more `{change.head}`"
 
 
+def _arguments(change: ProgramChange) -> str:
+    """Return the new type of arguments, where most matmuls keep theirs."""
+    verb = "is" if change.count == 1 else "are"
+    return f"{units.plural(change.count, 'argument')} {verb} {change.head} instead of {change.base}"
+
+
+def _products(change: ProgramChange, comparison: Comparison) -> str:
+    """Return how many matmuls of the program read the new type."""
+    if comparison.base is None or comparison.head is None:
+        return ""
+    base, head = (dict(side.facts.program.products) for side in (comparison.base, comparison.head))
+    reading, before = head.get(change.head, 0), base.get(change.head, 0)
+    if reading == before:
+        return ""
+    every = units.plural(sum(head.values()), "matmul")
+    verb = "reads" if reading == 1 else "read"
+    return f" {reading:,} of {every} {verb} {change.head}, {before:,} in the base."
+
+
 def _upcast(change: ProgramChange, comparison: Comparison) -> str:
     """Return the sentence on matmuls that run in another type than the program requests."""
-    head = comparison.head
-    if head is None:
+    upcast = find_upcast(change, comparison)
+    if upcast is None:
         return ""
-    asked = dict(head.facts.program.products).get(change.head, 0)
-    other = sum(
-        row.products for row in head.facts.precisions if not row.kind.startswith(change.head)
-    )
-    kinds = [row.kind for row in head.facts.precisions if not row.kind.startswith(change.head)]
-    if not asked or not other:
-        return ""
-    return f" {units.plural(min(asked, other), f'{change.head} matmul')} run in {kinds[0]}."
+    verb = "runs" if upcast.count == 1 else "run"
+    return f" {units.plural(upcast.count, f'{change.head} matmul')} {verb} in {upcast.kind}."
+
+
+def find_upcast(change: ProgramChange, comparison: Comparison) -> ConvertedProducts | None:
+    """Return the matmuls of the new type that the head runs in another; None without any."""
+    if change.kind is not ChangeKind.TYPE or comparison.head is None:
+        return None
+    facts = comparison.head.facts
+    return find_converted(facts.program.typed_products, facts.typed_products, change.head)
 
 
 def _sent(change: ProgramChange, comparison: Comparison) -> str:

@@ -225,7 +225,7 @@ def _program_cause(
     return Cause(
         str(change.kind),
         cause_words.program(change, first),
-        Grade.EXACT if first.divergence.where is Where.INPUT else Grade.MATCHED,
+        _grade_of(change, first),
         _keys(showing),
         subject,
         change.base,
@@ -234,6 +234,13 @@ def _program_cause(
         cause_words.why_program(change, first),
         ("given", "end"),
     )
+
+
+def _grade_of(change: ProgramChange, comparison: Comparison) -> Grade:
+    """Return the grade of a cause; matmuls that run in another type are found by their lines."""
+    if comparison.divergence.where is not Where.INPUT:
+        return Grade.MATCHED
+    return Grade.MATCHED if cause_words.find_upcast(change, comparison) else Grade.EXACT
 
 
 def _effect_of(change: ProgramChange, comparison: Comparison, kinds: set[ChangeKind]) -> Effect:

@@ -8,6 +8,7 @@ from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
 from xlareport.analysis.compare.operations import Operation, count_kernels, list_operations
+from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
@@ -69,6 +70,8 @@ class Facts:
     """Of the final module."""
     collective_types: tuple[tuple[tuple[str, ...], int], ...] = ()
     """Collectives of the final module by the floating-point types of their results."""
+    typed_products: tuple[TypedProduct, ...] = ()
+    """Of the final module."""
 
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
@@ -95,6 +98,7 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
         loops=list_loops(module.final.hlo, cost, shares.seconds),
         collective_types=count_collective_types(module.final.hlo),
+        typed_products=list_typed_products(module.final.hlo),
     )
 
 

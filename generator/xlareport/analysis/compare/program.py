@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
 from xlareport.analysis.compare.operations import OperationKey, Phase, key_of
+from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import HloModule
@@ -59,6 +60,13 @@ class Program:
     stacks: bool
     """Whether it has stack frames, which XLA writes since 2025."""
     loops: tuple[ComparedLoop, ...] = ()
+    typed_products: tuple[TypedProduct, ...] = ()
+
+    @property
+    def main_type(self) -> str:
+        """The type of most products; of a program without any, that of most results."""
+        typed = self.products or self.types
+        return max(typed, key=lambda item: (item[1], item[0]), default=("", 0))[0]
 
 
 NO_PROGRAM = Program((), (), (), (), 0, 0, 1, 1, stacks=False)
@@ -111,4 +119,5 @@ def read_program(module: HloModule) -> Program:
         replicas=parse_whole_number(module.attributes.get("replica_count", "1")) or 1,
         stacks=bool(module.stack_frames),
         loops=list_loops(module),
+        typed_products=list_typed_products(module),
     )

@@ -54,6 +54,8 @@ class ProgramChange:
     """Source lines of the first few, if known."""
     bytes: int = 0
     """Bytes of what changed, in the head; 0 if not applicable."""
+    is_whole: bool = True
+    """Whether most matmuls of the program have a new type too, not its arguments alone."""
 
 
 def find_program_changes(base: Program, head: Program) -> tuple[ProgramChange, ...]:
@@ -102,21 +104,17 @@ def _types(
     (common, count), *_ = Counter((a.type, b.type) for a, b in changed).most_common(1) or [
         (("", ""), 0)
     ]
-    ours, theirs = _main_type(base), _main_type(head)
+    ours, theirs = base.main_type, head.main_type
     if count:
         names = tuple(b.label for a, b in changed if (a.type, b.type) == common)
-        yield ProgramChange(ChangeKind.TYPE, *common, count, names[:_NAMES])
+        whole = (ours, theirs) == common
+        yield ProgramChange(ChangeKind.TYPE, *common, count, names[:_NAMES], is_whole=whole)
     elif ours != theirs and ours and theirs:
         yield ProgramChange(ChangeKind.TYPE, ours, theirs, dict(_typed(head))[theirs])
 
 
 def _typed(program: Program) -> tuple[tuple[str, int], ...]:
     return program.products or program.types
-
-
-def _main_type(program: Program) -> str:
-    """Return the type of most products; of a program without any, that of most results."""
-    return max(_typed(program), key=lambda item: (item[1], item[0]), default=("", 0))[0]
 
 
 def _sizes(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:

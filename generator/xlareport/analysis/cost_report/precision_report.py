@@ -57,7 +57,7 @@ def sum_by_precision(rows: tuple[ProductRow, ...]) -> tuple[PrecisionSum, ...]:
 _ATTENTION = frozenset({"attention", "attention-backward"})
 
 
-def _is_product(instruction: Instruction) -> bool:
+def is_product(instruction: Instruction) -> bool:
     """Return whether an instruction multiplies in the precision requested for it.
 
     Factorizations and solves of a library have a precision of their own, and so have kernels whose
@@ -73,7 +73,7 @@ def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[Produ
     for computation in module.computations:
         shapes = shapes_of(computation)
         for instruction in computation.instructions:
-            if not _is_product(instruction):
+            if not is_product(instruction):
                 continue
             known = cost.instructions.get((computation.name, instruction.name))
             flops = known.of_all_runs(known.flops) if known else None
