@@ -34,6 +34,12 @@ def test_a_snapshot_that_is_back_is_seen_and_one_that_stays_is_not() -> None:
     assert find_oscillations([first, first, second, second, first]) == (Again(4, 1, None),)
 
 
+def test_annotations_that_come_and_go_are_no_change() -> None:
+    plain = "  %n = f32[8,4]{1,0} negate(%x)\n  ROOT %r = f32[8,4]{1,0} add(%x, %n)"
+    first, marked = modules(plain, plain.replace("(%x)", "(%x), sharding={replicated}"))
+    assert find_oscillations([first, marked, marked, first]) == ()
+
+
 def test_a_computation_that_is_back_in_another_module_is_seen() -> None:
     called = (
         "%g (p: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n"

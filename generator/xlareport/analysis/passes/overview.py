@@ -22,10 +22,13 @@ from xlareport.analysis.passes.times import (
 from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.dump.modules import SnapshotFiles
-from xlareport.hlo.model import Computation, HloModule
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.program import ParsedModule
 from xlareport.readers.pass_metadata import ModuleMetadata
 
+_ANNOTATIONS = frozenset(
+    {"frontend_attributes", "metadata", "origin", "original_value", "sharding"}
+)
 _SMALLEST = 3
 """Instructions of a computation that is worth a word."""
 
@@ -43,13 +46,41 @@ class Again:
 
 
 def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
-    """Return repeated states: whole snapshots, else computations, by their text."""
-    agains = [*_modules(modules)]
+    """Return repeated states: whole snapshots, else computations, by their text.
+
+    Annotations alone, such as the shardings that a partitioner writes and removes, are no change.
+    """
+    agains = [again for again in _modules(modules) if _is_changed_between(modules, again)]
     stages = {again.stage for again in agains}
     agains += [
-        computation for computation in _computations(modules) if computation.stage not in stages
+        again
+        for again in _computations(modules)
+        if again.stage not in stages and _is_changed_between(modules, again)
     ]
     return tuple(sorted(agains, key=lambda again: again.stage))
+
+
+def _is_changed_between(modules: Sequence[HloModule], again: Again) -> bool:
+    now = modules[again.stage]
+    known = now.by_name if again.computation is None else (again.computation,)
+    between = modules[again.before + 1 : again.stage]
+    return any(_differs(now, other, name) for other in between for name in known)
+
+
+def _differs(module: HloModule, other: HloModule, name: str) -> bool:
+    """Return whether a computation is another one in a second module, annotations aside."""
+    here, there = module.by_name[name], other.by_name.get(name)
+    if there is None or len(here.instructions) != len(there.instructions):
+        return True
+    pairs = zip(here.instructions, there.instructions, strict=True)
+    return here is not there and any(
+        first is not second and _content(first) != _content(second) for first, second in pairs
+    )
+
+
+def _content(line: Instruction) -> tuple[object, ...]:
+    kept = [entry for entry in line.attributes.items() if entry[0] not in _ANNOTATIONS]
+    return line.name, line.opcode, line.shape.text, line.operands, line.argument, kept
 
 
 def _modules(modules: Sequence[HloModule]) -> Iterator[Again]:
