@@ -30,3 +30,22 @@ def test_a_clone_is_the_same_value_and_another_operation_is_not(opcode: str) -> 
     assert new is not None
     assert matching is not None
     assert reads_other_values(old, new, "main", "main", matching) is (opcode == "cosine")
+
+
+def test_a_slice_of_a_convert_is_the_convert_of_the_slice() -> None:
+    sliced = (
+        "  %p = bf16[8,4]{1,0} convert(%x)\n  %s = bf16[2,4]{1,0} slice(%p), slice={[0:2], [0:4]}\n"
+        "  %c = f32[2,4]{1,0} convert(%s)\n  ROOT %y = f32[2,4]{1,0} multiply(%c, %c)"
+    )
+    converted = (
+        "  %p = bf16[8,4]{1,0} convert(%x)\n  %d = f32[8,4]{1,0} convert(%p)\n"
+        "  %t = f32[2,4]{1,0} slice(%d), slice={[0:2], [0:4]}\n"
+        "  ROOT %y = f32[2,4]{1,0} multiply(%t, %t)"
+    )
+    before, after = modules(sliced, converted)
+    old, new = before.find("main", "y"), after.find("main", "y")
+    matching = step(before, after).matching
+    assert old is not None
+    assert new is not None
+    assert matching is not None
+    assert not reads_other_values(old, new, "main", "main", matching)

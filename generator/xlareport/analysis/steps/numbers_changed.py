@@ -5,7 +5,7 @@ what is exact for every input. What XLA's backends do with an instruction is not
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.pairing import Place
@@ -16,19 +16,15 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind, attribute_change
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
-from xlareport.hlo.model import HloModule, Instruction
-from xlareport.hlo.shardings.device_groups import parse_groups
+from xlareport.analysis.steps.summation_order import changed_attributes, find_order_change
+from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade, weakest
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 TYPE = "element type"
 PRECISION = "precision or algorithm"
 ORDER = "reduction order"
 ARITHMETIC = "other arithmetic"
 
-_SUMS = frozenset(
-    {"all-reduce", "convolution", "dot", "reduce", "reduce-scatter", "reduce-window", "scatter"}
-)
 _FLOATS = ("f", "bf", "c")
 _GONE_OR_NEW = frozenset({Kind.ADDED, Kind.REMOVED, Kind.UNTRACED})
 
@@ -170,8 +166,9 @@ def _what(
     """Return the kind and what was and is; None where numbers stay."""
     if old is not None and new is not None:
         if old.shape.element_type == new.shape.element_type:
-            order = None if _sums_alike(change, old, new, matching) else _order(old, new)
-            return _precision(old, new) or order or _arithmetic(change, old, new, matching)
+            order = find_order_change(change, old, new, matching)
+            reordered = (ORDER, order) if order else None
+            return _precision(old, new) or reordered or _arithmetic(change, old, new, matching)
         return _type(old, new)
     rounding = _rounding(change, matching)
     if rounding is None:
@@ -223,68 +220,13 @@ def _reads(change: Change) -> str:
 
 def _precision(old: Instruction, new: Instruction) -> tuple[str, str] | None:
     """Return which precision or algorithm a product is asked to have instead of another."""
-    name = next(_changed(_PRECISIONS, old, new), None) if old.opcode == new.opcode else None
+    name = (
+        next(changed_attributes(_PRECISIONS, old, new), None) if old.opcode == new.opcode else None
+    )
     return None if name is None else (PRECISION, attribute_change(name, old, new))
 
 
 _PRECISIONS = ("operand_precision", "algorithm")
-
-
-def _order(old: Instruction, new: Instruction) -> tuple[str, str] | None:
-    """Return how a sum is made otherwise: by another operation, or over dimensions in new order."""
-    before, after = old.opcode, new.opcode
-    if before != after:
-        both = {before, after} <= _SUMS or (before == "dot" and after == "multiply")
-        return (ORDER, f"{before} → {after}") if both else None
-    if before not in _SUMS:
-        return None
-    orders = [name for name in _changed(_SUMMED, old, new) if _has_order(name, old, new)]
-    orders += _changed(["window"], old, new)
-    orders += [name for name in _changed([_GROUPS], old, new) if _groups(old) != _groups(new)]
-    return (ORDER, attribute_change(orders[0], old, new)) if orders else None
-
-
-_SUMMED = ("dimensions", "lhs_contracting_dims", "rhs_contracting_dims")
-"""Attributes that list dimensions, in the order of which is summed."""
-_GROUPS = "replica_groups"
-
-
-def _groups(line: Instruction) -> Hashable:
-    """Return which devices a collective sums over, in whichever form that is written."""
-    text = line.attributes.get(_GROUPS, "")
-    known = parse_groups(text)
-    return text if known is None or known.groups is None else known.groups
-
-
-def _changed(names: Iterable[str], old: Instruction, new: Instruction) -> Iterator[str]:
-    """Yield the attributes of which two lines have other values."""
-    was, now = old.attributes, new.attributes
-    return (name for name in names if was.get(name) != now.get(name))
-
-
-def _has_order(name: str, *lines: Instruction) -> bool:
-    """Return whether an attribute lists several dimensions: one alone has one order."""
-    return any("," in line.attributes.get(name, "") for line in lines)
-
-
-def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Matching) -> bool:
-    """Return whether two reductions sum over the same sizes in the same order; 1 has none."""
-    if change.opcodes != ("reduce", "reduce") or change.before is None or change.after is None:
-        return False
-    was = _summed(matching.before, change.before, old)
-    return was is not None and was == _summed(matching.after, change.after, new)
-
-
-def _summed(module: HloModule, place: Place, line: Instruction) -> tuple[int | None, ...] | None:
-    """Return the sizes above 1 that a reduction sums over; None where they are not known."""
-    operand = module.find(place.computation, next(iter(line.operand_names), ""))
-    numbers = [
-        parse_whole_number(part) for part in line.attributes.get("dimensions", "")[1:-1].split(",")
-    ]
-    sizes = operand.shape.dimensions if operand else ()
-    if any(number is None or number >= len(sizes) for number in numbers):
-        return None
-    return tuple(sizes[number] for number in numbers if number is not None and sizes[number] != 1)
 
 
 def _is_float(line: Instruction | None) -> bool:

@@ -21,6 +21,7 @@ _OPAQUE = frozenset(
     }
 )
 """Opcodes whose value is computed elsewhere, like that of a callee's parameter."""
+_PARTS = frozenset({"convert", "dynamic-slice", "slice"})
 _FARTHEST = 32
 """Movers in a row that are looked behind."""
 _MOST_COMPARED = 100
@@ -62,19 +63,34 @@ class _Values:
         return self._results.get(key, True)
 
     def _compute(self, was: Place | None, now: Place | None) -> bool:
+        before, after = self._matching.before, self._matching.after
+        was, now = _behind_parts(before, was), _behind_parts(after, now)
         if was is None or now is None or self._matching.partner_after(was) == now:
             return True
-        old, new = self._matching.before.find(*was), self._matching.after.find(*now)
-        if old is None or new is None or self._forms.of(old) != self._forms.of(new):
+        old, new = before.find(*was), after.find(*now)
+        if old is None or new is None or not self._computes_alike(old, new):
             return False
-        operands = zip(
-            _sources(self._matching.before, was, old),
-            _sources(self._matching.after, now, new),
-            strict=False,
-        )
+        operands = zip(_sources(before, was, old), _sources(after, now, new), strict=False)
         return len(old.operands) == len(new.operands) and all(
             self.may_equal(source, other) for source, other in operands
         )
+
+    def _computes_alike(self, old: Instruction, new: Instruction) -> bool:
+        """Return whether two instructions do the same to their operands, element by element."""
+        was, now = self._forms.of(old), self._forms.of(new)
+        if not old.operands or was.attributes:
+            return was == now
+        return was.opcode == now.opcode and was.attributes == now.attributes
+
+
+def _behind_parts(module: HloModule, place: Place | None) -> Place | None:
+    """Return where a value is computed, behind slices and converts, which are told themselves."""
+    for _ in range(_FARTHEST):
+        line = module.find(*place) if place is not None else None
+        if place is None or line is None or line.opcode not in _PARTS:
+            break
+        place = next(_sources(module, place, line), None)
+    return place
 
 
 def _sources(module: HloModule, place: Place, line: Instruction) -> Iterator[Place | None]:

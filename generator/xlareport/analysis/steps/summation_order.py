@@ -1,0 +1,144 @@
+"""Whether a sum runs over its elements in another order, as far as the HLO says.
+
+Floating-point sums in another order differ in their last bits. What a backend does with a sum is
+not in the HLO.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from operator import mul
+
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.differences import attribute_change
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.shardings.device_groups import parse_groups
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+_SUMS = frozenset(
+    {"all-reduce", "convolution", "dot", "reduce", "reduce-scatter", "reduce-window", "scatter"}
+)
+
+
+def find_order_change(
+    change: Change, old: Instruction, new: Instruction, matching: Matching
+) -> str | None:
+    """Return what tells another order of a sum, such as `dot → reduce`; None if nothing does."""
+    return None if _sums_alike(change, old, new, matching) else _order(old, new)
+
+
+def changed_attributes(names: Iterable[str], old: Instruction, new: Instruction) -> Iterator[str]:
+    """Yield the names of those attributes whose values differ between two instructions."""
+    was, now = old.attributes, new.attributes
+    return (name for name in names if was.get(name) != now.get(name))
+
+
+def _order(old: Instruction, new: Instruction) -> str | None:
+    """Return how a sum is made otherwise: by another operation, or over dimensions in new order."""
+    before, after = old.opcode, new.opcode
+    if before != after:
+        both = {before, after} <= _SUMS or (before == "dot" and after == "multiply")
+        is_canonical = (before, after) == ("dot", "convolution")  # how XLA:TPU writes every dot
+        return f"{before} → {after}" if both and not is_canonical else None
+    if before not in _SUMS:
+        return None
+    for name, value in _VALUES.items():
+        if old.attributes.get(name) != new.attributes.get(name) and value(old) != value(new):
+            return attribute_change(name, old, new)
+    return None
+
+
+def _listed(name: str, line: Instruction) -> str:
+    """Return the dimensions that an attribute lists; one alone has one order."""
+    text = line.attributes.get(name, "")
+    return text if "," in text else ""
+
+
+_WINDOW_SIZE = re.compile(r"size=([\dx]+)")
+
+
+def _window(line: Instruction) -> tuple[str, ...]:
+    """Return the sizes above 1 of a window; pads and reversals fold into it and sum the same."""
+    size = _WINDOW_SIZE.search(line.attributes.get("window", ""))
+    return tuple(part for part in size[1].split("x") if part != "1") if size else ()
+
+
+def _groups(line: Instruction) -> Hashable:
+    """Return which devices a collective sums over, in whichever form that is written."""
+    text = line.attributes.get("replica_groups", "")
+    known = parse_groups(text)
+    return text if known is None or known.groups is None else known.groups
+
+
+_VALUES: Mapping[str, Callable[[Instruction], Hashable]] = {
+    "dimensions": partial(_listed, "dimensions"),
+    "lhs_contracting_dims": partial(_listed, "lhs_contracting_dims"),
+    "rhs_contracting_dims": partial(_listed, "rhs_contracting_dims"),
+    "window": _window,
+    "replica_groups": _groups,
+}
+"""Attributes on which the order of a sum depends, with the part of each that matters."""
+
+
+def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Matching) -> bool:
+    """Return whether two reductions or products sum over the same sizes in the same order."""
+    if change.before is None or change.after is None or old.opcode != new.opcode:
+        return False
+    return old.opcode in _OPERANDS and all(
+        _is_same_order(
+            _summed(matching.before, change.before, old, name, number),
+            _summed(matching.after, change.after, new, name, number),
+        )
+        for name, number in _OPERANDS[old.opcode]
+    )
+
+
+_OPERANDS = {
+    "reduce": (("dimensions", 0),),
+    "dot": (("lhs_contracting_dims", 0), ("rhs_contracting_dims", 1)),
+}
+"""By opcode, the attributes that list the dimensions which are summed, with their operand."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    """The dimensions that a sum runs over, those of size 1 left out."""
+
+    sizes: tuple[int, ...]
+    ranks: tuple[int, ...]
+    """The order of these dimensions in their operand, from 0."""
+
+
+def _is_same_order(old: _Summed | None, new: _Summed | None) -> bool:
+    """Return whether two sums run over the same elements in order; dimensions may be merged."""
+    if old is None or new is None:
+        return False
+    if len(old.sizes) == len(new.sizes):
+        return old == new
+    fewer, more = sorted((old, new), key=lambda summed: len(summed.sizes))
+    is_ascending = all(list(summed.ranks) == sorted(summed.ranks) for summed in (fewer, more))
+    products = list(accumulate(more.sizes, mul))
+    merged = list(accumulate(fewer.sizes, mul))
+    return is_ascending and merged[-1:] == products[-1:] and {*merged} <= {*products}
+
+
+def _summed(
+    module: HloModule, place: Place, line: Instruction, attribute: str, number: int
+) -> _Summed | None:
+    """Return what a sum runs over in one of its operands; None where that is not known."""
+    names = line.operand_names[number : number + 1]
+    operand = module.find(place.computation, next(iter(names), ""))
+    listed = line.attributes.get(attribute, "")[1:-1].split(",")
+    numbers = [known for part in listed if (known := parse_whole_number(part)) is not None]
+    sizes = operand.shape.dimensions if operand else ()
+    if len(numbers) < len(listed) or any(known >= len(sizes) for known in numbers):
+        return None
+    wide = [known for known in numbers if sizes[known] != 1]
+    known_sizes = tuple(size for known in wide if (size := sizes[known]) is not None)
+    if len(known_sizes) < len(wide):
+        return None
+    return _Summed(known_sizes, tuple(sorted(wide).index(known) for known in wide))

@@ -1,0 +1,52 @@
+"""Which rewrites of sums run over their elements in another order."""
+
+import pytest
+from tests.analysis.small_modules import modules
+
+from xlareport.analysis.steps.numbers_changed import ORDER, numbers_changed
+from xlareport.analysis.steps.step import step
+
+
+def _product(shape: str, dims: str, opcode: str = "reshape") -> str:
+    """Return a product of two operands of a shape, made of the argument f32[8,4]."""
+    contracted = f"lhs_contracting_dims={dims}, rhs_contracting_dims={dims}"
+    return (
+        f"  %y = {shape} {opcode}(%x)\n  %z = {shape} negate(%y)\n"
+        f"  ROOT %d = f32[] dot(%y, %z), {contracted}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "dims"),
+    [("f32[8,1,4]", "{0,2}"), ("f32[32]", "{0}"), ("f32[2,4,4]", "{0,1,2}")],
+)
+def test_dimensions_of_size_one_and_merged_dimensions_keep_the_order(shape: str, dims: str) -> None:
+    before, after = modules(_product("f32[8,4]", "{0,1}"), _product(shape, dims))
+    assert numbers_changed(step(before, after)) == ()
+
+
+@pytest.mark.parametrize("dims", ["{1,0}", "{0,2,1}"])
+def test_dimensions_in_turn_are_another_order(dims: str) -> None:
+    shape = "f32[8,4]" if len(dims) == 5 else "f32[8,2,2]"
+    before, after = modules(_product("f32[8,4]", "{0,1}"), _product(shape, dims))
+    (change,) = numbers_changed(step(before, after))
+    assert change.what == ORDER
+
+
+def test_a_reversed_kernel_in_the_window_sums_the_same() -> None:
+    def convolved(window: str) -> str:
+        return (
+            "  %k = f32[3,1,1]{2,1,0} constant({...})\n"
+            "  %y = f32[8,4,1]{2,1,0} reshape(%x)\n"
+            f"  ROOT %d = f32[8,4,1]{{2,1,0}} convolution(%y, %k), window={{{window}}}, "
+            "dim_labels=b0f_0io->b0f"
+        )
+
+    plain, reversed_, wider = modules(
+        convolved("size=3 pad=1_1"),
+        convolved("size=3 pad=1_1 rhs_reversal=1"),
+        convolved("size=5 pad=2_2"),
+    )
+    assert numbers_changed(step(plain, reversed_)) == ()
+    (change,) = numbers_changed(step(plain, wider))
+    assert change.what == ORDER
