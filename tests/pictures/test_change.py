@@ -133,6 +133,7 @@ def test_a_new_name_for_the_same_thing_keeps_its_id(module_of: Read) -> None:
         places("n"),
         [(Place("main", "d"), Place("main", "d"))],
         partner=lambda place: Place("main", "away") if place.instruction == "renamed" else place,
+        paired=places("renamed"),
     ).pair
     assert "main/%away" in {node.id for node in before.nodes}
     [node] = [one for one in after.nodes if one.id == "main/%away"]

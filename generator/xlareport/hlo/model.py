@@ -44,6 +44,15 @@ class Instruction:
     """The line as written, without indentation; generated if there was no text."""
     attribute_list: AttributeList | None = field(default=None, repr=False)
     """Data derived from `attributes_text`; shared by instructions with the same text."""
+    operand_names: tuple[str, ...] = field(init=False, repr=False)
+    """Operands without tuple elements: `while.6#1` gives `while.6`."""
+
+    def __post_init__(self) -> None:
+        """Set the names of the operands, which are asked for millions of times."""
+        names = self.operands
+        if "#" in "".join(names):
+            names = tuple([operand.partition("#")[0] for operand in names])
+        self.operand_names = names
 
     def __repr__(self) -> str:
         return f"<Instruction %{self.name} = {_short(self.shape.text)} {self.opcode}>"
@@ -52,13 +61,6 @@ class Instruction:
     def attributes(self) -> Mapping[str, str]:
         """Top-level attributes in order, values as written: `{"dimensions": "{0,1}"}`."""
         return (self.attribute_list or self._listed()).values
-
-    @property
-    def operand_names(self) -> tuple[str, ...]:
-        """Operands without tuple elements: `while.6#1` gives `while.6`."""
-        if "#" not in "".join(self.operands):  # as a rule, and asked for millions of times
-            return self.operands
-        return tuple([operand.partition("#")[0] for operand in self.operands])
 
     @property
     def called(self) -> tuple[tuple[str, str], ...]:

@@ -5,7 +5,7 @@ counted in the notes of the second drawing, and named in `left_out`; some of the
 pictures of their own.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
@@ -33,21 +33,42 @@ def find_shown(
     side: PictureSide, naming: Naming, shown: Collection[str], computations: Collection[str]
 ) -> Found:
     """Return the instructions in some computations whose names are shown."""
+    ends = {end for name in shown for end in _ends(name)}
     return {
         computation.name: chosen
         for computation in reversed(side.module.computations)
-        if computation.name in computations and (chosen := _choose(computation, naming, shown))
+        if computation.name in computations
+        and (chosen := _choose(side, computation, naming, shown, ends))
     }
 
 
-def _choose(computation: Computation, naming: Naming, shown: Collection[str]) -> dict[str, str]:
-    """Return the drawn instructions of a computation, without duplicates."""
+def _choose(
+    side: PictureSide,
+    computation: Computation,
+    naming: Naming,
+    shown: Collection[str],
+    ends: Collection[str],
+) -> dict[str, str]:
+    """Return the drawn instructions of a computation, without duplicates.
+
+    Only those are named that may be shown: of a name's end, or with a partner of another name.
+    """
     result: dict[str, str] = {}
+    home, renamed = computation.name, side.renamed
     for instruction in computation.instructions:
-        name = naming(Place(computation.name, instruction.name))
-        if name in shown:
-            result.setdefault(name, instruction.name)
+        if instruction.name in ends or (home, instruction.name) in renamed:
+            name = naming(Place(home, instruction.name))
+            if name in shown:
+                result.setdefault(name, instruction.name)
     return result
+
+
+def _ends(name: str) -> Iterator[str]:
+    """Yield what may be the instruction in the name of a place: all after a `%`."""
+    while name:
+        name = name.partition("%")[2]
+        yield name
+        yield name.removesuffix("'")
 
 
 def draw_excerpt(side: PictureSide, naming: Naming, value: Found) -> Drawing:
@@ -172,15 +193,17 @@ def change_pictures(
     changed: Iterable[tuple[Place, Place]],
     *,
     partner: Partner | None = None,
+    paired: Collection[tuple[str, str]] = (),
 ) -> StepDrawings:
     """Return the drawings of a step; both are empty if nothing with a box changed.
 
     `changed` pairs old and new places; `partner` returns the old place of any other new one, by
-    default the place with the same name.
+    default the place with the same name. That has another name only for the places in `paired`.
     """
     pairs = {new: old for old, new in changed}
     old = PictureSide(before, _states("removed", removed) | _states("changed", pairs.values()))
-    new = PictureSide(after, _states("added", added) | _states("changed", pairs))
+    renamed = {*pairs, *paired}
+    new = PictureSide(after, _states("added", added) | _states("changed", pairs), renamed)
     sides = ((old, cache(str)), (new, _naming(before, pairs, partner)))
     choice = choose(find_change_regions(sides))
     places = [(name_of(region), line, region.ids) for line, region in choice.places()]
@@ -215,7 +238,9 @@ def step_pictures(step: StepChange) -> StepDrawings | None:
     } - kept
     new = {change.after for change in changes if change.after and change.kind in _NEW}
     pictures = change_pictures(
-        matching.before, matching.after, gone, new, pairs, partner=_primary(matching)
+        *(matching.before, matching.after, gone, new, pairs),
+        partner=_primary(matching),
+        paired=matching.spoken_of_after,
     )
     return pictures if any(drawing.nodes for drawing in pictures.pair) else None
 

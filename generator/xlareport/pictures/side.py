@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
+from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.drawing import State
@@ -15,8 +16,15 @@ _TOLD_BY_USERS = frozenset({"constant", "get-tuple-element", "broadcast", "bitca
 class PictureSide:
     """A module before or after a step, with a state for each instruction that changed."""
 
-    def __init__(self, module: HloModule, states: Mapping[Place, State]) -> None:
+    def __init__(
+        self,
+        module: HloModule,
+        states: Mapping[Place, State],
+        renamed: Collection[tuple[str, str]] = (),
+    ) -> None:
         self.module = module
+        self.renamed = renamed
+        """Places that may have the name of an instruction with another name on the other side."""
         self.states: dict[Place, State] = {}
         """Only instructions with a box: a new constant is shown in the box of its user, too."""
         self._foldings: dict[str, Folding] = {}
@@ -111,7 +119,8 @@ def _callers(module: HloModule, wanted: Collection[str]) -> dict[str, list[Place
     if all(module.by_name[name].is_entry for name in wanted):
         return result
     for computation in module.computations:
-        for instruction in computation.instructions:
+        calling = dict.fromkeys(call.instruction for call in facts_of(computation).calls)
+        for instruction in calling:
             inner = opens_into(module, instruction)
             if inner is not None and inner.name in wanted:
                 result.setdefault(inner.name, []).append(Place(computation.name, instruction.name))

@@ -8,7 +8,7 @@ from xlareport.analysis.history.operand_types import retyped_products
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 
-_Stages = Mapping[Place | str, list[int]]
+_Stages = Mapping[tuple[str, str] | str, list[int]]
 """The indices of snapshots, rising, by a place or by the name of a whole computation."""
 
 
@@ -17,8 +17,8 @@ class ChangeIndex:
 
     def __init__(self, matchings: Iterable[tuple[int, Matching]]) -> None:
         """Take the matchings in their order, each with the index of the snapshot after it."""
-        before: dict[Place | str, list[int]] = {}
-        after: dict[Place | str, list[int]] = {}
+        before: dict[tuple[str, str] | str, list[int]] = {}
+        after: dict[tuple[str, str] | str, list[int]] = {}
         for stage, matching in matchings:
             for place in matching.spoken_of_before:
                 before.setdefault(place, []).append(stage)

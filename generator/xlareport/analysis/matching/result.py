@@ -24,8 +24,8 @@ class Matching:
     """In the order of the old module; additions come last."""
     same_program: bool = True
     """Both are of one compilation, or of two of one program."""
-    _by_before: dict[Place, Pairing] = field(default_factory=dict)
-    _by_after: dict[Place, Pairing] = field(default_factory=dict)
+    _by_before: dict[tuple[str, str], Pairing] = field(default_factory=dict)
+    _by_after: dict[tuple[str, str], Pairing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Index the pairings by their places; pairings that name a partner take precedence."""
@@ -47,12 +47,12 @@ class Matching:
         return self._by_after.get(place)
 
     @property
-    def spoken_of_before(self) -> Collection[Place]:
+    def spoken_of_before(self) -> Collection[tuple[str, str]]:
         """Old places that a pairing covers."""
         return self._by_before.keys()
 
     @property
-    def spoken_of_after(self) -> Collection[Place]:
+    def spoken_of_after(self) -> Collection[tuple[str, str]]:
         """New places that a pairing covers."""
         return self._by_after.keys()
 
@@ -63,6 +63,22 @@ class Matching:
             return pairing.after[0] if pairing.after and pairing.relation not in _HOLDERS else None
         name = self.computations.get(place.computation, place.computation)
         return _existing(self.after, name, place)
+
+    def name_after(self, before: str, name: str, after: str) -> str | None:
+        """Return the name of an old instruction's partner; None if `after` does not contain it.
+
+        `before` and `after` are computations. No place is made, as whole computations are asked.
+        """
+        pairing = self._by_before.get((before, name))
+        if pairing is not None:
+            if not pairing.after or pairing.relation in _HOLDERS:
+                return None
+            partner = pairing.after[0]
+            return partner.instruction if partner.computation == after else None
+        if self.computations.get(before, before) != after:
+            return None
+        home = self.after.by_name.get(after)
+        return name if home is not None and name in home.by_name else None
 
     def partner_before(self, place: Place) -> Place | None:
         """Return the primary partner of a place after, None where it is new."""
@@ -94,7 +110,7 @@ GROUPS = _HOLDERS | {Relation.ABSORBED}
 _PARTNERS = frozenset(Relation) - GROUPS - {Relation.ADDED, Relation.REMOVED}
 
 
-def _prefer(index: dict[Place, Pairing], place: Place, pairing: Pairing) -> None:
+def _prefer(index: dict[tuple[str, str], Pairing], place: Place, pairing: Pairing) -> None:
     """Index a pairing, preferring one that names a partner over one that describes contents."""
     known = index.get(place)
     if known is None or (known.relation not in _PARTNERS and pairing.relation in _PARTNERS):

@@ -20,9 +20,9 @@ from xlareport.hlo.opcode_groups import PLAIN
 from xlareport.knowledge.grades import Grade
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Change:
-    """The change of one instruction."""
+    """The change of one instruction; never modified, but not frozen for speed."""
 
     kind: Kind
     """The weightiest of what happened."""

@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation
 
@@ -35,9 +34,9 @@ def align(matching: Matching, before: Computation, after: Computation) -> Alignm
     positions = {line.name: number for number, line in enumerate(after.instructions)}
     pairs = []
     for number, line in enumerate(before.instructions):
-        partner = matching.partner_after(Place(before.name, line.name))
-        if partner is not None and partner.computation == after.name:
-            pairs.append((number, positions[partner.instruction]))
+        partner = matching.name_after(before.name, line.name, after.name)
+        if partner is not None:
+            pairs.append((number, positions[partner]))
     steady = longest_rising([place for _, place in pairs])
     return Alignment(
         before,

@@ -188,9 +188,9 @@ def _continued(matching: Matching, here: str, line: Instruction, there: str) -> 
     """
     result = {}
     for name in (line.name, *line.operand_names):
-        partner = matching.partner_after(Place(here, name))
-        if partner is not None and partner.computation == there:
-            result[name] = partner.instruction
+        partner = matching.name_after(here, name, there)
+        if partner is not None:
+            result[name] = partner
     for _, callee in line.called:
         result[callee] = matching.computations.get(callee, callee)
     return {name: now for name, now in result.items() if name != now}
