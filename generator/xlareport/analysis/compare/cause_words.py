@@ -125,7 +125,7 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
     """Return a sentence on a change in the program."""
     more = ", ..." if change.count > len(change.names) and change.names else ""
     names = f": {listed(change.names)}{more}" if change.names else ""
-    at = f", at {listed(change.lines)}" if change.lines else ""
+    at = _at(change.lines)
     what = _WORDS[change.kind].format(
         base=change.base,
         head=change.head,
@@ -141,7 +141,7 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
             products = _products(change, comparison)
             return f"{_arguments(change)}{names}.{products}{_upcast(change, comparison)}"
         case ChangeKind.OPERATIONS:
-            return f"{what}: {', '.join(_operations(change))}{at}."
+            return f"{what}: {'; '.join(_operations(change))}."
         case _:
             return f"{what}{names}{at}."
 
@@ -163,9 +163,13 @@ _WORDS = {
 
 def _operations(change: ProgramChange) -> Iterator[str]:
     if change.base:
-        yield f"the base has more `{change.base}`"
+        yield f"the base has more `{change.base}`{_at(change.base_lines)}"
     if change.head:
-        yield f"the head has more `{change.head}`"
+        yield f"the head has more `{change.head}`{_at(change.lines)}"
+
+
+def _at(lines: Sequence[str]) -> str:
+    return f", at {listed(lines)}" if lines else ""
 
 
 def _arguments(change: ProgramChange) -> str:

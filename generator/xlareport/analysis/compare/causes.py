@@ -221,7 +221,7 @@ def _program_cause(
     change: ProgramChange, showing: Sequence[Comparison], kinds: set[ChangeKind]
 ) -> Cause:
     first = showing[0]
-    subject = next(iter((*change.names, *change.lines)), "")
+    subject = next(iter((*change.names, *change.lines, *change.base_lines)), "")
     return Cause(
         str(change.kind),
         cause_words.program(change, first),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from xlareport.analysis.compare.changed_lines import find_changed_lines
 from xlareport.analysis.compare.loop_changes import find_trip_changes
 from xlareport.analysis.compare.operations import Phase
 from xlareport.analysis.compare.program import Given, Program
@@ -51,7 +52,9 @@ class ProgramChange:
     names: tuple[str, ...] = ()
     """Names of the first few."""
     lines: tuple[str, ...] = ()
-    """Source lines of the first few, if known."""
+    """Source lines of the first few, if known; of ops that changed, in the head."""
+    base_lines: tuple[str, ...] = ()
+    """Source lines of ops that the base has more of."""
     bytes: int = 0
     """Bytes of what changed, in the head; 0 if not applicable."""
     is_whole: bool = True
@@ -234,25 +237,17 @@ def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterato
         gone += [op for op in ours if ours[op] > theirs[op] and op not in gone]
         new += [op for op in theirs if theirs[op] > ours[op] and op not in new]
     if gone or new:
-        lines = _lines_of(base, head, {*gone, *new})
         count = sum(abs(theirs[op] - ours[op]) for op in {*gone, *new})
         old, other = (", ".join(ops[:_NAMES]) for ops in (gone, new))
-        first = lines[:_NAMES]
-        yield ProgramChange(ChangeKind.OPERATIONS, old, other, count, lines=first)
-
-
-def _lines_of(base: Program, head: Program, ops: set[str]) -> tuple[str, ...]:
-    """Return the source lines of ops, preferably of those that only one side has."""
-    keys = {operation.key for operation in base.operations}
-    other = {operation.key for operation in head.operations}
-    named = [
-        operation.key
-        for operation in (*base.operations, *head.operations)
-        if operation.key.line
-        and (operation.key.op in ops or any(name in ops for name, _ in operation.opcodes))
-    ]
-    alone = [key for key in named if (key in keys) != (key in other)]
-    return tuple(dict.fromkeys(key.line for key in alone or named))
+        before, after = find_changed_lines(base.operations, head.operations, gone, new)
+        yield ProgramChange(
+            ChangeKind.OPERATIONS,
+            old,
+            other,
+            count,
+            lines=after[:_NAMES],
+            base_lines=before[:_NAMES],
+        )
 
 
 def _opcodes(program: Program) -> Counter[str]:
