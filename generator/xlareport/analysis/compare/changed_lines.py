@@ -17,7 +17,7 @@ _MOST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class CodeLine:
+class OpLine:
     """A source line with the ops of a program on it."""
 
     file: str
@@ -60,13 +60,13 @@ def find_changed_lines(
     return _names(before), _names(after)
 
 
-def _read_lines(operations: Sequence[GivenOperation]) -> list[CodeLine]:
-    lines: dict[str, CodeLine] = {}
+def _read_lines(operations: Sequence[GivenOperation]) -> list[OpLine]:
+    lines: dict[str, OpLine] = {}
     for operation in operations:
         name = operation.key.line
         if name:
             file, _, number = name.rpartition(":")
-            line = lines.setdefault(name, CodeLine(file, parse_whole_number(number) or 0, name))
+            line = lines.setdefault(name, OpLine(file, parse_whole_number(number) or 0, name))
             line.opcodes.update(dict(operation.opcodes))
             line.ops.update(dict(_counted(operation)))
     return list(lines.values())
@@ -79,15 +79,15 @@ def _counted(operation: GivenOperation) -> Iterator[tuple[str, int]]:
         yield from ((f"{name} (opcode)", count) for name, count in operation.opcodes)
 
 
-def _in_order(lines: Sequence[CodeLine], others: Sequence[CodeLine]) -> list[CodeLine]:
+def _in_order(lines: Sequence[OpLine], others: Sequence[OpLine]) -> list[OpLine]:
     """Return lines as they are in their files, files of both programs first."""
     shared = {line.file for line in others}
     return sorted(lines, key=lambda line: (line.file not in shared, line.file, line.number))
 
 
 def _changed_blocks(
-    base: Sequence[CodeLine], head: Sequence[CodeLine]
-) -> Iterator[tuple[Sequence[CodeLine], Sequence[CodeLine]]]:
+    base: Sequence[OpLine], head: Sequence[OpLine]
+) -> Iterator[tuple[Sequence[OpLine], Sequence[OpLine]]]:
     """Yield runs of lines that only one side has or that differ.
 
     Of a run with equal lines beside it, it is not known which are the changed ones: all are given.
@@ -111,7 +111,7 @@ def _widen(contents: Sequence[object], start: int, end: int) -> tuple[int, int]:
 
 
 def _more(
-    lines: Sequence[CodeLine], others: Sequence[CodeLine], ops: Collection[str]
+    lines: Sequence[OpLine], others: Sequence[OpLine], ops: Collection[str]
 ) -> Mapping[str, int]:
     """Return the lines whose number of an op no line of the other side has, with that number."""
     counts = Counter[str]()
