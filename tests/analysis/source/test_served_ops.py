@@ -92,6 +92,27 @@ def test_what_is_combined_works_for_the_ops_of_all_members_by_bytes() -> None:
     assert dict(ops["pack", "joined"]) == divided
 
 
+def test_what_a_tpu_combines_works_for_the_ops_of_its_elements() -> None:
+    first = b'metadata={op_name="jit(f)/transpose(jvp(layer_1))/exp"}'
+    own = b'metadata={op_name="jit(f)/(transpose(jvp(layer_1))/exp:transpose(jvp(layer_0))/tanh)"}'
+    text = COMBINED.replace(own, first).replace(
+        b"(%several), index=0",
+        b'(%several), index=0, metadata={op_name="jit(f)/transpose(jvp(layer_0))/sum"}',
+    )
+    assert text.count(b"layer_0))/sum") == 1
+    module = TextReader().read(text, "a.txt")
+    assert module is not None
+    divided = {
+        "jit(f)/transpose(jvp(layer_0))/sum": 0.25,
+        "jit(f)/transpose(jvp(layer_1))/exp": 0.75,
+    }
+    assert dict(serve_ops(module)["main", "several"]) == divided
+    program = TextReader().read(COMBINED.replace(own, first), "a.txt")
+    assert program is not None
+    ops = serve_ops(program)["main", "several"]
+    assert ops == (("jit(f)/transpose(jvp(layer_1))/exp", 1.0),)
+
+
 def test_an_element_of_what_is_combined_works_for_the_op_of_its_member() -> None:
     module = TextReader().read(COMBINED, "a.txt")
     assert module is not None

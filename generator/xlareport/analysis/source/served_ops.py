@@ -24,6 +24,8 @@ _COMBINING = frozenset(
     }
 )
 """Instructions of several operands, each of which serves the op of its operand."""
+_COMBINED = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
+"""Collectives that a pass combines, with a tuple as result."""
 _MOVES = frozenset({"bitcast", "convert", "copy", "reshape"})
 _ELEMENT = "get-tuple-element"
 _MOST_MOVES = 8
@@ -82,17 +84,41 @@ class _Served:
     ) -> OpShares:
         op_name = op_name_of(instruction, self._module)
         members = self._combined(computation, instruction, read)
+        own = ((op_name, 1.0),) if op_name else ()
+        elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
+        if own and any(ops != own for ops in elements.values()):
+            members = [(size, elements.get(at, own)) for at, (size, _) in enumerate(members)]
+            self._members[computation.name, instruction.name] = [ops for _, ops in members]
+            return _divide(members)
         merged = len(members) > 1 and (not op_name or len(split_merged(op_name)) > 1)
         if merged and all(ops for _, ops in members):
             self._members[computation.name, instruction.name] = [ops for _, ops in members]
             return _divide(members)
-        if op_name:
-            return ((op_name, 1.0),)
+        if own:
+            return own
         if instruction.opcode in _BUNDLES:
             return ()
         if instruction.opcode == _ELEMENT and instruction.operand_names:
             return self._element(computation, instruction, read)
         return next(filter(None, read), ())
+
+    def _element_ops(
+        self, computation: Computation, instruction: Instruction
+    ) -> dict[int, OpShares]:
+        """Return the op_names of the elements of a collective, by their indexes; none of others.
+
+        On TPUs a combined collective has the op_name of its first member, its elements have their
+        own. Those of one that the program wrote have its op_name.
+        """
+        ops: dict[int, OpShares] = {}
+        if instruction.opcode not in _COMBINED:
+            return ops
+        for user in computation.users.get(instruction.name, ()):
+            number = parse_whole_number(user.attributes.get("index", ""))
+            name = op_name_of(user, self._module) if user.opcode == _ELEMENT else ""
+            if number is not None and name:
+                ops[number] = ((name, 1.0),)
+        return ops
 
     def _combined(
         self, computation: Computation, instruction: Instruction, read: list[OpShares]
