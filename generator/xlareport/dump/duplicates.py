@@ -1,12 +1,12 @@
 """Modules that are the same, byte for byte, as an earlier one: they are read once."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
 from xlareport.dump.contents import RunEach, brief
 from xlareport.dump.modules import ModuleFiles
-from xlareport.storage.packed_keys import digest_number, group_alike
+from xlareport.storage.packed_keys import PackedStrings, digest_number, group_alike
 
 MANY = 200
 """Modules from which on a dump is large; of fewer, each has pages of its own."""
@@ -27,18 +27,26 @@ def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[
         if module.bytes <= _LARGEST:
             outlines.append(digest_number((module.name, _endings(module))))
             small.append(place)
-    compared = sorted(small[at] for same in group_alike(outlines) for at in same)
-    first: dict[bytes, str] = {}
-    repeated: dict[str, str] = {}
+    compared = array("q", sorted(small[at] for same in group_alike(outlines) for at in same))
+    read, briefs = array("q"), PackedStrings()
     digests = run(_digest, (modules[place] for place in compared))
     for place, digest in zip(compared, digests, strict=True):
-        if digest is None:  # reading the module says why
-            continue
-        module = modules[place]
-        original = first.setdefault(brief((module.name, digest)), module.key)
-        if original != module.key:
-            repeated[module.key] = original
-    return repeated
+        if digest is not None:  # else reading the module says why
+            read.append(place)
+            briefs.append(brief((modules[place].name, digest)).hex())
+    return {
+        modules[read[at]].key: modules[read[first]].key for first, at in _repeated_strings(briefs)
+    }
+
+
+def _repeated_strings(strings: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield (place, first place) for each string that came before."""
+    for alike in group_alike(array("q", map(digest_number, strings))):
+        firsts: dict[str, int] = {}
+        for place in alike:
+            first = firsts.setdefault(strings[place], place)
+            if first != place:
+                yield place, first
 
 
 def map_duplicate_paths(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str, str]:
