@@ -35,7 +35,8 @@ def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[
             read.append(place)
             briefs.append(brief((modules[place].name, digest)).hex())
     return {
-        modules[read[at]].key: modules[read[first]].key for first, at in _repeated_strings(briefs)
+        modules[read[at]].key: modules[read[first]].key
+        for at, first in sorted(_repeated_strings(briefs))
     }
 
 

@@ -76,8 +76,14 @@ class _Done:
 class _Begun:
     """A batch on its way."""
 
-    items: Sequence[Any]
+    written: bytes
+    """The work and the items, as they were sent: the items themselves take ten times as much."""
     effort: float
+
+    def items(self) -> Sequence[Any]:
+        """Return the items, which are equal to those that were sent."""
+        _, items = _unpacked(self.written)
+        return list(items)
 
 
 @contextmanager
@@ -256,23 +262,24 @@ class Fleet(Workers):
         """Send batches until all workers have enough to do."""
         wanted = _AHEAD * self.jobs
         while len(begun) < wanted:
-            batch = self._batch(waiting, effort)
-            if not batch.items:
+            items, seconds = self._batch(waiting, effort)
+            if not items:
                 return
-            begun[self._send(work, batch.items)] = batch
+            batch = _Begun(_packed((work, items)), seconds)
+            begun[self._send(batch.written)] = batch
 
-    def _batch(self, waiting: Iterator[T], effort: Effort[T]) -> _Begun:
-        batch, items = _Begun([], 0.0), []
+    def _batch(self, waiting: Iterator[T], effort: Effort[T]) -> tuple[Sequence[T], float]:
+        """Return the items of the next batch, and their expected seconds."""
+        items: list[T] = []
+        seconds = 0.0
         for item in waiting:
             items.append(item)
-            batch.effort += effort(item)
-            if batch.effort * self._slowness >= _TARGET or len(items) >= _MOST:
+            seconds += effort(item)
+            if seconds * self._slowness >= _TARGET or len(items) >= _MOST:
                 break
-        batch.items = items
-        return batch
+        return items, seconds
 
-    def _send(self, work: Callable[[T], R], items: Sequence[T]) -> Any:
-        written = zstandard.ZstdCompressor(level=_LEVEL).compress(pickle.dumps((work, items), 5))
+    def _send(self, written: bytes) -> Any:
         batch = _Batch(_program(), written)
         return self.client.submit(_run, batch, pure=False, retries=_RETRIES, key=None)
 
@@ -302,7 +309,7 @@ class Fleet(Workers):
         try:
             done = self._result(future)
         except BrokenExecutor:
-            for item in batch.items:
+            for item in batch.items():
                 yield item, self._alone(work, item, died)
             return
         self.batches += 1
@@ -310,12 +317,13 @@ class Fleet(Workers):
         if batch.effort:
             measured = done.seconds / batch.effort
             self._slowness += _LEARNED * (measured - self._slowness)
-        for item, written in zip(batch.items, done.results, strict=True):
+        for item, written in zip(batch.items(), done.results, strict=True):
             yield item, _unpacked(written)
 
     def _alone(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> R:
-        future = self._send(work, [item])
-        self._completed({future: _Begun([item], 0.0)})
+        batch = _Begun(_packed((work, [item])), 0.0)
+        future = self._send(batch.written)
+        self._completed({future: batch})
         try:
             result: R = _unpacked(self._result(future).results[0])
         except BrokenExecutor:
@@ -353,7 +361,7 @@ def _run(batch: _Batch) -> _Done:
         raise FleetError(_foreign("that joined later", "another version of xlareport"))
     _prepare_worker()
     started = time.perf_counter()
-    work, items = pickle.loads(zstandard.ZstdDecompressor().decompress(batch.written))  # noqa: S301 - Dask unpickles whatever its client sends
+    work, items = _unpacked(batch.written)
     results = tuple(_packed(work(item)) for item in items)
     return _Done(results, time.perf_counter() - started)
 
@@ -368,7 +376,7 @@ def _packed(value: Any) -> bytes:
 
 
 def _unpacked(written: bytes) -> Any:
-    return pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - of a worker, whose objects Dask unpickles as well
+    return pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - of a client or a worker, whose objects Dask unpickles as well
 
 
 def _numbered(work: Callable[[T], R], pair: tuple[int, T]) -> R:
