@@ -190,3 +190,23 @@ def test_dumps_have_the_main_program_of_their_reports(tmp_path: Path) -> None:
     assert {member.module for member in compare_many([dump] * 2, options, site=False)} == {"jit_g"}
     with Report(dump) as report:
         assert report.main.key == reported.module
+
+
+def test_a_donation_that_only_the_header_has_is_a_cause(tmp_path: Path) -> None:
+    final = HLO.replace("a, a)", "c, a)").replace("  ROOT", "  c = f32[64,64]{1,0} copy(a)\n  ROOT")
+    alias = "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }"
+    donor = HLO.replace("is_scheduled=true", "buffer_donor={ (0, {}) }")
+    for name, before, after in (
+        ("a", donor, HLO.replace("is_scheduled=true", alias)),
+        ("b", HLO.replace(", is_scheduled=true", ""), final),
+    ):
+        (tmp_path / name).mkdir()
+        for stage, text in (("before", before), ("cpu_after", after)):
+            path = tmp_path / name / f"module_0001.jit_f.{stage}_optimizations.txt"
+            path.write_text(text)
+    view = compared(tmp_path / "a", tmp_path / "b")
+    assert [cause.kind for cause in view.causes][:1] == ["donation"]
+    assert view.causes[0].sentence.startswith(
+        "1 argument is no longer donated (16.0 KiB per device)"
+    )
+    assert view.causes[0].grade == "exact"

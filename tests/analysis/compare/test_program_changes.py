@@ -1,5 +1,7 @@
 """What changed in a program, from two first snapshots."""
 
+from dataclasses import replace
+
 import pytest
 
 from xlareport.analysis.compare.program import Program, read_program
@@ -87,3 +89,20 @@ def test_devices_are_told_before_arguments() -> None:
         "1 device",
         "4 devices",
     )
+
+
+def test_a_donated_argument_has_the_bytes_of_one_device() -> None:
+    donated = STEP.replace(
+        "HloModule jit_step", "HloModule jit_step, buffer_donor={ (0, {}) }, num_partitions=4"
+    )
+    local = STEP.replace("w: f32[8,8]", "w: f32[2,8]").replace("%w = f32[8,8]", "%w = f32[2,8]")
+    given, final = (TextReader().read(text.encode(), "a.txt") for text in (donated, local))
+    assert given is not None
+    base = read_program(given, final)
+    head = replace(
+        base, arguments=tuple(replace(argument, donated=False) for argument in base.arguments)
+    )
+    (change,) = find_program_changes(base, head)
+    assert (change.kind, change.base, change.head) == (ChangeKind.DONATION, "1", "0")
+    assert change.bytes == 2 * 8 * 4
+    assert read_program(given).arguments[0].bytes == 8 * 8 * 4

@@ -132,6 +132,7 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
         arguments=units.plural(change.count, "argument"),
         loops="A loop runs" if change.count == 1 else f"{change.count} loops run",
         size=units.byte_size(change.bytes),
+        donated=_donated(change),
     )
     match change.kind:
         case ChangeKind.TYPE if change.is_whole:
@@ -146,6 +147,19 @@ def program(change: ProgramChange, comparison: Comparison) -> str:
             return f"{what}{names}{at}."
 
 
+def _donated(change: ProgramChange) -> str:
+    """Return which number of arguments is donated; empty for other changes."""
+    if change.kind is not ChangeKind.DONATION:
+        return ""
+    verb = "is" if change.count == 1 else "are"
+    arguments = units.plural(change.count, "argument")
+    if change.head == "0":
+        return f"{arguments} {verb} no longer donated"
+    if change.base == "0":
+        return f"{arguments} {verb} donated, and none in the base"
+    return f"{change.head} arguments are donated instead of {change.base}"
+
+
 _WORDS = {
     ChangeKind.TYPE: "The program computes in {head} instead of {base}",
     ChangeKind.SIZE: "A dimension of {arguments} is {head} instead of {base}",
@@ -154,7 +168,7 @@ _WORDS = {
         "jax.checkpoint recomputes {head} instructions of the program instead of {base}"
     ),
     ChangeKind.LOOPS: "{loops} {head} instead of {base} times",
-    ChangeKind.DONATION: "{head} arguments are donated instead of {base} ({size})",
+    ChangeKind.DONATION: "{donated} ({size} per device)",
     ChangeKind.SHARDING: "The sharding is `{head}` instead of `{base}`",
     ChangeKind.OPERATIONS: "The program has other operations",
     ChangeKind.OTHER: "The program differs in constants, attributes or calls",

@@ -185,7 +185,19 @@ def _has_other_program(comparison: Comparison, *, is_only: bool) -> bool:
     Other modules are the compiler's own, such as fusions that it compiles for autotuning.
     """
     where = comparison.divergence.where
-    return where is Where.INPUT or (is_only and where is Where.UNKNOWN)
+    if where is Where.INPUT or (is_only and where is Where.UNKNOWN):
+        return True
+    return is_only and _donates_otherwise(comparison)
+
+
+def _donates_otherwise(comparison: Comparison) -> bool:
+    """Return whether other arguments are donated: the header has them, no instruction does."""
+    sides = (comparison.base, comparison.head)
+    ours, theirs = (
+        [argument.donated for argument in side.facts.program.arguments] if side else []
+        for side in sides
+    )
+    return ours != theirs
 
 
 def find_changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
@@ -238,7 +250,10 @@ def _program_cause(
 
 def _grade_of(change: ProgramChange, comparison: Comparison) -> Grade:
     """Return the grade of a cause; matmuls that run in another type are found by their lines."""
-    if comparison.divergence.where is not Where.INPUT:
+    where = comparison.divergence.where
+    if change.kind is ChangeKind.DONATION and where is not Where.UNKNOWN:
+        return Grade.EXACT  # the header has it, whatever the instructions are
+    if where is not Where.INPUT:
         return Grade.MATCHED
     return Grade.MATCHED if cause_words.find_upcast(change, comparison) else Grade.EXACT
 
@@ -335,6 +350,8 @@ def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
 
 def _is_reported(difference: PassDifference, kinds: set[str]) -> bool:
     """Return whether the work of a pass shows more than that its input program differed."""
+    if ChangeKind.DONATION in kinds and difference.opcode == "copy":
+        return False
     if ChangeKind.TYPE in kinds:
         return difference.opcode == "convert"
     return not kinds & _SCALE

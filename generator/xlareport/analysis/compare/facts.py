@@ -76,7 +76,8 @@ class Facts:
 
 def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
     """Collect the facts of a module; `cost` is that of its final snapshot."""
-    program = read_program(module.snapshots[0].hlo) if module.snapshots else NO_PROGRAM
+    final = module.final.hlo if module.final else None
+    program = read_program(module.snapshots[0].hlo, final) if module.snapshots else NO_PROGRAM
     if module.final is None or cost is None:
         return Facts(program)
     device, grade = choose_device(module.device_words, backend, CostOptions())

@@ -26,6 +26,7 @@ class Given:
     donated: bool
     sharding: str
     bytes: int | None
+    """Of one device, as the final snapshot has it; of the whole array where none has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,14 @@ class Program:
 NO_PROGRAM = Program((), (), (), (), 0, 0, 1, 1, stacks=False)
 
 
-def read_program(module: HloModule) -> Program:
-    """Read the first snapshot of a module."""
+def read_program(module: HloModule, final: HloModule | None = None) -> Program:
+    """Read the first snapshot of a module; `final` has the arguments of one device."""
     signature = read_signature(module)
+    held = [
+        argument.bytes for argument in (read_signature(final) if final else signature).arguments
+    ]
+    if len(held) != len(signature.arguments):
+        held = [argument.bytes for argument in signature.arguments]
     operations: dict[OperationKey, Counter[str]] = {}
     products, types = Counter[str](), Counter[str]()
     place = places_of(module)
@@ -101,9 +107,9 @@ def read_program(module: HloModule) -> Program:
                 shape.dimensions,
                 argument.donated,
                 argument.sharding,
-                argument.bytes,
+                size,
             )
-            for argument, shape in zip(signature.arguments, shapes, strict=False)
+            for argument, shape, size in zip(signature.arguments, shapes, held, strict=False)
         ),
         operations=tuple(
             GivenOperation(key, tuple(sorted(counts.items())))
