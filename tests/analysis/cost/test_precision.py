@@ -46,6 +46,13 @@ def test_the_kind_of_a_product(
     assert name_product(site_of(module_of(DOT.format(element_type, element_type, more)))) == kind
 
 
+def test_the_wider_of_two_operands_counts(module_of: ReadModule) -> None:
+    mixed = DOT.format("u8", "bf16", "").replace("b = u8", "b = bf16")
+    assert name_product(site_of(module_of(mixed))) == "bf16"
+    turned = DOT.format("bf16", "f32", "").replace("b = bf16", "b = f32")
+    assert name_product(site_of(module_of(turned))) == "f32"
+
+
 def test_what_the_hlo_says(module_of: ReadModule) -> None:
     asked = DOT.format("f32", "f32", ", algorithm=dot_bf16_bf16_f32_x6")
     assert find_precision(site_of(module_of(asked))) == Precision(

@@ -71,6 +71,10 @@ ENTRY %main (a: f32[8], b: f32[24]) -> (f32[32], f32[8], f32[24]) {
   %flat = f32[32]{0} all-reduce-done(%flat-start)
   %several = (f32[8]{0}, f32[24]{0}) all-reduce(%small, %large), to_apply=%sum, \
 metadata={op_name="jit(f)/(transpose(jvp(layer_1))/exp:transpose(jvp(layer_0))/tanh)"}
+  %named = (f32[8]{0}, f32[24]{0}) all-reduce(%small, %large), to_apply=%sum, \
+metadata={op_name="jit(f)/transpose(jvp(layer_0))/tanh"}
+  %written = (f32[8]{0}, f32[24]{0}) all-reduce(%small, %large), to_apply=%sum, \
+metadata={op_name="jit(f)/psum"}
   %first = f32[8]{0} get-tuple-element(%several), index=0
   %second = f32[24]{0} get-tuple-element(%several), index=1
   %moved = f32[24]{0} copy(%second)
@@ -87,9 +91,10 @@ def test_what_is_combined_works_for_the_ops_of_all_members_by_bytes() -> None:
         "jit(f)/transpose(jvp(layer_0))/tanh": 0.25,
         "jit(f)/transpose(jvp(layer_1))/exp": 0.75,
     }
-    for name in ("packed", "flat-start", "flat", "several"):
+    for name in ("packed", "flat-start", "flat", "several", "named"):
         assert dict(ops["main", name]) == divided
     assert dict(ops["pack", "joined"]) == divided
+    assert ops["main", "written"] == (("jit(f)/psum", 1.0),)
 
 
 def test_what_a_tpu_combines_works_for_the_ops_of_its_elements() -> None:

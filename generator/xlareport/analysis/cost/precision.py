@@ -11,6 +11,7 @@ from xlareport.analysis.cost.operations import COMPONENTS
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+from xlareport.hlo.shape import ELEMENT_TYPES
 
 PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 """Opcodes of dots and similar; custom calls only if their FLOPs are known."""
@@ -54,6 +55,7 @@ def name_product(site: Site) -> str:
     """Return the type of the operands, with what is asked for beyond the default: `f32 highest`.
 
     An algorithm counts by its own type and passes, as in `bf16 x3`; complex numbers by their parts.
+    Of two different operands the wider one counts, to which the other is converted.
     """
     try:
         precision = find_precision(site)
@@ -62,10 +64,16 @@ def name_product(site: Site) -> str:
     parts = _PARTS.match(precision.setting)
     if parts:
         return f"{parts[1]} x{parts[3]}" if parts[3] else parts[1]
-    element_type = COMPONENTS.get(precision.operands[0], precision.operands[0])
+    widest = max(precision.operands, key=_bits)
+    element_type = COMPONENTS.get(widest, widest)
     if precision.setting == "default" or element_type != "f32":
         return element_type
     return f"{element_type} {precision.setting}"
+
+
+def _bits(element_type: str) -> int:
+    known = ELEMENT_TYPES.get(element_type)
+    return (known.bits or 0) if known else 0
 
 
 def _algorithm(text: str) -> str:

@@ -1,7 +1,7 @@
 """The dots of a module by precision: the requested one and the device's implementation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.precision import PRODUCTS, Precision, find_precision, name_product
@@ -27,12 +27,19 @@ class ProductRow:
     flops: int
     """Of all its runs in one run of the module."""
 
+    @property
+    def operands(self) -> str:
+        """Return the kind, or the types of the operands where they differ: `u8, bf16`."""
+        types = dict.fromkeys(self.precision.operands)
+        return ", ".join(types) if len(types) > 1 else self.kind
+
 
 @dataclass(frozen=True, slots=True)
 class PrecisionSum:
     """All products of one kind."""
 
     kind: str
+    """The requested precision, or the types of the operands where they differ."""
     unit: str
     products: int
     flops: int
@@ -45,12 +52,12 @@ def list_products(module: HloModule, cost: ModuleCost, device: Device) -> tuple[
 
 
 def sum_by_precision(rows: tuple[ProductRow, ...]) -> tuple[PrecisionSum, ...]:
-    """Sum up products by kind, the most flops first."""
+    """Sum up products by their operands, the most flops first."""
     sums: dict[str, PrecisionSum] = {}
     for row in rows:
-        known = sums.get(row.kind, PrecisionSum(row.kind, row.unit, 0, 0))
+        known = sums.get(row.operands, PrecisionSum(row.operands, row.unit, 0, 0))
         flops = known.flops + row.flops
-        sums[row.kind] = PrecisionSum(row.kind, row.unit, known.products + 1, flops)
+        sums[row.operands] = replace(known, products=known.products + 1, flops=flops)
     return tuple(sorted(sums.values(), key=lambda item: (-item.flops, item.kind)))
 
 

@@ -90,8 +90,7 @@ class _Served:
             members = [(size, elements.get(at, own)) for at, (size, _) in enumerate(members)]
             self._members[computation.name, instruction.name] = [ops for _, ops in members]
             return _divide(members)
-        merged = len(members) > 1 and (not op_name or len(split_merged(op_name)) > 1)
-        if merged and all(ops for _, ops in members):
+        if _are_merged(members, op_name):
             self._members[computation.name, instruction.name] = [ops for _, ops in members]
             return _divide(members)
         if own:
@@ -166,6 +165,17 @@ class _Served:
             if instruction is computation.root and home in self._fusions:
                 using.append(self.ops[self._fusions[home]])
             self.ops[home, instruction.name] = next(filter(None, using), ())
+
+
+def _are_merged(members: list[tuple[int, OpShares]], op_name: str) -> bool:
+    """Return whether what an instruction combines was made for several ops, all of them known.
+
+    The combined instruction has no op_name, all of them, or that of its first member.
+    """
+    if len(members) <= 1 or not all(ops for _, ops in members):
+        return False
+    of_member = any(op_name == main_op(ops) for _, ops in members)
+    return not op_name or of_member or len(split_merged(op_name)) > 1
 
 
 def _behind_moves(computation: Computation, line: Instruction | None) -> Instruction | None:
