@@ -112,10 +112,6 @@ def test_what_a_tpu_combines_works_for_the_ops_of_its_elements() -> None:
         "jit(f)/transpose(jvp(layer_1))/exp": 0.75,
     }
     assert dict(serve_ops(module)["main", "several"]) == divided
-    program = TextReader().read(COMBINED.replace(own, first), "a.txt")
-    assert program is not None
-    ops = serve_ops(program)["main", "several"]
-    assert ops == (("jit(f)/transpose(jvp(layer_1))/exp", 1.0),)
 
 
 def test_an_element_of_what_is_combined_works_for_the_op_of_its_member() -> None:
