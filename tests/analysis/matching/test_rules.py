@@ -246,3 +246,47 @@ def test_constants_of_different_fusions_are_not_paired_by_their_order(read: Read
     search.evaluate()
     rules.same_operation(search)
     assert not [link for link in search.links if link.before.instruction.opcode == "broadcast"]
+
+
+SHIFTS = """
+ENTRY %main (x: u32[4]) -> u32[4] {
+  %x = u32[4] parameter(0)
+  %c.0 = u32[] constant(13)
+  %b.0 = u32[4] broadcast(%c.0), dimensions={}
+  %c.1 = u32[] constant(19)
+  %b.1 = u32[4] broadcast(%c.1), dimensions={}
+  %left.0 = u32[4] shift-left(%x, %b.0)
+  %right.0 = u32[4] shift-right-logical(%x, %b.1)
+  %or.0 = u32[4] or(%left.0, %right.0)
+  %left.1 = u32[4] shift-left(%or.0, %b.0)
+  %right.1 = u32[4] shift-right-logical(%or.0, %b.1)
+  ROOT %or.1 = u32[4] or(%left.1, %right.1)
+}
+"""
+NUMBERED_ANEW = """
+ENTRY %main (x: u32[4]) -> u32[4] {
+  %x = u32[4] parameter(0)
+  %c.0 = u32[] constant(6)
+  %b.0 = u32[4] broadcast(%c.0), dimensions={}
+  %or.0 = u32[4] or(%x, %b.0)
+  %c.1 = u32[] constant(13)
+  %b.1 = u32[4] broadcast(%c.1), dimensions={}
+  %c.2 = u32[] constant(19)
+  %b.2 = u32[4] broadcast(%c.2), dimensions={}
+  %left.0 = u32[4] shift-left(%or.0, %b.1)
+  %right.0 = u32[4] shift-right-logical(%or.0, %b.2)
+  %or.1 = u32[4] or(%left.0, %right.0)
+  %left.1 = u32[4] shift-left(%or.1, %b.1)
+  %right.1 = u32[4] shift-right-logical(%or.1, %b.2)
+  ROOT %or.2 = u32[4] or(%left.1, %right.1)
+}
+"""
+
+
+def test_names_that_a_pass_numbered_anew_pair_no_other_values(read: Read) -> None:
+    matching = match(read(SHIFTS), read(NUMBERED_ANEW))
+    for old, new in (("c", "c"), ("b", "b"), ("or", "or")):
+        for number in range(2):
+            place = Place("main", f"{old}.{number}")
+            assert matching.partner_after(place) == Place("main", f"{new}.{number + 1}")
+    assert {place.instruction for place in matching.added} == {"c.0", "b.0", "or.0"}

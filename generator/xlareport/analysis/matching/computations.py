@@ -5,15 +5,36 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.contents import Contents, stem
-from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
 from xlareport.analysis.matching.graph import CallSites
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.leftovers import left_over
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
+_FILLS = frozenset({"bitcast", "broadcast", "convert", "reshape"})
 _ALIKE = 0.5
 """Share of common opcodes from which two computations of the same name count as the same."""
+
+
+def _refilled(old: Computation, new: Computation) -> set[Instruction]:
+    """Return the moves of constants that have the name of another value in the old computation.
+
+    No pass changes a constant in place: the names were numbered anew.
+    """
+    waiting = [
+        line
+        for literal, lines in facts_of(new).constants.items()
+        for line in lines
+        if literal[0] == "constant" and _names_another(old.by_name.get(line.name), literal)
+    ]
+    for line in waiting:
+        waiting += [user for user in new.users.get(line.name, ()) if user.opcode in _FILLS]
+    return set(waiting)
+
+
+def _names_another(line: Instruction | None, literal: Literal) -> bool:
+    return line is not None and line.opcode == literal[0] and literal_of(line) != literal
 
 
 @dataclass(slots=True)
@@ -52,8 +73,10 @@ class Correspondence:
         return name not in self.unsteady and self.pairs[name] not in self.unsteady
 
     def kept(self, name: str, other: str) -> frozenset[Instruction]:
-        """Return the lines that two paired computations share."""
-        return frozenset(self.before[name].instructions) & frozenset(self.after[other].instructions)
+        """Return the lines that two paired computations share, apart from fills of other values."""
+        old, new = self.before[name], self.after[other]
+        shared = frozenset(old.instructions) & frozenset(new.instructions)
+        return shared - _refilled(old, new)
 
     def left_over(self, name: str) -> frozenset[Instruction]:
         """Return the heavy lines of a paired computation that are there after, but unread."""

@@ -6,6 +6,7 @@ Each rule looks at the nodes that are still unpaired.
 from collections.abc import Callable, Collection, Hashable
 
 from xlareport.analysis.matching.contents import stem
+from xlareport.analysis.matching.facts import literal_of
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
@@ -81,18 +82,51 @@ def same_value_in_order(search: Search) -> None:
 
 
 def same_name(search: Search) -> None:
-    """Pair nodes with the same name and opcode in the same computation."""
-    others = {name_in_computation(node): node for node in reversed(search.after.open())}
+    """Pair nodes with the same name and opcode in the same computation.
+
+    One that reads the same operands goes first: a pass that numbers anew gives names to others.
+    """
+    open_after = search.after.open()
+    others = {name_in_computation(node): node for node in reversed(open_after)}
+    written = {_as_written(node): node for node in reversed(open_after)}
     for node in search.before.open():
         other = others.get(name_in_computation(node))
-        if other is not None and other.partner is None and _speaks_for(search, node, other):
+        named = other is not None and _reads_the_same(search, node, other)
+        twin = written.get(_as_written(node)) if _is_arithmetic(node) and not named else None
+        if twin is not None and _reads_the_same(search, node, twin):
+            search.link(node, twin, Grade.MATCHED, "the same opcode over the same operands")
+        elif other is not None and other.partner is None and _speaks_for(search, node, other):
             search.link(node, other, Grade.MATCHED, "the same name and opcode")
+
+
+def _is_arithmetic(node: Node) -> bool:
+    """Return whether a node computes with operands: the names of moves and calls say more."""
+    line = node.instruction
+    return bool(line.operands) and not line.called and line.opcode not in MOVES
+
+
+def _as_written(node: Node) -> Hashable:
+    line = node.instruction
+    return (node.frame.program, node.frame.number, line.opcode, *line.operands)
+
+
+def _reads_the_same(search: Search, node: Node, other: Node) -> bool:
+    """Return whether an open node has the form of another and reads the same values."""
+    if other.partner is not None or not same_form(search, node, other):
+        return False
+    ours, theirs = search.before.graph.operands(node), search.after.graph.operands(other)
+    return len(ours) == len(theirs) and all(
+        a.token == b.token and path == other_path
+        for (a, path), (b, other_path) in zip(ours, theirs, strict=True)
+    )
 
 
 def _speaks_for(search: Search, node: Node, other: Node) -> bool:
     """Return whether more than the name supports a pair."""
     if node.instruction.opcode != other.instruction.opcode:
         return False
+    if node.instruction.opcode == "constant":
+        return not _are_other_constants(node, other)
     if same_form(search, node, other) or not node.instruction.operands:
         return True
     return origin(node) == origin(other) or _share_operand(search, node, other)
@@ -108,8 +142,16 @@ def name_taken_over(search: Search) -> None:
     others = {name_in_computation(node): node for node in reversed(search.after.open())}
     for node in search.before.open():
         other = others.get(name_in_computation(node))
-        if other is not None and other.partner is None and same_shape(search, node, other):
+        if other is None or other.partner is not None or _are_other_constants(node, other):
+            continue
+        if same_shape(search, node, other):
             search.link(node, other, Grade.MATCHED, "another instruction of its name and shape")
+
+
+def _are_other_constants(node: Node, other: Node) -> bool:
+    """Return whether two nodes are constants of different values: no pass changes them in place."""
+    ours, theirs = literal_of(node.instruction), literal_of(other.instruction)
+    return ours[0] == theirs[0] == "constant" and ours != theirs
 
 
 def moved_name(search: Search) -> None:
@@ -125,8 +167,10 @@ def moved_name(search: Search) -> None:
             staying: Collection[str] = staying,
         ) -> Hashable:
             form = search.forms.of(node.instruction)
-            moves = form.opcode not in staying
-            return (naming(node), form.opcode, form.shape, origin(node)) if moves else None
+            if form.opcode in staying:
+                return None
+            value = node.instruction.argument if form.opcode == "constant" else ""
+            return (naming(node), form.opcode, form.shape, value, origin(node))
 
         _pair_unique(search, key, "the same name, opcode and shape elsewhere")
 
