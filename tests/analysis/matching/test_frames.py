@@ -79,3 +79,26 @@ ENTRY %main (a: (s32[], f32[8], f32[8])) -> f32[8] {
     said = matching.pairing_before(Place("body", "tuple.5"))
     assert said is not None
     assert (said.after, said.relation) == ((Place("body", "tuple.9"),), Relation.SAME)
+
+
+CALLING = """
+%pair (x: f32[64,8]) -> (f32[64,8], f32[64,8]) {
+  %x = f32[64,8]{1,0} parameter(0)
+  %sine = f32[64,8]{1,0} sine(%x)
+  %cosine = f32[64,8]{1,0} cosine(%x)
+  ROOT %both = (f32[64,8]{1,0}, f32[64,8]{1,0}) tuple(%sine, %cosine)
+}
+
+ENTRY %main (a: f32[64,8]) -> f32[64,8] {
+  %a = f32[64,8]{1,0} parameter(0)
+  %call = (f32[64,8]{1,0}, f32[64,8]{1,0}) call(%a), to_apply=%pair, metadata={op_name="f"}
+  %first = f32[64,8]{1,0} get-tuple-element(%call), index=0
+  ROOT %out = f32[64,8]{1,0} negate(%first)
+}
+"""
+
+
+def test_the_tuple_that_a_continued_call_returns_continues(read: Read) -> None:
+    after = CALLING.replace("f32[64,8]", "f32[32,8]").replace("%", "%new_")
+    matching = match(read(CALLING), read(after))
+    assert matching.partner_after(Place("pair", "both")) == Place("new_pair", "new_both")

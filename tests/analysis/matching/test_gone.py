@@ -332,3 +332,17 @@ def test_a_removed_chain_says_what_its_end_was_replaced_by(read: Read) -> None:
     pairing = matching.pairing_before(Place("main", "bitcast.1"))
     assert pairing is not None
     assert pairing.reason == "its user %bitcast.2 was removed, and %out uses %exp.1 now"
+
+
+def test_a_fusion_of_nothing_is_told_by_what_its_reader_reads_now(read: Read) -> None:
+    before = (
+        _fused("nothing", "").replace("  %p.nothing", "  ROOT %p.nothing")
+        + "ENTRY %main (a: f32[8]) -> f32[8] {\n  %a = f32[8]{0} parameter(0)\n"
+        "  %f = f32[8]{0} fusion(%a), kind=kLoop, calls=%nothing\n"
+        "  ROOT %r = f32[8]{0} exponential(%f)\n}\n"
+    )
+    after = before[before.index("ENTRY") :].replace("(%f)", "(%a)")
+    after = "\n".join(line for line in after.splitlines() if " %f =" not in line)
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "f"))
+    assert pairing is not None
+    assert pairing.reason == "%r uses %a instead"

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.facts import callees_of
-from xlareport.analysis.matching.graph import Frame, Node
+from xlareport.analysis.matching.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.nodes import are_tuples, is_free, same_form, same_shape
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.search import Search
@@ -124,6 +124,18 @@ def results(search: Search) -> None:
             continue
         if same_shape(search, root, other_root) or are_tuples(root, other_root):
             _link(search, root, other_root, "the result of what is paired")
+
+
+def opened_results(search: Search) -> None:
+    """Pair the tuples that linked calls return, as surely as the calls."""
+    for link in list(search.links):
+        root = opened_root(link.before)
+        other = opened_root(link.after)
+        if root is None or other is None or not are_tuples(root, other):
+            continue
+        if is_free(root) and is_free(other):
+            grade = Grade.GUESSED if link.grade is Grade.GUESSED else Grade.MATCHED
+            search.link(root, other, grade, "the result of what is paired")
 
 
 def _root(frame: Frame | None) -> Node | None:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 
-from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
+from xlareport.analysis.matching.facts import TRANSPARENT, Literal, facts_of, literal_of
 from xlareport.analysis.matching.graph import Frame, Node, element_taken, opened_root
 from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
@@ -19,6 +19,7 @@ from xlareport.knowledge.grades import Grade
 _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
 """Opcodes that pass values on, to a callee or as elements of a tuple."""
 _ELEMENT = "get-tuple-element"
+_WITHOUT_NODES = TRANSPARENT | {_ELEMENT}
 _FARTHEST = 100
 """Limit on removed users that are followed to a remaining one."""
 
@@ -218,8 +219,8 @@ class Gone:
             yield from self._without_callers(name)
 
     def _read_as_element(self, node: Node, readers: Iterable[Instruction]) -> Iterator[str]:
-        """Yield what the users of a tuple element read now; the graph has no such nodes."""
-        for line in readers if node.instruction.opcode == _ELEMENT else ():
+        """Yield what the users of an element or of an opened call read now: these are no nodes."""
+        for line in readers if node.instruction.opcode in _WITHOUT_NODES else ():
             reader = node.frame.nodes.get(line.name)
             other = None if reader is None else reader.partner
             now = None if other is None else other.instruction
@@ -306,11 +307,11 @@ def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: boo
 
 
 def _as_written(reader: Node, position: int, read: Node) -> str:
-    """Return the name by which a node is read: a tuple element's own name, if it is one."""
+    """Return the name by which a node is read: that of a tuple element or call around it."""
     names = list(reader.instruction.operand_names)
     line = reader.frame.computation.by_name.get(names[position]) if position < len(names) else None
-    element = line is not None and line.opcode == "get-tuple-element"
-    return line.name if line is not None and element else read.instruction.name
+    around = line is not None and line.opcode in _WITHOUT_NODES
+    return line.name if line is not None and around else read.instruction.name
 
 
 def _filled(side: Side, node: Node) -> Literal | None:

@@ -91,6 +91,7 @@ _RULES = (
     spreading.successors,
     joined.joined,
     sums.reassociated,
+    frames.opened_results,
     frames.parameters,
 )
 _PARTS = (
