@@ -205,3 +205,31 @@ def test_a_reshape_that_moves_past_each_of_its_users_is_moved_each_time(read: Re
     told = [change.kind for change in made.changes if change.before == _at("reshape.1")]
     assert told == [Kind.SWAPPED, Kind.SWAPPED]
     assert sum(change.balance for change in made.changes) == 3
+
+
+_CONVERTED_FIRST = _module(
+    '%made = bf16[8]{0} custom-call(%a), custom_call_target="make"',
+    "%wide = f32[8]{0} convert(%made)",
+    "%one = f32[4,2]{1,0} reshape(%wide)",
+    "%two = f32[2,4]{1,0} transpose(%one), dimensions={1,0}",
+    "%three = f32[1,8]{1,0} reshape(%two)",
+    "ROOT %out = f32[1,8]{1,0} sine(%three)",
+)
+_CONVERTED_LAST = _module(
+    '%made = bf16[8]{0} custom-call(%a), custom_call_target="make"',
+    "%one.1 = bf16[4,2]{1,0} reshape(%made)",
+    "%two.1 = bf16[2,4]{1,0} transpose(%one.1), dimensions={1,0}",
+    "%three.1 = bf16[1,8]{1,0} reshape(%two.1)",
+    "%wide.1 = f32[1,8]{1,0} convert(%three.1)",
+    "ROOT %out = f32[1,8]{1,0} sine(%wide.1)",
+)
+
+
+def test_a_convert_that_passes_a_chain_of_moves_leaves_the_moves_as_they_are(read: Read) -> None:
+    for before, after in (
+        (_CONVERTED_FIRST, _CONVERTED_LAST),
+        (_CONVERTED_LAST, _CONVERTED_FIRST),
+    ):
+        account = step(read(before), read(after), "convert-mover")
+        assert "moved 1 transpose and 2 reshapes past" in account.headline
+        assert "removed" not in account.headline

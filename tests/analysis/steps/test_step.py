@@ -1,11 +1,14 @@
 import re
 from collections.abc import Callable
 
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.changes import changes
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import ModuleSize, StepChange, figures_of, step
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -575,3 +578,35 @@ def test_the_dimensions_of_a_dot_are_told_where_a_transpose_was_folded_into_it(r
     made = step(*map(read, texts), "`transpose-folding`")
     assert "changed attributes of 1 dot" in made.headline
     assert "removed 1 transpose" in made.headline
+
+
+def test_what_does_the_work_of_a_rebuilt_instruction_once_more_is_its_clone(read: Read) -> None:
+    lines = "ENTRY %main (x: f32[8]) -> f32[8] {{\n  %x = f32[8]{{0}} parameter(0)\n{}}}\n"
+    before = read(lines.format("  ROOT %a = f32[8]{0} sine(%x)\n"))
+    twice = "  %b = f32[4,2]{1,0} sine(%x)\n  ROOT %c = f32[2,4]{1,0} sine(%x)\n"
+    after = read(lines.format(twice))
+    places = Place("main", "a"), Place("main", "b"), Place("main", "c")
+    for module, other, old, new, kind in (
+        (before, after, places[:1], places[1:], Kind.CLONED),
+        (after, before, places[1:], places[:1], Kind.MERGED),
+    ):
+        pairing = Pairing(old, new, Grade.MATCHED, "for a test", Relation.REPLACED)
+        told = [*changes(Matching(module, other, {"main": "main"}, (pairing,)))]
+        assert [change.kind for change in told] == [Kind.SHAPE, kind]
+
+
+def test_a_change_of_kind_names_the_configuration_that_came_with_it(read: Read) -> None:
+    before = """
+%fused (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %sine.1 = f32[8]{0} sine(%p)
+}
+
+ENTRY %main (x: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  ROOT %f = f32[8]{0} fusion(%x), kind=kLoop, calls=%fused
+}
+"""
+    config = ', backend_config={"fusion_backend_config":{"kind":"__triton"}}'
+    after = before.replace("kind=kLoop, calls=%fused", f"kind=kCustom, calls=%fused{config}")
+    assert "kind: kLoop → kCustom; backend_config" in step(read(before), read(after), "r").headline

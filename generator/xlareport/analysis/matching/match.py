@@ -89,6 +89,7 @@ _RULES = (
     spreading.successors,
     swaps.swapped,
     spreading.successors,
+    swaps.passed_chains,
     joined.joined,
     sums.reassociated,
     frames.opened_results,

@@ -10,6 +10,7 @@ from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.analysis.matching.swaps import pass_chains
 from xlareport.hlo.opcode_groups import REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
 
@@ -107,7 +108,9 @@ def _follow(search: Search, source: Node, other: Node, move: Node) -> None:
             continue
         if _is_move(copy):
             _pair_move(search, move, copy, source)
-        elif not (is_free(node) and search.link(node, copy, Grade.MATCHED, _SAME)):
+        elif is_free(node) and search.link(node, copy, Grade.MATCHED, _SAME):
+            pass_chains(search, node, copy)
+        else:
             search.copies[copy] = node, _AGAIN
 
 

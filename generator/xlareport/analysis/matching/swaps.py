@@ -99,6 +99,7 @@ def _is_move(node: Node) -> bool:
 def swapped(search: Search) -> None:
     """Pair a move at a node with the same move on the other side of its partner."""
     search.evaluate()
+    passed_chains(search)
     beside = _beside_moves(search.before)
     for link in [link for link in search.links if link.before in beside]:
         node, other = link.before, link.after
@@ -145,6 +146,71 @@ def _reading_moves(side: Side, node: Node, like: Node) -> Iterator[Node]:
         codes = {user.instruction.opcode, like.instruction.opcode}
         if is_free(user) and (len(codes) == 1 or ("bitcast" in codes and codes <= _SHAPED)):
             yield user
+
+
+def passed_chains(search: Search) -> None:
+    """Pair the moves of chains with those on the other side of what passed all of them."""
+    for link in list(search.links):
+        pass_chains(search, link.before, link.after)
+
+
+def pass_chains(search: Search, node: Node, other: Node) -> None:
+    """Pair the moves that a linked convert or the like has passed, in their order."""
+    if node.instruction.opcode == other.instruction.opcode and _passes(node):
+        old, new = _chain_to(search.before, node), _chain_from(search.after, other)
+        _pair_chains(search, old, new, node)
+        old, new = _chain_from(search.before, node), _chain_to(search.after, other)
+        _pair_chains(search, old, new, node)
+
+
+_PASSING = frozenset({"convert", "copy", "negate"})
+_LONGEST = 8
+
+
+def _passes(node: Node) -> bool:
+    return node.instruction.opcode in _PASSING
+
+
+def _pair_chains(search: Search, old: list[Node], new: list[Node], passed: Node) -> None:
+    """Pair the moves of two chains in order if all opcodes and dimensions are equal."""
+    if len(old) != len(new) or not all(map(_moves_alike, old, new)):
+        return
+    for move, moved in zip(old, new, strict=True):
+        if search.link(move, moved, Grade.MATCHED, f"past %{passed.instruction.name}"):
+            search.links[-1].relation = Relation.SWAPPED
+
+
+def _moves_alike(node: Node, other: Node) -> bool:
+    ours, theirs = node.instruction, other.instruction
+    return ours.opcode == theirs.opcode and ours.shape.dimensions == theirs.shape.dimensions
+
+
+def _chain_to(side: Side, node: Node) -> list[Node]:
+    """Return the free moves behind the operand of a node, the first one first."""
+    chain: list[Node] = []
+    for _ in range(_LONGEST):
+        operands = side.graph.operands(node)
+        if len(operands) != 1 or operands[0][1] or not _is_free_move(operands[0][0]):
+            break
+        node = operands[0][0]
+        chain.append(node)
+    return chain[::-1]
+
+
+def _chain_from(side: Side, node: Node) -> list[Node]:
+    """Return the free moves of the result of a node, each the only user of the one before."""
+    chain: list[Node] = []
+    for _ in range(_LONGEST):
+        users = side.users.get(node, ())
+        if len(users) != 1 or not _is_free_move(users[0][0]):
+            break
+        node = users[0][0]
+        chain.append(node)
+    return chain
+
+
+def _is_free_move(node: Node) -> bool:
+    return is_free(node) and node.instruction.opcode in MOVES and bool(node.instruction.operands)
 
 
 def moved_past(search: Search) -> None:

@@ -164,7 +164,7 @@ class _Reader:
         elif kind is Kind.CLONED and before is not None and before == after:
             kind = Kind.LEFT if self._is_called(before.computation) else Kind.PART
         elif kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]:
-            kind = Kind.REBUILT
+            kind = _of_same_opcode(balance)
         elif kind is Kind.REPLACED and change.opcodes[0].endswith("-done"):
             kind = Kind.PART
         if kind is Kind.FOLDED and before is not None:
@@ -275,6 +275,13 @@ class _Reader:
             balance=balance,
             target=_target(new) if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE else "",
         )
+
+
+def _of_same_opcode(balance: int) -> Kind:
+    """Return the kind of a further place of what was rebuilt: once more, or once less."""
+    if balance:
+        return Kind.CLONED if balance > 0 else Kind.MERGED
+    return Kind.REBUILT
 
 
 def _operation(line: Instruction) -> str:

@@ -138,6 +138,8 @@ _CODE = frozenset({Kind.TURNED, Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
 def _detail(change: Change) -> str:
     """Return the old and new value; without these, the reason of the pairing."""
     message = change.details[0] if change.details and change.details[0] else change.reason
+    if change.kind is Kind.ATTRIBUTES and Kind.CONFIG in change.kinds:
+        message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
     if change.kind in _CODE and " → " in message:
         lead, elements, rest = message.rpartition(" elements, ")
         rest, also, order = rest.partition(", and ")
