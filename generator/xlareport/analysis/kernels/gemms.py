@@ -8,6 +8,7 @@ from typing import Any
 from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.site import parse_integers
 from xlareport.analysis.findings.split_products import count_parts
+from xlareport.analysis.kernels.output_tiles import tile_of_dot
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -27,7 +28,7 @@ class GemmRecord:
     algorithm: str
     """The number that the autotuner chose for a library; empty where none is written."""
     tile: tuple[int, ...]
-    """Of the result, by its dimensions; empty where it is not written."""
+    """Of the dot, by its dimensions; empty where it is not known."""
     warps: int | None
     stages: int | None
     result: tuple[int, ...]
@@ -94,6 +95,8 @@ def _gemm(
         return None
     block = _part(config, "block_level_fusion_config") or _part(config, "triton_gemm_config")
     tile = _tile(block)
+    if "output_tiles" in block:
+        tile = tile_of_dot(called, dot, tile)
     parts = count_parts(module, computation, instruction)
     result = _sizes(dot)
     shapes = [called.by_name[name] for name in dot.operand_names if name in called.by_name]
