@@ -4,6 +4,7 @@ from typing import TypeAlias
 import pytest
 
 from xlareport.analysis.cost.roofline import (
+    estimate_asynchronous_time,
     estimate_time,
     estimate_total_time,
     rank_heaviest,
@@ -133,3 +134,21 @@ def test_a_slice_that_goes_to_memory_on_the_chip_is_read_from_hbm(
     cost = count(text)
     index = 4
     assert cost.instructions["e", "d"].main_memory_bytes == 4096 + index
+
+
+def test_what_other_work_can_hide_stands_apart(
+    count: Count, module_of: Callable[[str], HloModule]
+) -> None:
+    text = """ENTRY e {
+  a = f32[10,10] parameter(0)
+  begun = (f32[10,10], f32[10,10], u32[]) copy-start(a)
+  product = f32[10,10] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  sent = f32[10,10] all-reduce-start(product), replica_groups={}, backend_config={"is_sync":true}
+  all = f32[10,10] all-reduce-done(sent)
+  ended = f32[10,10] copy-done(begun)
+  ROOT sum = f32[10,10] add(all, ended)
+}"""
+    cost = count(text)
+    copied = estimate_time(cost.instructions["e", "begun"], DEVICE)
+    assert copied.seconds > 0
+    assert estimate_asynchronous_time(module_of(text), cost, DEVICE) == copied.seconds

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.interconnect_time import model_time
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.hlo.model import InstructionKey
+from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.knowledge.devices import Device
 
 InstructionShares = Mapping[InstructionKey, float]
@@ -108,6 +108,21 @@ def estimate_total_time(cost: ModuleCost, device: Device) -> float | None:
     if cost.flops is None:
         return None
     return sum(total_time(instruction, device) for instruction in cost.instructions.values())
+
+
+def estimate_asynchronous_time(module: HloModule, cost: ModuleCost, device: Device) -> float:
+    """Return the roofline seconds of what runs between a start and its done, in one run.
+
+    Other work can hide it. Starts that the backend carries out at once (`is_sync`) do not count.
+    """
+    return sum(
+        total_time(known, device)
+        for computation in module.computations
+        for line in computation.instructions
+        if line.opcode.endswith("-start")
+        and '"is_sync":true' not in line.attributes_text
+        and (known := cost.instructions.get((computation.name, line.name))) is not None
+    )
 
 
 def estimate_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, float]:

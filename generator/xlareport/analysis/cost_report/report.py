@@ -14,7 +14,7 @@ from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_recomputed
-from xlareport.analysis.cost.roofline import estimate_total_time
+from xlareport.analysis.cost.roofline import estimate_asynchronous_time, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
 from xlareport.analysis.cost_report.precision_report import ProductRow, list_products
@@ -58,7 +58,9 @@ class CostReport:
     `guessed` for round figures."""
     totals: Totals
     seconds: float | None
-    """The roofline time; None if nothing was counted."""
+    """The roofline time, the sum of all instructions; None if nothing was counted."""
+    asynchronous_seconds: float
+    """The part of it between starts and dones, which other work can hide."""
     heaviest: tuple[HeavyRow, ...]
     loops: tuple[LoopRow, ...]
     uncounted: tuple[Uncounted, ...]
@@ -107,6 +109,7 @@ def report_cost(
         device_grade=grade,
         totals=sum_totals(cost),
         seconds=estimate_total_time(cost, device),
+        asynchronous_seconds=estimate_asynchronous_time(hlo, cost, device),
         heaviest=tuple(list_heavy(hlo, cost, device, _ROWS)),
         loops=tuple(list_loops(hlo, cost, device)),
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],

@@ -135,9 +135,18 @@ def _lead(cost: CostReport) -> str:
         " Unknown custom calls or trip counts are not included." if cost.totals.is_partial else ""
     )
     return (
-        f"Roofline lower bound: {units.seconds(cost.seconds)} per module execution on {where} "
-        f"(excludes launch overhead). Not measured.{partly}{_on_chip(cost)}"
+        f"Roofline time: {units.seconds(cost.seconds)} per module execution on {where}, the sum "
+        "of all instructions (excludes launch overhead)"
+        f"{_asynchronous(cost)}. Not measured.{partly}{_on_chip(cost)}"
     )
+
+
+def _asynchronous(cost: CostReport) -> str:
+    """Return how much of the time other work can hide, for which the sum is no lower bound."""
+    if not cost.asynchronous_seconds:
+        return ""
+    hidden = units.seconds(cost.asynchronous_seconds)
+    return f", {hidden} of it asynchronous, which other instructions can hide"
 
 
 def _on_chip(cost: CostReport) -> str:
@@ -186,8 +195,8 @@ def _figures(cost: CostReport) -> list[Figure]:
     totals, least = cost.totals, "at least; " if cost.totals.is_partial else ""
     figures = []
     if cost.seconds is not None:
-        note = f"{least}estimate, not measured"
-        figures.append(Figure("Roofline time (lower bound)", units.seconds(cost.seconds), note))
+        note = f"{least}sum of all instructions, estimate, not measured{_asynchronous(cost)}"
+        figures.append(Figure("Roofline time", units.seconds(cost.seconds), note))
     if totals.flops is not None:
         note = f"{least}loops multiplied by trip count"
         figures.append(Figure("FLOPs", units.quantity(totals.flops, "FLOP"), note))
