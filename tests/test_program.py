@@ -99,6 +99,16 @@ def test_contents_place_a_named_snapshot_before_the_passes_that_follow_it(tmp_pa
     assert [one.label for one in module.files.stages] == labels
 
 
+def test_a_named_snapshot_is_placed_where_the_numbers_of_a_module_restart(tmp_path: Path) -> None:
+    restarted = {
+        name.replace("module_0001", "module_0003") if name != BEGIN else name: text
+        for name, text in V6E.items()
+    }
+    first = {"module_0001.m.0000.early.after_x.before_y.txt": WHOLE}
+    module = read(tmp_path, {BEGIN: WHOLE} | first | restarted)
+    assert module.snapshots[3].stage.label == PLACED.format("content")
+
+
 def test_times_of_files_place_a_named_snapshot_before_contents_do(tmp_path: Path) -> None:
     files = dict.fromkeys(V6E, WHOLE)
     module = read(tmp_path, files, {name: float(at) for at, name in enumerate(files)})

@@ -124,8 +124,10 @@ def read_snapshots(files: ModuleFiles) -> tuple[ParsedSnapshot, ...]:
 def read_module(files: ModuleFiles) -> ParsedModule:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
     reader = _ModuleReader()
-    result = order_snapshots(tuple(reader.whole(tuple(reader.snapshots(files)))))
-    result = mark_foreign_snapshots(result, numbers_restart=files.second_id is not None)
+    restarts = files.second_id is not None
+    known = tuple(reader.whole(tuple(reader.snapshots(files))))
+    result = order_snapshots(known, numbers_restart=restarts)
+    result = mark_foreign_snapshots(result, numbers_restart=restarts)
     files = replace(files, stages=_stages_in_place(files.stages, result))
     snapshots = tuple(snapshot for snapshot in result if not snapshot.stage.left_out)
     memory = _memory(files, reader)

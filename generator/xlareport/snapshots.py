@@ -72,13 +72,18 @@ def final_snapshot(snapshots: Sequence[ParsedSnapshot]) -> ParsedSnapshot | None
     return next(named, snapshots[-1] if snapshots else None)
 
 
-def order_snapshots(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
+def order_snapshots(
+    snapshots: Sequence[ParsedSnapshot], *, numbers_restart: bool = False
+) -> tuple[ParsedSnapshot, ...]:
     """Return the snapshots in order: by number and name, by file times, by contents.
 
     A snapshot whose name implies no position is inserted where its contents fit best. Numbered
     snapshots after one that may precede passes are ordered by file times, else by contents.
+    `numbers_restart` is for a compilation that restarts the numbers of its snapshots.
     """
-    placed = _before_passes([snapshot for snapshot in snapshots if snapshot.stage.is_placed])
+    placed = [snapshot for snapshot in snapshots if snapshot.stage.is_placed]
+    if numbers_restart or not has_repeated_numbers([known.stage for known in placed]):
+        placed = _before_passes(placed)
     for snapshot in snapshots if placed else ():
         if not snapshot.stage.is_placed:
             placed.insert(*_placed_by_content(snapshot, placed))
@@ -89,7 +94,7 @@ def _before_passes(snapshots: list[ParsedSnapshot]) -> list[ParsedSnapshot]:
     """Put a snapshot that may precede passes before those that the evidence puts behind it."""
     early = (at for at, snapshot in enumerate(snapshots) if snapshot.stage.may_precede_passes)
     at = next(early, None)
-    if at is None or has_repeated_numbers([snapshot.stage for snapshot in snapshots]):
+    if at is None:
         return snapshots
     others = [*snapshots[:at], *snapshots[at + 1 :]]
     place, placed_by = _evident_place(snapshots[at], others, at)
