@@ -58,3 +58,42 @@ def test_a_copy_in_a_loop_has_that_loop(read: Read) -> None:
     assert loop_of_copy(matching, _OUTSIDE, _INSIDE, "constant") == "in the loop %while"
     assert not loop_of_copy(matching, _INSIDE, _OUTSIDE, "constant")
     assert not loop_of_copy(matching, _OUTSIDE, _INSIDE, "parameter")
+
+
+_DEEP = """
+HloModule m
+
+%inner (a: f32[8]) -> f32[8] {
+  %a = f32[8] parameter(0)
+  ROOT %x = f32[8] sine(%a)
+}
+
+%body (p: (f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %p = (f32[8], f32[8]) parameter(0)
+  %n = f32[8] get-tuple-element(%p), index=0
+  %fusion = f32[8] fusion(%n), kind=kLoop, calls=%inner
+  ROOT %out = (f32[8], f32[8]) tuple(%fusion, %n)
+}
+
+%condition (q: (f32[8], f32[8])) -> pred[] {
+  %q = (f32[8], f32[8]) parameter(0)
+  ROOT %ends = pred[] constant(false)
+}
+
+ENTRY %main (b: f32[8]) -> (f32[8], f32[8]) {
+  %b = f32[8] parameter(0)
+  %in = (f32[8], f32[8]) tuple(%b, %b)
+  ROOT %while = (f32[8], f32[8]) while(%in), condition=%condition, body=%body
+}
+"""
+
+
+def test_what_leaves_a_fusion_in_a_loop_is_no_more_in_the_loop_than_before(read: Read) -> None:
+    matching = match(read(_DEEP), read(_DEEP))
+    inside = Place("inner", "x")
+    assert destination(matching, inside, Place("body", "x"), "sine") == {
+        Kind.MOVED: "moved out of %fusion"
+    }
+    assert destination(matching, inside, Place("main", "x"), "sine") == {
+        Kind.HOISTED: "moved out of the loop %while"
+    }

@@ -610,3 +610,21 @@ ENTRY %main (x: f32[8]) -> f32[8] {
     config = ', backend_config={"fusion_backend_config":{"kind":"__triton"}}'
     after = before.replace("kind=kLoop, calls=%fused", f"kind=kCustom, calls=%fused{config}")
     assert "kind: kLoop → kCustom; backend_config" in step(read(before), read(after), "r").headline
+
+
+def test_a_sort_that_changes_shape_is_told_with_its_other_attributes(read: Read) -> None:
+    before = """
+%less (a: f32[], b: f32[]) -> pred[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %lt = pred[] compare(%a, %b), direction=LT
+}
+
+ENTRY %main (x: f32[8,1]) -> f32[8,1] {
+  %x = f32[8,1]{1,0} parameter(0)
+  ROOT %sort = f32[8,1]{1,0} sort(%x), dimensions={0}, is_stable=true, to_apply=%less
+}
+"""
+    after = before.replace("f32[8,1]{1,0} sort", "f32[8]{0} sort").replace("is_stable=true, ", "")
+    headline = step(read(before), read(after), "expander").headline
+    assert "`f32[8,1]{1,0}` → `f32[8]{0}`; is_stable: true → none" in headline

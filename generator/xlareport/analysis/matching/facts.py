@@ -65,6 +65,7 @@ class ComputationFacts:
 
 _KEPT: WeakKeyDictionary[Computation, ComputationFacts] = WeakKeyDictionary()
 _HOLDERS: WeakKeyDictionary[HloModule, Mapping[str, Instruction]] = WeakKeyDictionary()
+_HOMES: WeakKeyDictionary[HloModule, Mapping[str, str]] = WeakKeyDictionary()
 
 
 def facts_of(computation: Computation) -> ComputationFacts:
@@ -91,6 +92,18 @@ def holders_of(module: HloModule) -> Mapping[str, Instruction]:
             call.callee: call.instruction for call in reversed(calls)
         }
     return instructions
+
+
+def homes_of(module: HloModule) -> Mapping[str, str]:
+    """Return the name of the computation that first calls each computation, by name; cached."""
+    homes = _HOMES.get(module)
+    if homes is None:
+        homes = _HOMES[module] = {
+            call.callee: computation.name
+            for computation in reversed(module.computations)
+            for call in reversed(facts_of(computation).calls)
+        }
+    return homes
 
 
 def _derive(computation: Computation) -> ComputationFacts:

@@ -133,6 +133,7 @@ _LIVING = frozenset(
 
 
 _CODE = frozenset({Kind.TURNED, Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
+_OF_DIMENSIONS = frozenset({"convolution", "dot", "gather", "scatter", "sort"})
 
 
 def _detail(change: Change) -> str:
@@ -144,8 +145,15 @@ def _detail(change: Change) -> str:
         lead, elements, rest = message.rpartition(" elements, ")
         rest, also, order = rest.partition(", and ")
         changed = " → ".join(wording.code(part) for part in rest.split(" → "))
-        return f"{lead}{elements}{changed}{also}{order}"
+        return f"{lead}{elements}{changed}{also}{order}{_with_attributes(change)}"
     return wording.coded(message)
+
+
+def _with_attributes(change: Change) -> str:
+    """Return the other attributes of what is told by its shape, where they say what it computes."""
+    if Kind.ATTRIBUTES not in change.kinds or change.opcodes[1] not in _OF_DIMENSIONS:
+        return ""
+    return f"; {wording.coded(change.details[change.kinds.index(Kind.ATTRIBUTES)])}"
 
 
 def _is_same_name(change: Change) -> bool:

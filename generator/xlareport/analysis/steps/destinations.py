@@ -2,23 +2,29 @@
 
 from collections.abc import Mapping
 
-from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.facts import holders_of, homes_of
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import BOUNDARIES
 
+_DEEPEST = 32
+"""Calls around an instruction that are looked at."""
+
 
 def destination(matching: Matching, before: Place, after: Place, opcode: str) -> dict[Kind, str]:
     """Return where an instruction is now, by the kind of move."""
     holders = holders_of(matching.before), holders_of(matching.after)
+    left = _left(matching, before, after)
     if opcode not in BOUNDARIES:
-        left = _loop_left(matching, before, after, holders[1])
-        if left is not None:
-            return {Kind.HOISTED: f"moved out of the loop %{left}"}
+        loops = [call.name for call in left if call.opcode == "while"]
+        if loops:
+            return {Kind.HOISTED: f"moved out of the loop %{loops[-1]}"}
         if _enters_loop(matching, before, after, holders[0]):
             return {Kind.SUNK: f"moved into the loop %{holders[1][after.computation].name}"}
+    if left:
+        return {Kind.MOVED: f"moved out of %{left[-1].name}"}
     new = holders[1].get(after.computation)
     return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
@@ -32,11 +38,21 @@ def loop_of_copy(matching: Matching, before: Place, after: Place, opcode: str) -
     return f"in the loop %{holders_of(matching.after)[after.computation].name}"
 
 
-def _loop_left(
-    matching: Matching, before: Place, after: Place, holders: Mapping[str, Instruction]
-) -> str | None:
-    body = matching.computations.get(before.computation, before.computation)
-    return _loop_in(matching.after, after.computation, holders.get(body))
+def _left(matching: Matching, before: Place, after: Place) -> list[Instruction]:
+    """Return the calls that an instruction is no longer in, the innermost first.
+
+    Empty where its computation is no longer called from where the instruction is now.
+    """
+    holders, homes = holders_of(matching.after), homes_of(matching.after)
+    inside = matching.computations.get(before.computation, before.computation)
+    calls: list[Instruction] = []
+    while inside != after.computation:
+        call = holders.get(inside)
+        if call is None or len(calls) > _DEEPEST:
+            return []
+        calls.append(call)
+        inside = homes[inside]
+    return calls
 
 
 def _enters_loop(
