@@ -5061,6 +5061,7 @@ var xlareport = (() => {
   var SAID = /* @__PURE__ */ new Set(["Not fused", "Reason"]);
   var DEEPEST = 16;
   var MICRO = 1e6;
+  var HALVES = /-(start|update|done)$/;
   var NO_WORK = /* @__PURE__ */ new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
   var InstructionFacts = class {
     /**
@@ -5147,12 +5148,13 @@ var xlareport = (() => {
     fusion(place, facts2) {
       const { graph } = this;
       if (NO_WORK.has(graph.opcode(place))) return [];
+      const halved = HALVES.test(graph.opcode(place));
       const users = [...graph.users(place)];
       const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [at ? ", " : "", historyLink(graph.name(user)), ` (${graph.opcode(user)})`]);
       const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
       return [
         users.length > 0 && row2("Consumers", "", ...shown, more),
-        !facts2.some(([title2]) => SAID.has(title2)) && row2("Fusion", "", ...sentence(this.stored.fusion))
+        !halved && !facts2.some(([title2]) => SAID.has(title2)) && row2("Fusion", "", ...sentence(this.stored.fusion))
       ];
     }
   };
@@ -5279,6 +5281,9 @@ var xlareport = (() => {
     }
     return paths;
   }
+  function endingWith(op, ops) {
+    return [...new Set(ops)].filter((path) => path.endsWith(`/${op}`));
+  }
 
   // src/history/subject.js
   var SHOWN2 = 8;
@@ -5352,6 +5357,8 @@ var xlareport = (() => {
         ),
         backward ? this.since(lastName(title2), events) : null,
         backward && !between ? now : null,
+        (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
+        (between || !backward) && now,
         ...subject.origins[0] ? [
           element(
             "h3",
@@ -5361,9 +5368,7 @@ var xlareport = (() => {
           rows2(subject.origins)
         ] : this.begun(events),
         element("h3", null, "Changes by pass"),
-        this.events(events, subject.instructions),
-        (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
-        (between || !backward) && now
+        this.events(events, subject.instructions)
       );
     }
     /**
@@ -5653,9 +5658,8 @@ var xlareport = (() => {
         const [index, facts2] = await Promise.all([this.index(), this.facts()]);
         const numbers = this.numbers(index, name, op);
         const part2 = name ? facts2?.part(name.replace(/^%/, "")) : null;
-        const bearers = op && !numbers.length ? facts2?.scopes.get(op) : null;
         if (part2) body.append(part2);
-        body.append(...bearers ? await this.bearers(index, op ?? "", bearers) : await this.answer(index, numbers));
+        body.append(...op && !numbers.length ? await this.unlisted(index, op) : await this.answer(index, numbers));
       } catch (error) {
         body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
       }
@@ -5691,6 +5695,38 @@ var xlareport = (() => {
         )
       ] : [];
       return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
+    }
+    /**
+     * Tells of an op_name that the first snapshot lacks: the final one may have it, or one that ends with it.
+     * @param {Index} index
+     * @param {string} op
+     */
+    async unlisted(index, op) {
+      const facts2 = await this.facts();
+      const bearers = facts2?.scopes.get(op);
+      if (bearers) return this.bearers(index, op, bearers);
+      const longer = endingWith(op, [...opsOf(index), ...facts2?.scopes.keys() ?? []]);
+      if (!longer.length) return this.answer(index, []);
+      const words2 = "Only snapshots in between have this op_name. Inlining joins it to that of the call:";
+      const verb = longer.length === 1 ? "ends" : "end";
+      const list2 = element(
+        "ul.xr-places",
+        null,
+        ...longer.slice(0, FOUND).map((name) => element("li", null, opLink(name)))
+      );
+      const intro = [
+        element(
+          "p.xr-muted",
+          null,
+          `${words2} ${format.plural(longer.length, "op_name")} of the first or final snapshot ${verb} with it.`
+        ),
+        list2
+      ];
+      const [only] = longer;
+      const names2 = longer.length === 1 ? facts2?.scopes.get(only) : null;
+      const numbers = longer.length === 1 ? this.numbers(index, null, only) : [];
+      if (numbers.length) return [...intro, ...await this.answer(index, numbers)];
+      return names2 ? [...intro, ...await this.bearers(index, only, names2)] : intro;
     }
     /**
      * Lists the instructions of an op_name that only the final snapshot has, and what it is of in the first one.

@@ -17,6 +17,8 @@ const SAID = new Set(["Not fused", "Reason"]);
 /** Fusions in fusions that are followed. */
 const DEEPEST = 16;
 const MICRO = 1e6;
+/** Halves of asynchronous instructions, which no compiler fuses. */
+const HALVES = /-(start|update|done)$/;
 /** Opcodes of which no compiler asks whether to fuse them. */
 const NO_WORK = new Set(["parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"]);
 
@@ -118,6 +120,7 @@ export class InstructionFacts {
   fusion(place, facts) {
     const { graph } = this;
     if (NO_WORK.has(graph.opcode(place))) return [];
+    const halved = HALVES.test(graph.opcode(place));
     const users = [...graph.users(place)];
     const shown = users
       .slice(0, MOST_USERS)
@@ -125,7 +128,7 @@ export class InstructionFacts {
     const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
     return [
       users.length > 0 && row("Consumers", "", ...shown, more),
-      !facts.some(([title]) => SAID.has(title)) && row("Fusion", "", ...sentence(this.stored.fusion)),
+      !halved && !facts.some(([title]) => SAID.has(title)) && row("Fusion", "", ...sentence(this.stored.fusion)),
     ];
   }
 }

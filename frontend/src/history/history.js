@@ -12,7 +12,7 @@ import { historyLink } from "../names/sentences.js";
 import { readChunk, readIndex } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
-import { joinedPaths } from "./paths.js";
+import { endingWith, joinedPaths } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
 
 const FOUND = 30;
@@ -191,9 +191,8 @@ class Histories {
       const [index, facts] = await Promise.all([this.index(), this.facts()]);
       const numbers = this.numbers(index, name, op);
       const part = name ? facts?.part(name.replace(/^%/, "")) : null;
-      const bearers = op && !numbers.length ? facts?.scopes.get(op) : null;
       if (part) body.append(part);
-      body.append(...(bearers ? await this.bearers(index, op ?? "", bearers) : await this.answer(index, numbers)));
+      body.append(...(op && !numbers.length ? await this.unlisted(index, op) : await this.answer(index, numbers)));
     } catch (error) {
       body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
     }
@@ -234,6 +233,39 @@ class Histories {
           ]
         : [];
     return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
+  }
+
+  /**
+   * Tells of an op_name that the first snapshot lacks: the final one may have it, or one that ends with it.
+   * @param {Index} index
+   * @param {string} op
+   */
+  async unlisted(index, op) {
+    const facts = await this.facts();
+    const bearers = facts?.scopes.get(op);
+    if (bearers) return this.bearers(index, op, bearers);
+    const longer = endingWith(op, [...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
+    if (!longer.length) return this.answer(index, []);
+    const words = "Only snapshots in between have this op_name. Inlining joins it to that of the call:";
+    const verb = longer.length === 1 ? "ends" : "end";
+    const list = element(
+      "ul.xr-places",
+      null,
+      ...longer.slice(0, FOUND).map((name) => element("li", null, opLink(name))),
+    );
+    const intro = [
+      element(
+        "p.xr-muted",
+        null,
+        `${words} ${format.plural(longer.length, "op_name")} of the first or final snapshot ${verb} with it.`,
+      ),
+      list,
+    ];
+    const [only] = longer;
+    const names = longer.length === 1 ? facts?.scopes.get(only) : null;
+    const numbers = longer.length === 1 ? this.numbers(index, null, only) : [];
+    if (numbers.length) return [...intro, ...(await this.answer(index, numbers))];
+    return names ? [...intro, ...(await this.bearers(index, only, names))] : intro;
   }
 
   /**

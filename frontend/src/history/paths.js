@@ -40,3 +40,13 @@ export function joinedPaths(finals, ops) {
   }
   return paths;
 }
+
+/**
+ * Returns the op_names that end with one of a snapshot in between, before a call around it was inlined.
+ * @param {string} op
+ * @param {Iterable<string>} ops
+ * @returns {string[]} each once
+ */
+export function endingWith(op, ops) {
+  return [...new Set(ops)].filter((path) => path.endsWith(`/${op}`));
+}

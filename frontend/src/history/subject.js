@@ -99,6 +99,9 @@ export class SubjectView {
       ),
       backward ? this.since(lastName(title), events) : null,
       backward && !between ? now : null,
+      (between || !backward) &&
+        element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
+      (between || !backward) && now,
       ...(subject.origins[0]
         ? [
             element(
@@ -113,9 +116,6 @@ export class SubjectView {
         : this.begun(events)),
       element("h3", null, "Changes by pass"),
       this.events(events, subject.instructions),
-      (between || !backward) &&
-        element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
-      (between || !backward) && now,
     );
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { joinedPaths, relativeParts } from "../../src/history/paths.js";
+import { endingWith, joinedPaths, relativeParts } from "../../src/history/paths.js";
 
 const OPS = new Set([
   "jit(f)/while/body/closed_call",
@@ -29,4 +29,9 @@ test("the end of a path alone is no part of it", () => {
 test("only paths that the first snapshot lacks are joined", () => {
   const finals = ["exp", "jit(f)/while/body/other/exp", "jit(f)/while/body/other"];
   assert.deepEqual([...joinedPaths(finals, OPS)], [["jit(f)/while/body/other/exp", ["exp"]]]);
+});
+
+test("an op_name of a snapshot in between leads to the paths that end with it", () => {
+  const ops = ["jit(f)/while/poisson/fft", "poisson/fft", "jit(f)/otherpoisson/fft", "jit(f)/while/poisson/fft"];
+  assert.deepEqual(endingWith("poisson/fft", ops), ["jit(f)/while/poisson/fft"]);
 });
