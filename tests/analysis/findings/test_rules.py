@@ -653,7 +653,7 @@ def test_matmuls_of_an_fft_are_not_for_the_program_to_pad(case_of: MakeCase) -> 
 def test_a_copy_of_an_fft_is_not_for_the_program_to_move(case_of: MakeCase) -> None:
     text = (FINDINGS / "layout-copies/having.txt").read_text()
     (own,) = _findings_of_text(case_of, text, "layout-copies")
-    assert "transpose the data once outside" in own.suggestion
+    assert "pass the data in the order that is read" in own.suggestion
     name = case_of(text).module.find(*own.places[0])
     assert name is not None
     fft = text.replace(name.metadata.op_name, "jit(f)/jit(fft)")

@@ -52,6 +52,9 @@ class Finding(FastPickle):
     latency_seconds: float | None = None
     """Latency that a remedy saves in one execution, at an assumed 2 µs per collective: no part
     of the roofline time. None for findings on other things."""
+    beside_loops: tuple[str, ...] = ()
+    """Loops of unknown trip count, each counted once, that run beside it: where they run more
+    often, its share of the time is smaller. Empty where no such loop takes much of the time."""
     severity: str = "low"
     """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`.
     A rule states the least one if its gain is no part of them."""

@@ -48,8 +48,8 @@ def _advise(instruction: Instruction) -> str:
     if operation:
         return f"The copy is the compiler's, which computes {operation} by other operations."
     return (
-        "Use the same dimension order in producer and consumer: transpose the data once outside, "
-        "or write the contraction without a transpose."
+        "Use the same dimension order in producer and consumer: pass the data in the order that is "
+        "read, or write the contraction without a transpose."
     )
 
 

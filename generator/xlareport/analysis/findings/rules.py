@@ -33,6 +33,7 @@ from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.tile_padding import tile_padding
 from xlareport.analysis.findings.undonated_inputs import undonated_inputs
 from xlareport.analysis.findings.unfused_chains import unfused_chains
+from xlareport.analysis.findings.unknown_loops import qualify_shares
 from xlareport.analysis.findings.unused_donations import unused_donations
 from xlareport.analysis.findings.waiting_collectives import waiting_collectives
 from xlareport.analysis.findings.wide_products import wide_products
@@ -96,7 +97,8 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
     if entry is None or not entry.is_entry:
         return ()
     rules = RULES if case.is_optimised else OF_THE_PROGRAM
-    return merge_findings(finding for rule in rules for finding in rule(case))
+    found = (finding for rule in rules for finding in rule(case))
+    return merge_findings(qualify_shares(case, found))
 
 
 def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -129,6 +131,7 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         latency_seconds=_sum([finding.latency_seconds for finding in alike]),
         bytes=_sum([finding.bytes for finding in alike]),
         occurrences=sum(finding.count for finding in alike),
+        beside_loops=first.beside_loops if all(other.beside_loops for other in rest) else (),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.dump import AnalyzedDump
-from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.finding import Finding, join_names
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.records.cost import CostRecord
@@ -160,6 +160,9 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
     known = []
     if finding.seconds and cost is not None and cost.seconds:
         share = units.share(min(1.0, finding.seconds / cost.seconds))
+        if finding.beside_loops:
+            loops = join_names(f"%{name}" for name in finding.beside_loops).replace("`", "")
+            share = f"{share} with 1 iteration of {loops}"
         time = units.seconds(finding.seconds)
         guessed = cost.device_grade == "guessed"
         known.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
