@@ -46,7 +46,7 @@ def test_severity_is_the_share_of_time_or_memory(
 
 def test_a_gain_that_is_not_known_is_low_but_for_rules_of_their_own(cost: CostReport) -> None:
     assert rate_finding(FINDING, cost).severity == "low"
-    beside = replace(FINDING, seconds=whole, beside_loops=("loop",))
+    beside = replace(FINDING, seconds=cost.seconds, beside_loops=("loop",))
     assert rate_finding(beside, cost).severity == "low"
     assert rate_finding(replace(FINDING, severity="high"), cost).severity == "high"
     assert cost.seconds is not None
