@@ -97,8 +97,8 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
     if entry is None or not entry.is_entry:
         return ()
     rules = RULES if case.is_optimised else OF_THE_PROGRAM
-    found = (finding for rule in rules for finding in rule(case))
-    return merge_findings(qualify_shares(case, found))
+    findings = (finding for rule in rules for finding in rule(case))
+    return merge_findings(qualify_shares(case, findings))
 
 
 def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
