@@ -1,7 +1,7 @@
 """Sentences that several pages share, for equal wording; others are next to their page."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from xlareport.analysis.compare.operations import phase_of
@@ -115,38 +115,43 @@ def many(report: ReportRecord) -> str:
 
 def _programs(report: ReportRecord) -> list[str]:
     """Count the main programs: one that was compiled again, or in several parts, is one program."""
-    mains = [module.key for module in report.outlines if module.role == ModuleRole.MAIN]
-    if not mains:
+    mains = bytearray(module.role == ModuleRole.MAIN for module in report.outlines)
+    number = sum(mains)
+    if not number:
         return []
-    every = set(mains)
+    places = report.places
+
+    def is_main(key: str) -> bool:
+        place = places.get(key)
+        return place is not None and bool(mains[place])
+
     retraced = (group.modules for group in report.retrace_groups)
     groups = chain(retraced, (group.modules for group in report.rank_groups))
     again = [
         (group[0], other)
         for group in groups
-        if group[0] in every
+        if is_main(group[0])
         for other in group[1:]
-        if other in every
+        if is_main(other)
     ]
-    proven = [(link.source, link.target) for link in report.links if link.grade == "exact"]
-    times, programs = _united(mains, again), _united(mains, again + proven)
+    proven = [
+        (link.source, link.target)
+        for link in report.links
+        if link.grade == "exact" and is_main(link.source) and is_main(link.target)
+    ]
+    times, programs = number - _joined(again), number - _joined(again + proven)
     parts = f" in {times} parts" if programs < times else ""
-    repeated = f" (compiled {len(mains):,} times)" if times < len(mains) else ""
+    repeated = f" (compiled {number:,} times)" if times < number else ""
     return [f"{units.plural(programs, 'program')}{parts}{repeated}"]
 
 
-def _united(keys: Sequence[str], same: Iterable[tuple[str, str]]) -> int:
-    """Count the keys, with those that belong together as one."""
+def _joined(same: Iterable[tuple[str, str]]) -> int:
+    """Return how many fewer things there are where these pairs of keys are the same thing."""
     links = defaultdict[str, list[str]](list)
-    for text, other in same:
-        links[text].append(other)
-        links[other].append(text)
-    known = set(keys)
-
-    def near(key: str) -> list[str]:
-        return [other for other in links.get(key, ()) if other in known]
-
-    return sum(1 for _ in forest(keys, near))
+    for key, other in same:
+        links[key].append(other)
+        links[other].append(key)
+    return len(links) - sum(1 for _ in forest(list(links), links.__getitem__))
 
 
 def wrapping(function: EagerFunction) -> str:

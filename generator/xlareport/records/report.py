@@ -219,6 +219,13 @@ class ReportRecord:
         return {module.key: module for module in self.modules}
 
     @property
+    def places(self) -> Mapping[str, int]:
+        """The index of each module by its key."""
+        if isinstance(self.modules, StoredRecords):
+            return self.modules.places
+        return {module.key: place for place, module in enumerate(self.modules)}
+
+    @property
     def main_module(self) -> ModuleRecord | None:
         """All of the main program; None where there is none."""
         place = self.main_place
@@ -227,12 +234,7 @@ class ReportRecord:
     @property
     def main_place(self) -> int | None:
         """The place of the main program among the modules; None where there is none."""
-        if self.main is None:
-            return None
-        if isinstance(self.modules, StoredRecords):
-            return self.modules.places.get(self.main.module)
-        keys = [module.key for module in self.modules]
-        return keys.index(self.main.module) if self.main.module in keys else None
+        return None if self.main is None else self.places.get(self.main.module)
 
 
 class StoredRecords(SpooledValues[ModuleRecord]):

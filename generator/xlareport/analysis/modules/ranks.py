@@ -1,18 +1,17 @@
 """Modules of several processes that are one program, found by name, number and contents."""
 
 from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.modules.processes import (
-    Process,
     Processes,
     alike_programs,
     ranks_in_one_folder,
 )
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.storage.packed_keys import ChosenValues
+from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike
 
 
 def find_rank_groups(
@@ -24,22 +23,33 @@ def find_rank_groups(
     where one rank alone logs or saves something. Modules without common number, content or source
     lines are different functions of the same name.
     """
-    times: Counter[tuple[Process, str]] = Counter()
-    named: dict[tuple[str, int], array[int]] = defaultdict(lambda: array("q"))
+    yield from _across_processes(summaries, assigned)
+    yield from find_ranks_in_one_folder(summaries, assigned)
+
+
+def _across_processes(
+    summaries: Sequence[ModuleSummary], assigned: Processes
+) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
+    """Yield functions that processes compiled whose modules can be told apart."""
+    times: Counter[int] = Counter()
+    """Of a function in a process, by a digest."""
+    functions, counted = array("q"), array("q")
+    """The digest of each module's function and its time there, and the place of the module."""
     for place, module in enumerate(summaries):
         process, name = assigned[module.files.key], function_name(module.display_name)
         if process is not None and module.features.content:
-            times[process, name] += 1
-            named[name, times[process, name]].append(place)
-    for (name, _), places in named.items():
-        if len(places) < 2:
-            continue
+            in_process = digest_number((process, name))
+            times[in_process] += 1
+            functions.append(digest_number((name, times[in_process])))
+            counted.append(place)
+    for alike in group_alike(functions):
+        places = [counted[at] for at in alike]
+        name = function_name(summaries[places[0]].display_name)
         first = summaries[places[0]]
         own = [place for place in places if is_rank_of(summaries[place], first)]
         members = ChosenValues(summaries, own)
         if len(members) > 1:
             yield name, members
-    yield from find_ranks_in_one_folder(summaries, assigned)
 
 
 def find_ranks_in_one_folder(
