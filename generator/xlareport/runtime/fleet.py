@@ -31,7 +31,7 @@ R = TypeVar("R")
 
 _TARGET = 2.0
 """Total seconds of the tasks of one batch."""
-_MOST = 500
+_MOST = 200
 """Limit on tasks of one batch."""
 _AHEAD = 2
 """Batches for each thread of a worker that are begun before a result is asked for."""
