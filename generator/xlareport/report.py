@@ -125,7 +125,8 @@ def _build(
         reading = begin_reading(source, options, readers, progress, pages=True)
         drawn = _read_and_draw(reading, renderer, options.pictures)
         analyzed = analyze(reading, options.limits)
-        keep = StoredRecords(reading.folder).extend
+        places = analyzed.summaries.key_places
+        keep = StoredRecords(reading.folder, places=places).extend
         report = build_report(analyzed, relate_modules(analyzed), options.marker, keep)
         faults = Faults(analyzed.name)
         picture = None

@@ -13,6 +13,7 @@ from xlareport.storage.packed_keys import (
     digest_number,
     group_alike,
     index_keys,
+    keys_in_order,
 )
 
 KEYS = [f"module_{number:04d}.jit_ä\udc80{number % 3}" for number in range(1_000)]
@@ -47,6 +48,12 @@ def test_keys_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_few_keys_are_a_dictionary() -> None:
     assert isinstance(index_keys(KEYS[:3], 3), dict)
     assert isinstance(index_keys(KEYS, len(KEYS)), KeyPlaces)
+
+
+@pytest.mark.parametrize("number", [3, 300])
+def test_keys_come_in_the_order_of_their_places(number: int) -> None:
+    keys = [f"module_{place * 7 % number}" for place in range(number)]
+    assert list(keys_in_order(index_keys(keys, number))) == keys
 
 
 def test_chosen_values_are_taken_from_the_sequence() -> None:

@@ -42,7 +42,7 @@ from xlareport.records.shardings import shardings_record
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
-from xlareport.storage.packed_keys import PackedStrings
+from xlareport.storage.packed_keys import keys_in_order
 
 _SCHEMA = 3
 """Raised when something changes its meaning or goes: 1 named each file three times, 2 had less
@@ -69,7 +69,7 @@ def build_report(
         dump=_dump(dump),
         main=None,
         modules=keep(_module_records(dump, relations, faults)),
-        files=list_files(dump.named, PackedStrings(places_of(dump.summaries))),
+        files=list_files(dump.named, keys_in_order(places_of(dump.summaries))),
         problems=(),
         links=relations.links,
         retrace_groups=relations.recompilations,

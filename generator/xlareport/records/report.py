@@ -240,12 +240,19 @@ class ReportRecord:
 class StoredRecords(SpooledValues[ModuleRecord]):
     """Records of modules: beyond a limit in a file, with outlines in another file."""
 
-    def __init__(self, folder: Path | None = None, resident: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        resident: int | None = None,
+        places: Mapping[str, int] | None = None,
+    ) -> None:
+        """Keep records as spooled values; `places` is the index of the keys, where it is known."""
         super().__init__(folder, resident)
         self.outlines = SpooledValues[ModuleOutline](folder, resident)
         """The outline of each module, for lists."""
         self._shared = SharedValues()
         self._places: Mapping[str, int] | None = None
+        self._known_places = places
 
     def append(self, value: ModuleRecord) -> None:
         """Add a record at the end."""
@@ -256,6 +263,8 @@ class StoredRecords(SpooledValues[ModuleRecord]):
     @property
     def places(self) -> Mapping[str, int]:
         """The index of each module by its key."""
+        if self._known_places is not None and len(self._known_places) == len(self):
+            return self._known_places
         if self._places is None:
             self._places = index_keys((module.key for module in self.outlines), len(self))
         return self._places

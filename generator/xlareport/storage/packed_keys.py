@@ -89,6 +89,11 @@ def index_keys(keys: Iterable[str], number: int) -> Mapping[str, int]:
     return {key: place for place, key in enumerate(keys)}
 
 
+def keys_in_order(places: Mapping[str, int]) -> Sequence[str]:
+    """Return the keys of an index in the order of their places."""
+    return places.in_order if isinstance(places, KeyPlaces) else tuple(places)
+
+
 class ChosenValues(Sequence[T], Generic[T]):
     """Some values of a sequence, by their places; each is taken from there when it is asked for."""
 
