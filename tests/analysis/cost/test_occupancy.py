@@ -153,6 +153,22 @@ allocation 1: size 32, preallocated-temp:
     assert [value and value.instruction for value in occupants] == ["early", None, None, None]
 
 
+def test_an_argument_is_named_by_the_first_of_the_values_that_fill_it() -> None:
+    text = b"""BufferAssignment:
+allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}, maybe-live-out:
+ value: <1 updated @0> (size=64,offset=0): f32[16]{0}
+ value: <2 cache @0> (size=64,offset=0): f32[16]{0}
+"""
+    ranges = (LiveRange("cache", (), 1, 2), LiveRange("updated", (), 2, 4))
+    live = LiveRanges(schedule=("other", "cache", "updated"), ranges=ranges)
+    occupancy = measure_occupancy(read_buffer_assignment(text, "b.txt")[0], live)
+    assert occupancy is not None
+    (slot,) = occupancy.living(3)
+    assert slot.value.instruction == "cache"
+    assert slot.occupant is not None
+    assert slot.occupant.instruction == "updated"
+
+
 def test_a_value_of_another_memory_or_position_is_no_temporary_in_use(
     occupancy: Occupancy,
 ) -> None:

@@ -214,6 +214,10 @@ def _held(allocations: Sequence[Allocation]) -> Mapping[int, Mapping[str, int]]:
     return held
 
 
+def _start(live_range: LiveRange | None, end: int) -> int:
+    return end if live_range is None else live_range.start
+
+
 def _end(live: LiveRanges) -> int:
     """Return the last position: one past the schedule, the end of the run."""
     return max([len(live.schedule), *(live_range.end for live_range in live.ranges)])
@@ -230,6 +234,8 @@ def _slots(
         values = sorted(allocation.values, key=lambda value: (-value.size, value.id))
         if allocation.kind == "output":  # others only use its memory before
             values.sort(key=lambda value: not _lives(ranges.get(_key(value)), end))
+        if allocation.kind == "parameter":  # others only use its memory after
+            values.sort(key=lambda value: (-value.size, _start(ranges.get(_key(value)), end)))
         yield from (Slot(allocation, value, 0, allocation.size, 0, end) for value in values[:1])
         return
     places: dict[tuple[int, int], list[tuple[int, int, BufferValue]]] = defaultdict(list)
