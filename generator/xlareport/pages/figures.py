@@ -33,7 +33,7 @@ def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
         note = f"{of_one}all device allocations"
         figures.append(Figure("Allocated", units.byte_size(final.allocated_bytes), note))
     if final.unknown_ops:
-        note = "instructions with unknown FLOPs"
+        note = "instructions with unknown FLOPs, and loops of unknown trip count, counted once"
         figures.append(Figure("Not counted", units.count(final.unknown_ops), note))
     return tuple(figures)
 

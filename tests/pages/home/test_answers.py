@@ -20,6 +20,7 @@ from xlareport.pages.home.answers import (
     _programs,
     _tied,
     _tied_words,
+    _uncounted,
     summarize_home,
 )
 from xlareport.records.build import build_report
@@ -169,3 +170,30 @@ def test_instructions_that_need_the_same_time_are_counted() -> None:
     )
     few: Any = SimpleNamespace(heaviest=[*tied[:3], heavy_row("fusion", 1e-6, "fusion")])
     assert not _tied(few)
+
+
+@pytest.mark.parametrize(
+    ("unknown", "trips", "opcodes", "words"),
+    [
+        (0, [4], [], ""),
+        (1, [None, 4], [], " 1 loop of unknown trip count: counted once."),
+        (1, [], ["custom-call"], " 1 custom call cannot be counted."),
+        (
+            3,
+            [None],
+            ["custom-call", "rng"],
+            (
+                " 2 instructions cannot be counted (1 custom call among them). "
+                "1 loop of unknown trip count: counted once."
+            ),
+        ),
+    ],
+)
+def test_loops_of_unknown_trip_count_are_no_uncounted_instructions(
+    unknown: int, trips: list[int | None], opcodes: list[str], words: str
+) -> None:
+    loops = [SimpleNamespace(trip_count=SimpleNamespace(count=count)) for count in trips]
+    uncounted = [SimpleNamespace(opcode=opcode) for opcode in opcodes]
+    totals = SimpleNamespace(unknown_ops=unknown)
+    cost: Any = SimpleNamespace(totals=totals, loops=loops, uncounted=uncounted)
+    assert _uncounted(cost) == words

@@ -27,6 +27,15 @@ def test_the_most_bytes_come_first() -> None:
     assert second == "2.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8])."
 
 
+def test_a_donation_of_a_few_bytes_is_no_advice() -> None:
+    figures = replace(EMPTY, occupied_peak_bytes=1 << 30)
+    tiny = replace(COULD, size=8)
+    assert list_actions(replace(figures, donations=(tiny,))) == []
+    (words,) = list_actions(replace(figures, donations=(COULD,)))
+    assert words.endswith("if the caller does not reuse it: it has the shape of an output.")
+    assert len(list_actions(replace(EMPTY, donations=(tiny,)))) == 1
+
+
 def row(name: str, opcode: str, role: PeakRole = PeakRole.OTHER, origin: str = "") -> ValueRow:
     value = ValueRow(name, (), 1 << 20, "f32[8]{0}", opcode, "temp", 0, 0, None, None, "", "")
     return replace(value, role=role, origin=origin)

@@ -261,7 +261,7 @@ def _loops_words(loops: Sequence[LoopRow]) -> str:
         )
     return (
         f"{have}, {unknown:,} with unknown trip count: these are counted once, so all totals are "
-        "lower bounds. The ranking of the main program assumes more iterations."
+        "lower bounds. Only for finding the main program are they assumed to run more often."
     )
 
 

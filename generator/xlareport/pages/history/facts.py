@@ -113,8 +113,7 @@ def _buffers(memory: MemoryReport | None, backend: str | None) -> Iterator[tuple
         for row in list(by_index.values())[:_MOST_BUFFERS]:
             yield name, ("Buffer", _buffer(row, backend, memory.chip), "memory", "")
         if len(by_index) > _MOST_BUFFERS:
-            more = units.plural(len(by_index) - _MOST_BUFFERS, "more buffer")
-            yield name, ("Buffer", f"{more} of its tuple.", "memory", "")
+            yield name, ("Buffer", "Its tuple has more, smaller buffers.", "memory", "")
 
 
 def _buffer(row: ValueRow, backend: str | None, chip: str) -> str:

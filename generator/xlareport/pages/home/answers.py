@@ -214,11 +214,16 @@ def _uncounted(cost: CostReport) -> str:
     number = cost.totals.unknown_ops
     if not number:
         return ""
+    loops = sum(loop.trip_count.count is None for loop in cost.loops)
+    number = max(0, number - loops)
+    once = f" {units.plural(loops, 'loop')} of unknown trip count: counted once." if loops else ""
+    if not number:
+        return once
     custom = sum(uncounted.opcode == "custom-call" for uncounted in cost.uncounted)
     if custom == number:
-        return f" {units.plural(custom, 'custom call')} cannot be counted."
+        return f" {units.plural(custom, 'custom call')} cannot be counted.{once}"
     of_them = f" ({units.plural(custom, 'custom call')} among them)" if custom else ""
-    return f" {units.plural(number, 'instruction')} cannot be counted{of_them}."
+    return f" {units.plural(number, 'instruction')} cannot be counted{of_them}.{once}"
 
 
 def _memory(module: ModuleRecord, cost: CostReport | None) -> str:

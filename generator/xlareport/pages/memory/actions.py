@@ -14,6 +14,8 @@ from xlareport.pages.words import op_words
 from xlareport.runtime import units
 
 _NAMED = 3
+_LEAST_DONATED = 0.001
+"""Of the peak: less is not worth a change of the program."""
 _LEAST_LOST = 0.03
 """Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
 _LEAST_KEPT = 0.005
@@ -48,15 +50,15 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     """Yield (bytes, sentence)."""
     could = [row for row in memory.donations if not row.donated and row.size]
     size = sum(row.size or 0 for row in could)
-    if size:
+    if size > _LEAST_DONATED * (memory.occupied_peak_bytes or 0):
         numbers = ", ".join(str(row.parameter) for row in could[:_NAMED])
         more = f" and {len(could) - _NAMED} more" if len(could) > _NAMED else ""
         yield (
             size,
             (
                 f"{units.byte_size(size)}: donate {units.plural(len(could), 'argument')} "
-                f"({numbers}{more}) with donate_argnums, if the caller does not reuse them: each "
-                "has the shape of an output."
+                f"({numbers}{more}) with donate_argnums, if the caller does not reuse "
+                f"{'it: it has' if len(could) == 1 else 'them: each has'} the shape of an output."
             ),
         )
     saving = memory.saving

@@ -8,7 +8,7 @@ from os.path import commonpath
 from markupsafe import Markup
 
 from xlareport.analysis.modules.chains import find_chains
-from xlareport.analysis.modules.module_role import HELPERS
+from xlareport.analysis.modules.module_role import HELPERS, PIECES
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.pages import navigation, words
@@ -140,6 +140,8 @@ def _links_words(report: ReportRecord) -> str:
     links = report.links
     if not links and report.processes is None and report.outlines:
         return "Not checked: the processes of the modules are not known."
+    if not links and sum(module.role not in PIECES for module in report.outlines) == 1:
+        return "One program: there is no other module that it could exchange data with."
     if not links:
         return (
             "No links found: the dump has no framework graph, and no result shapes match argument "
