@@ -1,8 +1,13 @@
 """Each buffer with padding is told once, whatever names its value has."""
 
+from dataclasses import replace
+
 from tests.analysis.findings.conftest import MakeCase
 
 from xlareport.analysis.findings.tile_padding import tile_padding
+from xlareport.program import MemoryFiles
+from xlareport.readers.buffer_assignment import read_buffer_assignment
+from xlareport.readers.live_range import LiveRange, LiveRanges
 
 SLICED = """HloModule m, is_scheduled=true
 
@@ -26,3 +31,40 @@ def test_operands_of_starts_and_arguments_of_calls_are_not_told_again(case_of: M
     found = list(tile_padding(case_of(SLICED)))
     assert [one.places for one in found] == [(("sliced", "s"),), (("e", "x"),), (("e", "d"),)]
     assert [one.bytes for one in found] == [None, 127 * 65536 * 4, None]
+
+
+SERIAL = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  x = f32[8]{0:T(128)} parameter(0)
+  a = f32[65536,1]{1,0:T(8,128)} custom-call(x), custom_call_target="foo"
+  b = f32[65536,1]{1,0:T(8,128)} negate(a)
+  c = f32[65536,1]{1,0:T(8,128)} custom-call(b), custom_call_target="foo"
+  ROOT n = f32[8]{0:T(128)} custom-call(c), custom_call_target="foo"
+}
+"""
+ASSIGNED = b"""BufferAssignment:
+allocation 0: size 67108864, preallocated-temp:
+ value: <1 a @0> (size=33554432,offset=0): f32[65536,1]{1,0:T(8,128)}
+ value: <2 b @0> (size=33554432,offset=0): f32[65536,1]{1,0:T(8,128)}
+ value: <3 c @0> (size=33554432,offset=33554432): f32[65536,1]{1,0:T(8,128)}
+"""
+
+
+def test_padding_counts_once_for_each_place_in_use_at_the_peak(case_of: MakeCase) -> None:
+    assignment, _ = read_buffer_assignment(ASSIGNED, "b.txt")
+    padding = 127 * 65536 * 4
+    schedule = ("x", "a", "b", "c", "n")
+    for c_start, expected in ((2, [padding, None, padding]), (3, [padding, None, None])):
+        ranges = (("a", 1, 2), ("b", 2, c_start), ("c", c_start + 1, 4))
+        if c_start == 2:
+            ranges = (("a", 1, 2), ("b", 2, 3), ("c", 2, 4))
+        live = LiveRanges(schedule, tuple(LiveRange(name, (), *span) for name, *span in ranges))
+        files = MemoryFiles(assignment, live, ())
+        found = list(tile_padding(replace(case_of(SERIAL), memory_files=files)))
+        assert [finding.bytes for finding in found] == expected
+        assert [("not in use at the peak" in finding.evidence) for finding in found] == [
+            False,
+            False,
+            expected[2] is None,
+        ]

@@ -7,11 +7,13 @@ from functools import cached_property
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.memory import MemoryFigures
+from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.devices import Device
+from xlareport.program import MemoryFiles
 from xlareport.runtime.fast_pickle import FastPickle
 
 MEBIBYTE = 1 << 20
@@ -84,6 +86,8 @@ class Case:
     moments: frozenset[str] = frozenset()
     """What the names of the module's files say they hold: `oom_intermediate_module`, ..."""
     memory: MemoryFigures | None = None
+    memory_files: MemoryFiles | None = field(default=None, repr=False)
+    """Buffer assignment and live ranges, of which the use of memory at the peak is worked out."""
     rematerializations: Sequence[Rematerialization] = ()
     """Values that the SPMD partitioner gathers whole and cuts in another way."""
     scheduler_step: str | None = None
@@ -97,6 +101,12 @@ class Case:
     def collectives(self) -> tuple[CollectiveFigures, ...]:
         """The collectives of the optimized snapshot in figures."""
         return measure_collectives(self.module, self.cost, self.device)
+
+    @cached_property
+    def occupancy(self) -> Occupancy | None:
+        """The use of the device memory over the schedule; None where it is not known."""
+        files = self.memory_files
+        return measure_occupancy(files.assignment, files.live) if files else None
 
     @property
     def backend(self) -> str:
