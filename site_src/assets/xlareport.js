@@ -5258,33 +5258,6 @@ var xlareport = (() => {
     return found.length ? Math.min(...found) : null;
   }
 
-  // src/history/paths.js
-  var DEEPEST2 = 64;
-  function relativeParts(path, ops) {
-    const slashes = [...path.matchAll(/\//g)].map(({ index }) => index);
-    if (slashes.length > DEEPEST2) return [];
-    const joined = (
-      /** @type {Map<number, boolean>} whether the beginning up to a slash is an op_name, or made of some */
-      /* @__PURE__ */ new Map()
-    );
-    for (const [place, end] of slashes.entries()) {
-      const before = slashes.slice(0, place).some((start) => joined.get(start) && ops.has(path.slice(start + 1, end)));
-      joined.set(end, before || ops.has(path.slice(0, end)));
-    }
-    return slashes.filter((start) => joined.get(start) && ops.has(path.slice(start + 1))).map((start) => path.slice(start + 1));
-  }
-  function joinedPaths(finals, ops) {
-    const paths = /* @__PURE__ */ new Map();
-    for (const path of finals) {
-      const parts = ops.has(path) ? [] : relativeParts(path, ops);
-      if (parts.length) paths.set(path, parts);
-    }
-    return paths;
-  }
-  function endingWith(op, ops) {
-    return [...new Set(ops)].filter((path) => path.endsWith(`/${op}`));
-  }
-
   // src/history/subject.js
   var SHOWN2 = 8;
   var GRADES2 = (
@@ -5489,6 +5462,7 @@ var xlareport = (() => {
       )
     );
   }
+  var standingRows = (standings) => element("ul.xr-places", null, ...standings.map((standing2) => standingRow(standing2, "")));
   function standingRow([place, opcode, shape2, op, source], fusion) {
     return element(
       "li",
@@ -5504,9 +5478,74 @@ var xlareport = (() => {
     return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
   }
 
+  // src/history/calls.js
+  function leadingTo(op, histories) {
+    const origins = histories.flatMap(
+      ({ subject, standings }) => subject.origins.slice(1).map((number) => standings[number])
+    );
+    const own2 = origins.filter(([, , , name]) => name === op);
+    return [...new Map(own2.map((standing2) => [standing2[0], standing2])).values()];
+  }
+  function tellLeading({ title: title2, subject }, histories) {
+    const rows2 = leadingTo(title2, histories);
+    if (!rows2.length || rows2.length >= subject.instructions) return [];
+    const words2 = `Of ${format.plural(subject.instructions, "instruction")} with `;
+    const verb = rows2.length === 1 ? "this one leads" : `these ${format.count(rows2.length)} lead`;
+    const paragraph = element("p", null, words2, element("code", null, title2), `, ${verb} here `, gradeChip("matched"));
+    return [paragraph, standingRows(rows2)];
+  }
+
+  // src/history/matches.js
+  var byName2 = new Intl.Collator("en", { numeric: true });
+  function shares(groups, most) {
+    let left = most;
+    return groups.flatMap((group, place) => {
+      const shown = group.slice(0, Math.max(1, Math.ceil(left / (groups.length - place))));
+      left -= shown.length;
+      return shown;
+    });
+  }
+  function matches(names2, wanted2) {
+    const ranked = (
+      /** @type {[number, string][]} */
+      []
+    );
+    for (const name of names2) {
+      const place = name.toLowerCase().indexOf(wanted2);
+      if (place >= 0) ranked.push([name.length === wanted2.length ? -1 : place, name]);
+    }
+    return ranked.sort(([left, a], [right, b]) => left - right || byName2.compare(a, b)).map(([, name]) => name);
+  }
+
+  // src/history/paths.js
+  var DEEPEST2 = 64;
+  function relativeParts(path, ops) {
+    const slashes = [...path.matchAll(/\//g)].map(({ index }) => index);
+    if (slashes.length > DEEPEST2) return [];
+    const joined = (
+      /** @type {Map<number, boolean>} whether the beginning up to a slash is an op_name, or made of some */
+      /* @__PURE__ */ new Map()
+    );
+    for (const [place, end] of slashes.entries()) {
+      const before = slashes.slice(0, place).some((start) => joined.get(start) && ops.has(path.slice(start + 1, end)));
+      joined.set(end, before || ops.has(path.slice(0, end)));
+    }
+    return slashes.filter((start) => joined.get(start) && ops.has(path.slice(start + 1))).map((start) => path.slice(start + 1));
+  }
+  function joinedPaths(finals, ops) {
+    const paths = /* @__PURE__ */ new Map();
+    for (const path of finals) {
+      const parts = ops.has(path) ? [] : relativeParts(path, ops);
+      if (parts.length) paths.set(path, parts);
+    }
+    return paths;
+  }
+  function endingWith(op, ops) {
+    return [...new Set(ops)].filter((path) => path.endsWith(`/${op}`));
+  }
+
   // src/history/history.js
   var FOUND = 30;
-  var byName2 = new Intl.Collator("en", { numeric: true });
   var Histories = class {
     /**
      * @param {HTMLElement} host
@@ -5748,7 +5787,27 @@ var xlareport = (() => {
       const written2 = parts.flatMap((part2, place) => [place ? ", " : "", element("code", null, part2)]);
       const words2 = ["In before_optimizations it is ", ...written2, ", relative to a call that was inlined; ", count];
       const numbers = parts.map((part2) => index.titles.indexOf(part2, index.forward));
-      return [element("p.xr-muted", null, ...words2), list2, ...await this.answer(index, numbers)];
+      return [element("p.xr-muted", null, ...words2), list2, ...await this.ofCall(index, names2, numbers)];
+    }
+    /**
+     * Tells the histories of op_names of the first snapshot; first which of their instructions one call is.
+     * @param {Index} index
+     * @param {string[]} names of instructions of the final snapshot
+     * @param {number[]} numbers of the op_names
+     */
+    async ofCall(index, names2, numbers) {
+      const own2 = names2.map((name) => this.numbers(index, name, null).find((number) => number < index.forward));
+      const known4 = own2.filter((number) => number !== void 0).slice(0, FOUND);
+      const read = (number) => this.subject(index, number);
+      const [subjects, answers] = await Promise.all([Promise.all(known4.map(read)), Promise.all(numbers.map(read))]);
+      const intro = answers.flatMap((answer) => tellLeading(answer, subjects));
+      if (!intro.length) return this.answer(index, numbers);
+      const view = new SubjectView(index, this.steps, await this.facts());
+      return [
+        ...intro,
+        element("p.xr-muted", null, "Of all calls together:"),
+        ...answers.map((answer) => view.part(answer, false))
+      ];
     }
     /**
      * @param {Index} index
@@ -5807,25 +5866,6 @@ var xlareport = (() => {
     return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
   }
   var opEntry = ({ name, phase }) => element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));
-  function shares(groups, most) {
-    let left = most;
-    return groups.flatMap((group, place) => {
-      const shown = group.slice(0, Math.max(1, Math.ceil(left / (groups.length - place))));
-      left -= shown.length;
-      return shown;
-    });
-  }
-  function matches(names2, wanted2) {
-    const ranked = (
-      /** @type {[number, string][]} */
-      []
-    );
-    for (const name of names2) {
-      const place = name.toLowerCase().indexOf(wanted2);
-      if (place >= 0) ranked.push([name.length === wanted2.length ? -1 : place, name]);
-    }
-    return ranked.sort(([left, a], [right, b]) => left - right || byName2.compare(a, b)).map(([, name]) => name);
-  }
   function drawHistory(host, key) {
     new Histories(host, key);
   }

@@ -12,11 +12,12 @@ import { historyLink } from "../names/sentences.js";
 import { readChunk, readIndex } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
+import { tellLeading } from "./calls.js";
+import { matches, shares } from "./matches.js";
 import { endingWith, joinedPaths } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
 
 const FOUND = 30;
-const byName = new Intl.Collator("en", { numeric: true });
 
 /** @typedef {import("./columns.js").Index} Index */
 /** @typedef {import("./columns.js").Chunk} Chunk */
@@ -288,7 +289,28 @@ class Histories {
     const written = parts.flatMap((part, place) => [place ? ", " : "", element("code", null, part)]);
     const words = ["In before_optimizations it is ", ...written, ", relative to a call that was inlined; ", count];
     const numbers = parts.map((part) => index.titles.indexOf(part, index.forward));
-    return [element("p.xr-muted", null, ...words), list, ...(await this.answer(index, numbers))];
+    return [element("p.xr-muted", null, ...words), list, ...(await this.ofCall(index, names, numbers))];
+  }
+
+  /**
+   * Tells the histories of op_names of the first snapshot; first which of their instructions one call is.
+   * @param {Index} index
+   * @param {string[]} names of instructions of the final snapshot
+   * @param {number[]} numbers of the op_names
+   */
+  async ofCall(index, names, numbers) {
+    const own = names.map((name) => this.numbers(index, name, null).find((number) => number < index.forward));
+    const known = own.filter((number) => number !== undefined).slice(0, FOUND);
+    const read = (/** @type {number} */ number) => this.subject(index, number);
+    const [subjects, answers] = await Promise.all([Promise.all(known.map(read)), Promise.all(numbers.map(read))]);
+    const intro = answers.flatMap((answer) => tellLeading(answer, subjects));
+    if (!intro.length) return this.answer(index, numbers);
+    const view = new SubjectView(index, this.steps, await this.facts());
+    return [
+      ...intro,
+      element("p.xr-muted", null, "Of all calls together:"),
+      ...answers.map((answer) => view.part(answer, false)),
+    ];
   }
 
   /**
@@ -370,35 +392,6 @@ function opsOf(index) {
 /** @param {import("../names/op_names.js").OpName} op */
 const opEntry = ({ name, phase }) =>
   element("li", null, opLink(name), phase && element("span.xr-muted", null, ` ${phase}`));
-
-/**
- * @template T
- * @param {T[][]} groups
- * @param {number} most
- * @returns {T[]} the first of each group, as many as fit; what a small group leaves the next ones have
- */
-function shares(groups, most) {
-  let left = most;
-  return groups.flatMap((group, place) => {
-    const shown = group.slice(0, Math.max(1, Math.ceil(left / (groups.length - place))));
-    left -= shown.length;
-    return shown;
-  });
-}
-
-/**
- * Returns the names that hold what is wanted: equal ones first, then by how early it stands.
- * @param {string[]} names
- * @param {string} wanted in lower case
- */
-function matches(names, wanted) {
-  const ranked = /** @type {[number, string][]} */ ([]);
-  for (const name of names) {
-    const place = name.toLowerCase().indexOf(wanted);
-    if (place >= 0) ranked.push([name.length === wanted.length ? -1 : place, name]);
-  }
-  return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name]) => name);
-}
 
 /**
  * Draws the search for histories of a module.

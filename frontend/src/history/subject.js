@@ -252,6 +252,10 @@ function places([count, ...numbers], standings, fusion = () => "") {
   );
 }
 
+/** @param {Standing[]} standings */
+export const standingRows = (standings) =>
+  element("ul.xr-places", null, ...standings.map((standing) => standingRow(standing, "")));
+
 /**
  * @param {Standing} standing
  * @param {string} fusion that runs it; empty where none does

@@ -5,7 +5,7 @@ from tests.analysis.history.six_snapshots import FIRST, Read, at, snapshots
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, beginnings
 from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.history.trace import trace_subject
+from xlareport.analysis.history.trace import standings, trace_subject
 from xlareport.analysis.matching.pairing import Place
 
 
@@ -58,3 +58,20 @@ ENTRY %main (a: f32[8]) -> f32[8] {
     trace = trace_subject(shots, Subject("f", 1, (Place("main", "loop_pad_fusion"),)))
     assert [beginning.instruction for beginning in trace.beginnings] == [Place("padding", "pad")]
     assert trace.origins == ()
+
+
+def test_of_several_origins_the_largest_comes_first_and_constants_last(read: Read) -> None:
+    module = read("""
+ENTRY %main (w: f32[64], i: s32[]) -> f32[8] {
+  %w = f32[64]{0} parameter(0)
+  %i = s32[] parameter(1)
+  %huge = f32[4096]{0} constant({...}), metadata={op_name="jit(f)/c"}
+  %lt = pred[] compare(%i, %i), direction=LT, metadata={op_name="jit(f)/lt"}
+  %plain = f32[128]{0} concatenate(%w, %w), dimensions={0}
+  ROOT %layer = f32[8]{0} dynamic-slice(%w, %i), dynamic_slice_sizes={8}, \
+metadata={op_name="jit(f)/dynamic_slice"}
+}
+""")
+    names = [at(name) for name in ("huge", "plain", "lt", "layer")]
+    ordered = [row.place.instruction for row in standings(module, names)]
+    assert ordered == ["layer", "lt", "plain", "huge"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from xlareport.analysis.history.events import HistoryEvent
@@ -21,6 +21,7 @@ from xlareport.analysis.modules.summarize import find_source
 from xlareport.hlo.model import HloModule
 
 _BEGINNINGS = 4
+_Ranked: TypeAlias = "tuple[tuple[bool, bool, int], Standing]"
 
 
 class Standing(NamedTuple):
@@ -117,17 +118,24 @@ def _ordered(histories: Sequence[tuple[HistoryEvent, ...]]) -> tuple[HistoryEven
     return order_by_stage([*chain.from_iterable(histories)])
 
 
-_STANDINGS: WeakKeyDictionary[HloModule, dict[Place, Standing]] = WeakKeyDictionary()
+_STANDINGS: WeakKeyDictionary[HloModule, dict[Place, _Ranked]] = WeakKeyDictionary()
 """Many subjects begin or end at the same places."""
 
 
 def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
-    """Return the instructions at places: those from framework ops first, constants last."""
+    """Return the instructions at places: those from framework ops first, constants last.
+
+    Among equals the largest result is first: what computes an index is seldom what is asked for.
+    """
     known = _STANDINGS.setdefault(module, {})
-    every = [
-        known.get(place) or known.setdefault(place, standing(module, place)) for place in places
-    ]
-    return tuple(sorted(every, key=lambda row: (row.opcode == "constant", not row.op_name)))
+    rows = [known.get(place) or known.setdefault(place, _ranked(module, place)) for place in places]
+    return tuple(row for _, row in sorted(rows, key=lambda ranked: ranked[0]))
+
+
+def _ranked(module: HloModule, place: Place) -> _Ranked:
+    line, row = module.find(*place), standing(module, place)
+    size = (line.shape.byte_size if line else None) or 0
+    return (row.opcode == "constant", not row.op_name, -size), row
 
 
 def standing(module: HloModule, place: Place) -> Standing:

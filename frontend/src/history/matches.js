@@ -1,0 +1,32 @@
+/** Names that hold what is typed, and how many of each group are shown. */
+
+const byName = new Intl.Collator("en", { numeric: true });
+
+/**
+ * @template T
+ * @param {T[][]} groups
+ * @param {number} most
+ * @returns {T[]} the first of each group, as many as fit; what a small group leaves the next ones have
+ */
+export function shares(groups, most) {
+  let left = most;
+  return groups.flatMap((group, place) => {
+    const shown = group.slice(0, Math.max(1, Math.ceil(left / (groups.length - place))));
+    left -= shown.length;
+    return shown;
+  });
+}
+
+/**
+ * Returns the names that hold what is wanted: equal ones first, then by how early it stands.
+ * @param {string[]} names
+ * @param {string} wanted in lower case
+ */
+export function matches(names, wanted) {
+  const ranked = /** @type {[number, string][]} */ ([]);
+  for (const name of names) {
+    const place = name.toLowerCase().indexOf(wanted);
+    if (place >= 0) ranked.push([name.length === wanted.length ? -1 : place, name]);
+  }
+  return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name]) => name);
+}
