@@ -93,6 +93,16 @@ def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*/*.part"))
 
 
+def test_of_entries_of_one_moment_as_many_stay_as_fit(tmp_path: Path) -> None:
+    store = EntryStore(tmp_path, 7_000)
+    keys = [f"{number:040x}" for number in range(4)]
+    for key in keys:
+        store.put(key, os.urandom(3_000))
+        os.utime(store.folder / key[:2] / f"{key[2:]}.kept", (5, 5))
+    store.prune()
+    assert sum(store.has(key) for key in keys) == 2
+
+
 def test_nothing_is_kept_where_nothing_may_be(tmp_path: Path) -> None:
     store = EntryStore(tmp_path / "store", 0)
     store.put(KEY, LARGE)

@@ -5,7 +5,8 @@ A damaged file counts as absent: its content is checked by its own digest.
 
 import contextlib
 import os
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -62,17 +63,44 @@ class EntryStore:
                 path.unlink(missing_ok=True)
 
     def _too_many(self) -> Iterator[Path]:
-        """Yield the files beyond the limit, the latest used first."""
-        listed = [(path.stat(), path) for path in self.folder.glob(f"*/*{_ENDING}")]
-        listed.sort(key=lambda entry: entry[0].st_mtime_ns, reverse=True)
-        size = 0
-        for status, path in listed:
-            size += status.st_size
-            if size > self.most:
-                yield path
+        """Yield the files beyond the limit: those used before some moment, and some of it."""
+        moments, sizes = array("q"), array("q")
+        for entry in self._entries():
+            status = entry.stat()
+            moments.append(status.st_mtime_ns)
+            sizes.append(status.st_size)
+        if sum(sizes) <= self.most:
+            return
+        oldest = _oldest_that_fits(moments, sizes, self.most)
+        room = self.most - sum(
+            size for moment, size in zip(moments, sizes, strict=True) if moment > oldest
+        )
+        for entry in self._entries():
+            status = entry.stat()
+            if status.st_mtime_ns == oldest:
+                room -= status.st_size
+            if status.st_mtime_ns < oldest or (status.st_mtime_ns == oldest and room < 0):
+                yield Path(entry.path)
+
+    def _entries(self) -> Iterator[os.DirEntry[str]]:
+        """Yield the files of entries, those of one folder in memory at a time."""
+        with os.scandir(self.folder) as folders:
+            for folder in [path.path for path in folders if path.is_dir()]:
+                with os.scandir(folder) as files:
+                    yield from [file for file in files if file.name.endswith(_ENDING)]
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key[2:]}{_ENDING}"
+
+
+def _oldest_that_fits(moments: Sequence[int], sizes: Sequence[int], most: int) -> int:
+    """Return the moment of the first entry that no longer fits, the latest ones counted first."""
+    room = most
+    for place in sorted(range(len(moments)), key=moments.__getitem__, reverse=True):
+        room -= sizes[place]
+        if room < 0:
+            return moments[place]
+    return 0
 
 
 def _sealed(key: str, content: bytes) -> bytes:
