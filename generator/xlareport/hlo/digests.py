@@ -33,6 +33,8 @@ class HloDigests:
         """`without` names further attributes that do not count."""
         self._ignored = _OF_NAMES | without
         self._heads: dict[Instruction, int] = {}
+        self._indices: dict[Instruction, int] = {}
+        """Digests of the indices of tuple elements."""
         self._computations: dict[Computation, tuple[tuple[bytes, ...], bytes, bytes]] = {}
         self._opcodes: dict[Computation, Counter[str]] = {}
         self._callees: dict[Computation, tuple[str, ...]] = {}
@@ -138,9 +140,8 @@ class HloDigests:
         order = []
         for instruction in computation.instructions:
             if instruction.opcode == "get-tuple-element" and len(instruction.operands) == 1:
-                value = _element(
-                    _operand(instruction.operands[0], values), instruction.attributes.get("index")
-                )
+                index = self._indices.get(instruction) or self._index(instruction)
+                value = (_operand(instruction.operands[0], values) * _FACTOR + index) % _PRIME
                 values[instruction.name] = value
                 if not instruction.is_root:
                     continue
@@ -157,6 +158,11 @@ class HloDigests:
                 value = values[instruction.name] = (value * value + _FACTOR) % _PRIME
             order.append(value)
         return values, order
+
+    def _index(self, instruction: Instruction) -> int:
+        index = instruction.attributes.get("index")
+        value = self._indices[instruction] = _index_number(index)
+        return value
 
     def _head(self, instruction: Instruction) -> int:
         head = _head(instruction, self._ignored)
@@ -178,7 +184,11 @@ def _operand(name: str, values: dict[str, int]) -> int:
 
 def _element(value: int, index: str | None) -> int:
     """Return the digest of an element: newer texts write it at its use, older as an instruction."""
-    return (value * _FACTOR + _number(f"#{index}".encode())) % _PRIME
+    return (value * _FACTOR + _index_number(index)) % _PRIME
+
+
+def _index_number(index: str | None) -> int:
+    return _number(f"#{index}".encode())
 
 
 @lru_cache(maxsize=1 << 16)

@@ -6,6 +6,7 @@ at the instruction that computes; time and bytes accessed of a fusion are divide
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
 from xlareport.analysis.cost.fusion_shares import Shares
@@ -101,7 +102,7 @@ def key_by_scope(depth: int) -> OpKey:
 
     def key(_: Computation, __: Instruction, op_name: str) -> str:
         op_names = split_merged(op_name)
-        paths = list(dict.fromkeys(tuple(_levels(op_name)[:depth]) for op_name in op_names))
+        paths = list(dict.fromkeys(_levels(op_name)[:depth] for op_name in op_names))
         if len(paths) == 1:
             return "/".join(paths[0])
         return "/".join((*_shared(paths), SEVERAL))
@@ -113,9 +114,10 @@ SEVERAL = "(several op_names)"
 """The part of instructions whose merged op_names differ, below their common scope."""
 
 
-def _levels(op_name: str) -> list[str]:
+@lru_cache(maxsize=1 << 14)  # the instructions of one op have its name
+def _levels(op_name: str) -> tuple[str, ...]:
     *levels, last = split_path(op_name)
-    return [*(level for level in levels if level not in CONTROL_FLOW), last]
+    return (*(level for level in levels if level not in CONTROL_FLOW), last)
 
 
 def _shared(paths: list[tuple[str, ...]]) -> list[str]:
