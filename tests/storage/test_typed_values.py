@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
@@ -22,6 +22,11 @@ class Part:
     size: int | None = None
 
 
+class Spot(NamedTuple):
+    name: str
+    part: Part
+
+
 @dataclass(frozen=True, slots=True)
 class Whole:
     parts: tuple[Part, ...]
@@ -33,6 +38,7 @@ class Whole:
     pair: tuple[str, int]
     words: frozenset[str]
     by_name: Mapping[str, Part] = field(default_factory=dict)
+    spot: Spot | None = None
     place: Path = Path()
 
 
@@ -52,6 +58,7 @@ WHOLE = Whole(
     pair=("x", 2),
     words=frozenset({"b", "a"}),
     by_name={"a": Part("a")},
+    spot=Spot("c", Part("d")),
 )
 
 
@@ -59,6 +66,7 @@ def test_the_same_comes_back() -> None:
     back = read_values(Whole, json.loads(json.dumps(list_values(WHOLE))))
     assert back == WHOLE
     assert type(back.color) is Color
+    assert type(back.spot) is Spot
 
 
 def test_a_path_is_not_kept() -> None:

@@ -109,7 +109,7 @@ def _with_memory(node: Box, outputs: Sequence[int], module: HloModule) -> Box:
     inputs = [taken[number] for number in outputs if number in taken]
     if len(outputs) != 1 or not inputs:
         return node
-    return replace(node, lines=(*node.lines, f"aliases parameter {inputs[0]}"))
+    return node._replace(lines=(*node.lines, f"aliases parameter {inputs[0]}"))
 
 
 @lru_cache(maxsize=4)

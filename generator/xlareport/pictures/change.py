@@ -331,7 +331,7 @@ def _unframed(drawing: Drawing) -> Drawing:
     """Return a drawing without frames, in which each box names its frame."""
     inside = {member: group.title for group in drawing.groups for member in group.members}
     nodes = (
-        replace(node, lines=(*node.lines, f"in {shorten(inside[node.id])}"))
+        node._replace(lines=(*node.lines, f"in {shorten(inside[node.id])}"))
         if node.id in inside
         else node
         for node in drawing.nodes
@@ -345,6 +345,6 @@ def _marked(drawing: Drawing, other: Drawing, state: State) -> Drawing:
 
     def marked(edge: Arrow) -> Arrow:
         kept = (edge.source, edge.target) in there
-        return edge if kept else replace(edge, state=state)
+        return edge if kept else edge._replace(state=state)
 
     return replace(drawing, edges=tuple(map(marked, drawing.edges)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from xlareport.pictures.shade import UNKNOWN, Shade
 from xlareport.runtime.fast_pickle import FastPickle
@@ -37,8 +37,7 @@ EdgeStyle = Literal["normal", "thin", "control"]
 """`thin` carries a small value (under 4096 elements), `control` only orders."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opening(FastPickle):
+class Opening(NamedTuple):
     """Another picture that a mark on a box or frame opens."""
 
     target: str
@@ -47,8 +46,7 @@ class Opening(FastPickle):
     """Its relation to the caller: `body region_0.5`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Box(FastPickle):
+class Box(NamedTuple):  # as arrows and shades: made by the hundred thousand
     """A box: an instruction, or a group of them drawn as one."""
 
     id: str
@@ -72,8 +70,7 @@ class Box(FastPickle):
     """The values of other color modes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow(FastPickle):
+class Arrow(NamedTuple):
     """An arrow from the producer of a value to its user."""
 
     source: str

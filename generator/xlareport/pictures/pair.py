@@ -64,8 +64,7 @@ def _key(edge: Arrow) -> tuple[str, str, str]:
 def _larger(box: Box, other: Box) -> Box:
     """Return a box in which the text of either has room."""
     rows = zip_longest(box.lines, other.lines, fillvalue="")
-    return replace(
-        other,
+    return other._replace(
         lines=tuple(max(row, key=text_width) for row in rows),
         shape="stack" if "stack" in (box.shape, other.shape) else other.shape,
         mix=box.mix or other.mix,

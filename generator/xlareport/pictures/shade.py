@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from xlareport.analysis.source.scopes import split_path
 from xlareport.hlo.model import Instruction
-from xlareport.runtime.fast_pickle import FastPickle
 
 _DEEPEST = 12
 _DIGITS = re.compile(r"\d+")
@@ -51,8 +51,7 @@ class ColorData:
 NO_COLOR_DATA: ColorData = ColorData()
 
 
-@dataclass(frozen=True, slots=True)
-class Shade(FastPickle):
+class Shade(NamedTuple):
     """The values of a box for color modes; empty for a box without instructions."""
 
     cost: float | None = None

@@ -1,7 +1,7 @@
-"""Values of dataclasses as JSON, and back, checked against the declared types.
+"""Values of records as JSON, and back, checked against the declared types.
 
-A dataclass is the list of its fields, bytes are hexadecimal. A path names a file of one machine, so
-it is not stored: an empty path is returned.
+A dataclass or named tuple is the list of its fields, bytes are hexadecimal. A path names a file of
+one machine, so it is not stored: an empty path is returned.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class Substitute:
 
 
 def list_values(value: Any, known: Mapping[type, Substitute] = MappingProxyType({})) -> Any:
-    """Return dataclasses as JSON values; `known` maps types to their replacement."""
+    """Return records as JSON values; `known` maps types to their replacement."""
     return _Lister(known).listed(value)
 
 
@@ -86,11 +86,20 @@ def fingerprint_type(kind: Any) -> str:
 def _describe(kind: Any, seen: dict[str, list[Any]]) -> None:
     for arg in get_args(kind):
         _describe(arg, seen)
-    if isinstance(kind, type) and is_dataclass(kind) and kind.__qualname__ not in seen:
+    names = _field_names(kind)
+    if names is not None and kind.__qualname__ not in seen:
         hints = get_type_hints(kind)
-        seen[kind.__qualname__] = [[field.name, str(hints[field.name])] for field in fields(kind)]
-        for field in fields(kind):
-            _describe(hints[field.name], seen)
+        seen[kind.__qualname__] = [[name, str(hints[name])] for name in names]
+        for name in names:
+            _describe(hints[name], seen)
+
+
+def _field_names(kind: Any) -> tuple[str, ...] | None:
+    """Return the fields of a dataclass or named tuple; None for other types."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    is_named = isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return kind._fields if is_named else None
 
 
 class _Decoders:
@@ -110,8 +119,9 @@ class _Decoders:
         origin, inner = get_origin(kind), get_args(kind)
         if origin is not None:
             return self._generic(origin, inner)
-        if is_dataclass(kind):
-            return self._record(kind)
+        names = _field_names(kind)
+        if names is not None:
+            return self._record(kind, names)
         if isinstance(kind, type) and issubclass(kind, Enum):
             return kind
         raise TypeError(f"values of {kind} are not kept")
@@ -128,9 +138,9 @@ class _Decoders:
             return lambda value: frozenset(map(decode, _listed(value)))
         return lambda value: None if value is None else decode(value)  # a type, or None
 
-    def _record(self, kind: Any) -> Decoder:
+    def _record(self, kind: Any, names: tuple[str, ...]) -> Decoder:
         hints = get_type_hints(kind)
-        decoders = [self.decoder(hints[field.name]) for field in fields(kind)]
+        decoders = [self.decoder(hints[name]) for name in names]
 
         def decode(value: Any) -> Any:
             listed = _listed(value)

@@ -121,9 +121,11 @@ class Case:
 
     def scheduled(self) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
         """Yield what runs by itself: no instruction inside a fusion or applied to scalars."""
-        for computation, instruction, cost in self.reached(self.module):
-            if not cost.fused:
-                yield computation, instruction, cost
+        yield from self._scheduled
+
+    @cached_property
+    def _scheduled(self) -> tuple[tuple[Computation, Instruction, InstructionCost], ...]:
+        return tuple(item for item in self.reached(self.module) if not item[2].fused)
 
     def reached(
         self, module: HloModule

@@ -267,7 +267,10 @@ class Values:
         """Return whether kept lines of an opcode may read one of the sources, or an equal value."""
         if value in self._equal_constants:
             return True
-        return any(opcode in self._readers(source, opcode) for source in sources)
+        for source in sources:  # noqa: SIM110 - asked for millions of times
+            if opcode in self._readers(source, opcode):
+                return True
+        return False
 
     def _readers(self, source: Node, opcode: str) -> Collection[str]:
         """Return the opcodes of the kept lines that read a node; cached.
@@ -295,6 +298,8 @@ class Values:
         """
         kept = self._kept_like(operand.token, frame)
         linked = self._linked_with.get(operand.token)
+        if kept is None and (linked is None or linked is operand):  # as a rule
+            return [operand], (operand.token, frame)
         nodes = [node for node in dict.fromkeys((operand, kept, linked)) if node is not None]
         return nodes, (operand.token, frame if kept is None else kept.frame)
 
