@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from xlareport.analysis.history.events import expanded_into
+from xlareport.analysis.history.events import Event, addition, expanded_into
+from xlareport.analysis.history.instruction import sources_of
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
@@ -42,3 +43,23 @@ ENTRY %main (a: f32[9]) -> f32[] {
     assert expanded_into(matching, pairing) == (parts[0], parts[2])
     pairing.after = (parts[2], *parts[3:])
     assert expanded_into(matching, pairing) == (parts[2],)
+
+
+def test_a_constant_that_an_expansion_uses_comes_from_nothing(
+    read: Callable[[str], HloModule],
+) -> None:
+    module = read("""
+ENTRY %main (a: f32[9]) -> f32[9] {
+  %a = f32[9]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %zeros = f32[9]{0} broadcast(%zero), dimensions={}
+  ROOT %out = f32[9]{0} maximum(%a, %zeros)
+}
+""")
+    out, zero, zeros = (Place("main", name) for name in ("out", "zero", "zeros"))
+    before = (Place("main", "relu"),)
+    pairing = Pairing(before, (out, zero, zeros), Grade.MATCHED, "", Relation.EXPANDED)
+    matching = Matching(module, module, {}, (pairing,))
+    assert sources_of(matching, out) == before
+    assert sources_of(matching, zero) == sources_of(matching, zeros) == ()
+    assert addition(1, zero, pairing).event is Event.ADDED

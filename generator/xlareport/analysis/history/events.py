@@ -12,6 +12,7 @@ from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.operands import is_constant
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
@@ -65,9 +66,19 @@ def addition(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     """Return the event of a place that continues none of the snapshot before."""
     if pairing is None:
         return HistoryEvent(stage, Event.ADDED, place, (), (), Grade.GUESSED, "no source was found")
+    if pairing.relation is Relation.EXPANDED:
+        reason = f"a constant of what %{pairing.before[0].instruction} was expanded into"
+        return HistoryEvent(stage, Event.ADDED, place, (), (), pairing.grade, reason)
     sources = pairing.before
     event = Event.CREATED if sources else _UNTRACED.get(pairing.cause, Event.ADDED)
     return HistoryEvent(stage, event, place, sources, (), pairing.grade, pairing.reason)
+
+
+def is_constant_of_expansion(matching: Matching, pairing: Pairing | None, place: Place) -> bool:
+    """Return whether a place is a constant that an expansion uses, which nothing was before."""
+    if pairing is None or pairing.relation is not Relation.EXPANDED or place == pairing.after[0]:
+        return False
+    return is_constant(matching.after, place)
 
 
 def removal(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:

@@ -12,6 +12,7 @@ from xlareport.analysis.history.events import (
     addition,
     events_between,
     expanded_into,
+    is_constant_of_expansion,
     removal,
 )
 from xlareport.analysis.matching.facts import TRANSPARENT
@@ -103,7 +104,7 @@ def _link_before(snapshots: SnapshotSequence, number: int, place: Place) -> Trai
         return TrailLink((HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, why),))
     pairing = matching.pairing_after(place)
     origin = matching.partner_before(place)
-    if origin is None:
+    if origin is None or is_constant_of_expansion(matching, pairing, place):
         return TrailLink((addition(number, place, pairing),))
     step_to = snapshots.change_index.step_to
     return TrailLink(
@@ -265,6 +266,8 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     Literals in a fusion or call are left out if it has other sources: every module has equal ones.
     """
     pairing = matching.pairing_after(place)
+    if is_constant_of_expansion(matching, pairing, place):
+        return ()
     if pairing is not None:
         held = pairing.before if pairing.relation in _HOLDING else ()
         computing = (source for source in held if not _is_literal(matching.before, source))
