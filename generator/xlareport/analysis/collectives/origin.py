@@ -14,6 +14,7 @@ from xlareport.analysis.collectives.partitioning import (
     chain_back,
     consumer_of,
 )
+from xlareport.analysis.collectives.selections import find_selection
 from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.collectives.sharding_pair import (
     OF_PARTITIONER,
@@ -88,11 +89,28 @@ def explain_cause(step: PartitioningStep, collective: Collective, devices: int) 
     source = chain[-1] if chain else body
     if collective.kind in REDUCING_COLLECTIVES:
         return _explain_reduction(step, home, body, source)
+    selection = find_selection(home, body) if collective.kind == "all-gather" else None
+    if selection is not None:
+        return _selected(step, body, selection)
     wanting = _wanting(step, home, body, source)
     is_edge = collective.kind == "collective-permute" and _is_edge(home, body)
     if wanting is not None and is_edge and wanting.instruction.opcode in _WINDOWED:
         return _halo(step, wanting, source)
     return _resharding(step, Moved(home, body, tuple(chain)), wanting, devices)
+
+
+def _selected(step: PartitioningStep, body: Instruction, selection: Instruction) -> CollectiveCause:
+    """Explain a gather of candidates by the selection in the program."""
+    known = step.by_op_name(body.metadata.op_name, (selection.opcode, "sort"))
+    operands = tuple(step.operands(known.home, known.instruction)) if known else ()
+    name = known.instruction.name if known else selection.name
+    detail = (
+        f"Gathers the candidates of `{name}`: each device selects among its part of the operand, "
+        "and the final selection sorts these candidates alone."
+    )
+    return CollectiveCause(
+        CauseKind.PARTIAL_RESULT, detail, operands, None, Grade.MATCHED, _OF_CANDIDATES
+    )
 
 
 def _wanting(
@@ -188,6 +206,7 @@ _SUMS = {
         "Combines partial results of `{name}` ({opcode}): each device has a part of its operand."
     ),
 }
+_OF_CANDIDATES = "candidates are gathered, not a value of the program"
 _NO_OP = "the op that needs it has no counterpart before partitioning"
 _NOT_WRITTEN = "the snapshot before partitioning does not write the shardings of its operands"
 
