@@ -1,7 +1,11 @@
 """What each framework op became, and which of two modules belong together."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
+from xlareport.analysis.compare.effects import copied_seconds
+from xlareport.analysis.compare.facts import Facts
 from xlareport.analysis.compare.operations import (
     Operation,
     OperationChange,
@@ -12,6 +16,7 @@ from xlareport.analysis.compare.operations import (
     list_operations,
     phase_of,
 )
+from xlareport.analysis.compare.program import NO_PROGRAM, Given
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.text import TextReader
@@ -112,3 +117,30 @@ def test_one_instruction_more_or_less_is_one() -> None:
     assert list(what_changed(OperationChange(base.key, base, head))) == ["+1 instruction"]
     less = list(what_changed(OperationChange(base.key, head, base)))
     assert less == ["\N{MINUS SIGN}1 instruction"]
+
+
+def test_a_copy_of_an_argument_has_its_name_and_the_time_of_a_donation() -> None:
+    base = """HloModule jit_step, is_scheduled=true
+
+ENTRY %main (k: f32[1024,1024], x: f32[8]) -> f32[1024,1024] {
+  %k = f32[1024,1024]{1,0} parameter(0), metadata={op_name="cache['k']"}
+  %x = f32[8]{0} parameter(1), metadata={op_name="x"}
+  ROOT %t = f32[1024,1024]{1,0} tanh(%k), metadata={op_name="jit(step)/tanh"}
+}
+"""
+    head = base.replace("tanh(%k)", "tanh(%copy.1)").replace(
+        "  ROOT", "  %copy.1 = f32[1024,1024]{1,0} copy(%k)\n  %copy.2 = f32[8]{0} copy(%x)\n  ROOT"
+    )
+    sides = []
+    for text, donated in ((base, True), (head, False)):
+        module = TextReader().read(text.encode(), "m.txt")
+        assert module is not None
+        cost, device = count_cost(module), nominal_device("gpu")
+        operations, _ = list_operations(module, cost, share_fusions(module, cost, device))
+        given = (Given("cache['k']", "f32", (1024, 1024), donated, "", None),)
+        program = replace(NO_PROGRAM, arguments=given)
+        sides.append(SimpleNamespace(facts=Facts(program=program, operations=operations)))
+    seconds = {operation.key.op: operation.seconds for operation in sides[1].facts.operations}
+    assert {*seconds} == {"copy of cache['k']", "copy of x", "tanh"}
+    comparison = cast("Any", SimpleNamespace(base=sides[0], head=sides[1]))
+    assert copied_seconds(comparison) == seconds["copy of cache['k']"] > 0

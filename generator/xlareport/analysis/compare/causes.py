@@ -20,6 +20,7 @@ from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.effects import (
     UNKNOWN,
     Effect,
+    copied_seconds,
     one_sided_effect,
     opcode_effect,
     recomputed_effect,
@@ -268,14 +269,15 @@ def _effect_of(change: ProgramChange, comparison: Comparison, kinds: set[ChangeK
         case ChangeKind.OPERATIONS if kinds <= _TOLD_APART:
             return one_sided_effect(comparison)
         case ChangeKind.DONATION:
-            return _donated(change)
+            return _donated(change, comparison)
         case _:
             return UNKNOWN
 
 
-def _donated(change: ProgramChange) -> Effect:
+def _donated(change: ProgramChange, comparison: Comparison) -> Effect:
     fewer = int(change.head) < int(change.base)
-    return Effect(0.0, memory_bytes=change.bytes if fewer else -change.bytes)
+    seconds = copied_seconds(comparison)
+    return Effect(seconds, memory_bytes=change.bytes if fewer else -change.bytes)
 
 
 def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
 from xlareport.analysis.compare.loop_changes import find_time_in_trips, find_trip_changes
-from xlareport.analysis.compare.operations import Phase, align_operations
+from xlareport.analysis.compare.operations import COPY_OF, Phase, align_operations
 from xlareport.analysis.compare.program_changes import ProgramChange
 
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
@@ -82,6 +82,22 @@ def one_sided_effect(comparison: Comparison) -> Effect:
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
     alone = [change for change in changes if not change.in_both]
     return Effect(sum(effect.seconds for effect in alone), sum(effect.bytes for effect in alone))
+
+
+def copied_seconds(comparison: Comparison) -> float:
+    """Return the change of copies of arguments that only one side donates.
+
+    What a program writes into an argument that it may not overwrite, it writes into a copy.
+    """
+    if comparison.base is None or comparison.head is None:
+        return 0.0
+    sides = comparison.base.facts, comparison.head.facts
+    ours, theirs = (
+        {given.label: given.donated for given in side.program.arguments} for side in sides
+    )
+    names = {f"{COPY_OF}{label}" for label in ours if ours[label] != theirs.get(label, ours[label])}
+    changes = align_operations(*(side.operations for side in sides))
+    return sum(change.seconds for change in changes if change.key.op in names)
 
 
 def opcode_effect(comparison: Comparison, opcode: str) -> Effect:

@@ -15,10 +15,12 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, places_of
 from xlareport.analysis.source.scopes import mask_numbers, scope_of, split_path
 from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import NO_CODE
 from xlareport.runtime.whole_numbers import parse_whole_number
 
+COPY_OF = "copy of "
+"""What the op of a copied argument begins with."""
 _MOST = 4_000
 """Operations of a module that are kept, the slowest first."""
 
@@ -114,7 +116,7 @@ def list_operations(
             if count is None or instruction.opcode in NO_CODE:
                 continue
             line = _line(place(instruction))
-            ops = served.get(key) or (("", 1.0),)
+            ops = served.get(key) or ((_copied_argument(computation, instruction), 1.0),)
             sizes = share_out(shares.bytes.get(key, 0), ops)
             for (op_name, share), size in zip(ops, sizes, strict=True):
                 # The line of what was combined is that of one of its members.
@@ -131,6 +133,17 @@ def list_operations(
     operations = [_operation(key, added) for key, added in _with_lines(sums).items()]
     operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
     return tuple(operations[:_MOST]), max(0, len(operations) - _MOST)
+
+
+def _copied_argument(computation: Computation, instruction: Instruction) -> str:
+    """Return the name of a copy of an argument, which has no op_name of its own; else nothing."""
+    operand = next(iter(instruction.operand_names), "")
+    source = computation.by_name.get(operand)
+    if not computation.is_entry or instruction.opcode != "copy" or source is None:
+        return ""
+    label = source.metadata.op_name
+    is_plain = source.opcode == "parameter" and label and not {"/", ";"} & {*label}
+    return f"{COPY_OF}{label}" if is_plain else ""
 
 
 def _with_lines(sums: dict[OperationKey, _Sum]) -> dict[OperationKey, _Sum]:
