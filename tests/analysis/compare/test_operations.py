@@ -128,8 +128,10 @@ ENTRY %main (k: f32[1024,1024], x: f32[8]) -> f32[1024,1024] {
   ROOT %t = f32[1024,1024]{1,0} tanh(%k), metadata={op_name="jit(step)/tanh"}
 }
 """
-    head = base.replace("tanh(%k)", "tanh(%copy.1)").replace(
-        "  ROOT", "  %copy.1 = f32[1024,1024]{1,0} copy(%k)\n  %copy.2 = f32[8]{0} copy(%x)\n  ROOT"
+    copies = "  %copy.1 = f32[1024,1024]{1,0} copy(%k)\n  %copy.2 = f32[8]{0} copy(%x)\n"
+    both = "(f32[1024,1024]{1,0}, f32[8]{0})"
+    head = base.replace("  ROOT %t", f"{copies}  %t").replace(
+        "\n}", f"\n  ROOT %out = {both} tuple(%copy.1, %copy.2)\n}}"
     )
     sides = []
     for text, donated in ((base, True), (head, False)):
