@@ -780,3 +780,20 @@ def test_latency_in_loops_is_no_part_of_the_roofline_time(case_of: MakeCase) -> 
         assert "leave out" in finding.evidence
         assert finding.suggestion.count(advice) == 1
         assert ("partial" in finding.suggestion) == (text is sums)
+
+
+def test_the_title_of_a_refused_fusion_is_no_line_of_a_log(case_of: MakeCase) -> None:
+    case = case_of(
+        entry(
+            f"  a = f32[512,512] parameter(0)\n  b = f32[512,512] {PRODUCT}\n"
+            "  ROOT c = f32[512,512] negate(b)"
+        )
+    )
+    raw = "the consumer is not fusible"
+    no = FusionDecision("producer_ineligible", "b", (), "", raw, None, None)
+    (finding,) = refused_fusions(
+        replace(case, decisions={("e", "b"): LinkedDecisions((no,), "matched")})
+    )
+    assert raw not in finding.title
+    assert finding.title.endswith("no fusion takes in that kind of consumer")
+    assert raw in finding.evidence

@@ -144,15 +144,15 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
     needed = "; a loop, a collective or the caller needs it too" if first.is_needed else ""
     return Finding(
         rule="refused-fusions",
-        title=f"Producer not fused into its consumer: {reason}",
+        title=f"Producer not fused into its consumer: {_in_words(reason)}",
         places=tuple(producer.place for producer in producers[:MOST_PLACES]),
         occurrences=len(producers),
         evidence=(
             f"{units.plural(len(producers), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
-            f"fusion pass. Fusing them saves at most {units.seconds(saved)}, the time to read "
-            "their results in each consumer and to write those that nothing else needs, and the "
-            f"launches. Consumers of `{first.place[1]}`: {join_names(first.users)}{needed}."
+            f"fusion pass: {reason}. Fusing them saves at most {units.seconds(saved)}, the time to "
+            "read their results in each consumer and to write those that nothing else needs, and "
+            f"the launches. Consumers of `{first.place[1]}`: {join_names(first.users)}{needed}."
         ),
         suggestion=(
             "Check the reason and the consumers: elementwise work that is written so that each "
@@ -162,6 +162,21 @@ def _finding(case: Case, reason: str, producers: list[_Refused]) -> Finding:
         weight=saved,
         seconds=saved,
     )
+
+
+_WORDS = (
+    ("fusion into output of a reduce fusion", "it has a reduction"),
+    ("both the producer and the consumer contain a reduce", "both have a reduction"),
+    ("the consumer is not fusible", "no fusion takes in that kind of consumer"),
+    ("the producer is not fusible", "no fusion takes in that kind of producer"),
+    ("Fusion can not be tiled", "XLA cannot tile both together"),
+)
+"""Beginnings of XLA's reasons, with their meanings in a title."""
+
+
+def _in_words(reason: str) -> str:
+    """Return what a reason of XLA means; the reason itself where no words are known for it."""
+    return next((words for text, words in _WORDS if reason.startswith(text)), reason)
 
 
 def _work_of(
