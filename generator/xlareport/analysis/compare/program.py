@@ -1,12 +1,13 @@
 """The program that the compiler was given, as far as comparisons ask: arguments, ops, types."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
 from xlareport.analysis.compare.operations import OperationKey, Phase, key_of
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
-from xlareport.analysis.modules.signature import read_signature
+from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, NO_CODE
@@ -76,11 +77,6 @@ NO_PROGRAM = Program((), (), (), (), 0, 0, 1, 1, stacks=False)
 def read_program(module: HloModule, final: HloModule | None = None) -> Program:
     """Read the first snapshot of a module; `final` has the arguments of one device."""
     signature = read_signature(module)
-    held = [
-        argument.bytes for argument in (read_signature(final) if final else signature).arguments
-    ]
-    if len(held) != len(signature.arguments):
-        held = [argument.bytes for argument in signature.arguments]
     operations: dict[OperationKey, Counter[str]] = {}
     products, types = Counter[str](), Counter[str]()
     place = places_of(module)
@@ -97,20 +93,8 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
             if instruction.opcode in MATRIX_PRODUCTS and instruction.operand_names:
                 operand = computation.by_name.get(instruction.operand_names[0])
                 products[(operand or instruction).shape.element_type] += 1
-    entry = module.entry
-    shapes = [parameter.shape for parameter in entry.parameters] if entry else []
     return Program(
-        arguments=tuple(
-            Given(
-                argument.label,
-                shape.element_type,
-                shape.dimensions,
-                argument.donated,
-                argument.sharding,
-                size,
-            )
-            for argument, shape, size in zip(signature.arguments, shapes, held, strict=False)
-        ),
+        arguments=tuple(_arguments(module, signature, final)),
         operations=tuple(
             GivenOperation(key, tuple(sorted(counts.items())))
             for key, counts in list(operations.items())[:_MOST]
@@ -127,3 +111,20 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
         loops=list_loops(module),
         typed_products=list_typed_products(module),
     )
+
+
+def _arguments(module: HloModule, signature: Signature, final: HloModule | None) -> Iterator[Given]:
+    """Yield the arguments; `final` says how many bytes of each are on one device."""
+    held = read_signature(final).arguments if final else ()
+    if len(held) != len(signature.arguments):
+        held = signature.arguments
+    shapes = [parameter.shape for parameter in module.entry.parameters] if module.entry else []
+    for argument, shape, here in zip(signature.arguments, shapes, held, strict=False):
+        yield Given(
+            argument.label,
+            shape.element_type,
+            shape.dimensions,
+            argument.donated,
+            argument.sharding,
+            here.bytes,
+        )

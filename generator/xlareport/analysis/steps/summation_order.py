@@ -27,7 +27,7 @@ _SUMS = frozenset(
 def find_order_change(
     change: Change, old: Instruction, new: Instruction, matching: Matching
 ) -> str | None:
-    """Return what tells another order of a sum, such as `dot → reduce`; None if nothing does."""
+    """Return what tells another summation order, such as `dot → reduce`; None if nothing does."""
     return None if _sums_alike(change, old, new, matching) else _order(old, new)
 
 
@@ -81,7 +81,7 @@ _VALUES: Mapping[str, Callable[[Instruction], Hashable]] = {
     "window": _window,
     "replica_groups": _groups,
 }
-"""Attributes on which the order of a sum depends, with the part of each that matters."""
+"""Attributes on which the summation order depends, with the part of each that matters."""
 
 
 def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Matching) -> bool:
