@@ -17,7 +17,7 @@ class PlacedInstruction(Instruction):
     ) -> None:
         """Take over the fields of the instruction."""
         super().__init__(
-            *(getattr(instruction, member.name) for member in fields(Instruction)),
+            *(getattr(instruction, member.name) for member in fields(Instruction) if member.init),
         )
         self._source_of = source_of
 
