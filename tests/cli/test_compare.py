@@ -54,7 +54,7 @@ def late(name: str) -> bool:
 EDITS: dict[str, tuple[Edit, str]] = {
     "operations": (
         lambda name, text: text.replace(" tanh(", " logistic(") if "rollout" in name else text,
-        "The program has other operations: the base has more `tanh`, the head has more `logistic`",
+        "The program has other operations: the base has more `tanh`; the head has more `logistic`",
     ),
     "disabled pass": (
         lambda name, text: (

@@ -197,7 +197,7 @@ PLACES = """async (records) => {
 
 def test_what_is_in_both_of_a_pair_stands_in_the_same_place(visitor: Any, site: Path) -> None:
     a, b, c = (Box(name, (f"{name} = f32[8]",), "blue") for name in "abc")
-    wide = replace(b, lines=("b = f32[8] with much more to say than before",))
+    wide = b._replace(lines=("b = f32[8] with much more to say than before",))
     before = Drawing("before", (a, b), (Arrow("a", "b"),))
     after = Drawing("after", (c, wide, a), (Arrow("a", "c"), Arrow("c", "b"), Arrow("a", "b")))
     first = picture_record(

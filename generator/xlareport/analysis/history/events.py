@@ -74,11 +74,16 @@ def addition(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     return HistoryEvent(stage, event, place, sources, (), pairing.grade, pairing.reason)
 
 
+_LITERALS = REARRANGEMENTS | {"broadcast", "constant", "convert"}
+"""Opcodes of constants and what only moves them: arithmetic on constants is work."""
+
+
 def is_constant_of_expansion(matching: Matching, pairing: Pairing | None, place: Place) -> bool:
     """Return whether a place is a constant that an expansion uses, which nothing was before."""
     if pairing is None or pairing.relation is not Relation.EXPANDED or place == pairing.after[0]:
         return False
-    return is_constant(matching.after, place)
+    line = matching.after.find(*place)
+    return line is not None and line.opcode in _LITERALS and is_constant(matching.after, place)
 
 
 def removal(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
