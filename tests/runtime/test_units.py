@@ -105,3 +105,11 @@ def test_what_is_no_size(text: str) -> None:
 )
 def test_a_precise_share_has_three_digits(fraction: float, words: str) -> None:
     assert units.precise_share(fraction) == words
+
+
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [(0.0, "0 ns"), (2e-13, "<1 ns"), (1e-9, "1 ns"), (2.1e-6, "2.1 µs"), (1.5, "1.5 s")],
+)
+def test_times_read_well(time: float, words: str) -> None:
+    assert units.seconds(time) == words

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.modules.summary import ModuleFigures
+from xlareport.knowledge.memory_spaces import find_space
 from xlareport.runtime import units
 
 
@@ -15,7 +17,9 @@ class Figure:
     note: str
 
 
-def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
+def main_figures(
+    final: ModuleFigures, devices: int = 1, backend: str | None = None
+) -> tuple[Figure, ...]:
     """Return the known figures of an optimized module, each for one device."""
     figures = []
     of_one = f"per device, {devices:,} partitions; " if devices > 1 else ""
@@ -27,7 +31,8 @@ def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
         note = f"{of_one}{least_of(final)}read and written per execution"
         figures.append(Figure("Bytes accessed", units.byte_size(final.bytes_accessed), note))
     if final.occupied_peak_bytes is not None:
-        note = f"{of_one}in device memory, at most"
+        space = find_space(backend, DEFAULT_SPACE)
+        note = f"{of_one}in {space.words if space else 'device memory'}, at most"
         figures.append(Figure("Peak memory", units.byte_size(final.occupied_peak_bytes), note))
     elif final.allocated_bytes is not None:
         note = f"{of_one}all device allocations"

@@ -31,11 +31,11 @@ def quantity(number: float, unit: str) -> str:
 
 
 def seconds(time: float) -> str:
-    """Return a time in the unit that reads well: `0.0000021` gives `2.1 µs`."""
+    """Return a time in the unit that reads well: `0.0000021` gives `2.1 µs`; below 1 ns `<1 ns`."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
         if time * factor >= 1:
             return f"{time * factor:.3g} {unit}"
-    return f"{time * 1e9:.3g} ns"
+    return "<1 ns" if 0 < time < 1e-9 else f"{time * 1e9:.3g} ns"
 
 
 def share(fraction: float) -> str:

@@ -310,7 +310,7 @@ def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
         yield SettingRow(
             name=name,
             value=", ".join(option.setting.value for option in options) or "(empty)",
-            by=_AUTHORS.get(options[0].by, options[0].by),
+            by=_author(options[0]),
             grade=options[0].grade,
             reason=options[0].reason,
             words=prose(known.words if known else ""),
@@ -338,6 +338,13 @@ def _tpu_flag_row(flag: TpuFlag) -> list[str | None]:
     known = flags.find(flag.name)
     differs = "yes" if flag.differs else "no"
     return [flag.name, flag.value, flag.default, differs, known.words if known else None]
+
+
+def _author(option: OptionOrigin) -> str:
+    """Return who set an option; of a value that only differs from its default, who may have."""
+    if option.by == "somebody" and option.grade != "exact":
+        return "set in XLA_FLAGS or by the framework"
+    return _AUTHORS.get(option.by, option.by)
 
 
 _VERSIONS = "versions"

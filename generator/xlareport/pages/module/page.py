@@ -120,7 +120,7 @@ def module_page(
         problems=tuple(_problem(problem) for problem in summary.problems[:_PROBLEMS]),
         more_problems=max(0, len(summary.problems) - _PROBLEMS),
         chips=(*_chips(record, summary.files.second_id), *_runs(record)),
-        figures=main_figures(record.final, devices_of(record)),
+        figures=main_figures(record.final, devices_of(record), record.backend),
         curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704 - SVG
         top_steps=_top_steps(record.slug, summary.stages, page),
         steps_address=steps if record.steps else None,
