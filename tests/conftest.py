@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -60,6 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: drives Chromium over the built pages")
     config.addinivalue_line("markers", "packaging: builds and installs the wheel (slow, network)")
     use_zensical()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background, with nohup
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def payload_files(*payloads: Payload) -> list[tuple[str, str]]:
