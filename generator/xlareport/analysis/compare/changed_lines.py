@@ -5,7 +5,7 @@ ops on them, as texts are by their words, and only lines without a counterpart a
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
@@ -101,11 +101,11 @@ def _changed_blocks(
             yield base[slice(*ours)], head[slice(*theirs)]
 
 
-def _widen(contents: Sequence[object], start: int, end: int) -> tuple[int, int]:
-    inside = set(map(hash, contents[start:end]))
-    while start > 0 and hash(contents[start - 1]) in inside:
+def _widen(contents: Sequence[Hashable], start: int, end: int) -> tuple[int, int]:
+    inside = set(contents[start:end])
+    while start > 0 and contents[start - 1] in inside:
         start -= 1
-    while end < len(contents) and hash(contents[end]) in inside:
+    while end < len(contents) and contents[end] in inside:
         end += 1
     return start, end
 

@@ -88,9 +88,9 @@ class _Served:
         elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
         if own and any(ops != own for ops in elements.values()):
             members = [(size, elements.get(at, own)) for at, (size, _) in enumerate(members)]
-            self._members[computation.name, instruction.name] = [ops for _, ops in members]
-            return _divide(members)
-        if _are_merged(members, op_name):
+        elif not _are_merged(members, op_name):
+            members = []
+        if members:
             self._members[computation.name, instruction.name] = [ops for _, ops in members]
             return _divide(members)
         if own:
