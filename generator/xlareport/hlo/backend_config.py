@@ -18,3 +18,13 @@ def read_backend_config(instruction: Instruction, longest: int = LONGEST) -> obj
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         return None
+
+
+def is_synchronous(instruction: Instruction) -> bool | None:
+    """Return whether the config of a collective's start says `is_sync`; None if it says nothing."""
+    config = read_backend_config(instruction)
+    inner = config.get("collective_backend_config") if isinstance(config, dict) else None
+    is_sync = inner.get("is_sync") if isinstance(inner, dict) else None
+    if isinstance(inner, dict) and is_sync is None:
+        return False
+    return is_sync if isinstance(is_sync, bool) else None

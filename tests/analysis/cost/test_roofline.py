@@ -143,7 +143,8 @@ def test_what_other_work_can_hide_stands_apart(
   a = f32[10,10] parameter(0)
   begun = (f32[10,10], f32[10,10], u32[]) copy-start(a)
   product = f32[10,10] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  sent = f32[10,10] all-reduce-start(product), replica_groups={}, backend_config={"is_sync":true}
+  sent = f32[10,10] all-reduce-start(product), replica_groups={}, \
+backend_config={"collective_backend_config":{"is_sync":true}}
   all = f32[10,10] all-reduce-done(sent)
   ended = f32[10,10] copy-done(begun)
   ROOT sum = f32[10,10] add(all, ended)

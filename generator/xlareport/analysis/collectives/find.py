@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.wire import KINDS, is_all_reduce_scatter
-from xlareport.hlo.backend_config import read_backend_config
+from xlareport.hlo.backend_config import is_synchronous
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
@@ -148,7 +148,7 @@ def _collective(pieces: list[_Held]) -> Collective:
         parts=tuple(parts),
         form=_form(first, len(pieces)),
         thread=begins.attributes.get("async_execution_thread", "").strip('"'),
-        is_sync=_is_sync(begins),
+        is_sync=is_synchronous(begins),
     )
 
 
@@ -182,12 +182,3 @@ def _chain(place: Computation, outer: Instruction) -> list[str]:
         instruction = following[0]
         names.append(instruction.name)
     return names
-
-
-def _is_sync(instruction: Instruction) -> bool | None:
-    config = read_backend_config(instruction)
-    inner = config.get("collective_backend_config") if isinstance(config, dict) else None
-    is_sync = inner.get("is_sync") if isinstance(inner, dict) else None
-    if isinstance(inner, dict) and is_sync is None:
-        return False
-    return is_sync if isinstance(is_sync, bool) else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.interconnect_time import model_time
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.hlo.backend_config import is_synchronous
 from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.knowledge.devices import Device
 
@@ -120,7 +121,7 @@ def estimate_asynchronous_time(module: HloModule, cost: ModuleCost, device: Devi
         for computation in module.computations
         for line in computation.instructions
         if line.opcode.endswith("-start")
-        and '"is_sync":true' not in line.attributes_text
+        and not is_synchronous(line)
         and (known := cost.instructions.get((computation.name, line.name))) is not None
     )
 
