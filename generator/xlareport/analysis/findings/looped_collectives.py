@@ -39,13 +39,14 @@ def looped_collectives(case: Case) -> Iterator[Finding]:
         latency = collective.counted * SHORTEST
         if (
             collective.counted >= LEAST_EXECUTIONS
-            and _is_small(collective)
+            and is_small(collective)
             and latency >= LEAST_SHARE * (case.seconds + latency)
         ):
             yield _finding(collective, latency)
 
 
-def _is_small(collective: CollectiveFigures) -> bool:
+def is_small(collective: CollectiveFigures) -> bool:
+    """Return whether the bytes of a collective take less than its latency."""
     seconds = collective.time.seconds
     return 0 < (collective.data_bytes or 0) <= MOST_BYTES and (seconds or 0.0) < SHORTEST
 

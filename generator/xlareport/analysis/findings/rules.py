@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.double_upcasts import double_upcasts
@@ -26,6 +27,7 @@ from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gather
 from xlareport.analysis.findings.replicated_parameters import replicated_parameters
 from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
+from xlareport.analysis.findings.sliced_operands import sliced_operands
 from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.small_collectives import small_collectives
 from xlareport.analysis.findings.split_products import split_products
@@ -56,6 +58,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     layout_copies,
     convert_pairs,
     copied_updates,
+    sliced_operands,
     float_upcasts,
     unfused_chains,
     refused_fusions,
@@ -65,6 +68,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     same_tiles,
     small_collectives,
     looped_collectives,
+    chained_collectives,
     gathered_once,
     repeated_all_gathers,
     waiting_collectives,

@@ -1,0 +1,132 @@
+"""Slice copied before a matmul.
+
+In a loop, a dynamic-slice, or a fusion that only slices, writes parts of larger arrays to the
+device memory, and only matmuls read them: the stacked weights of a scan over layers, for
+example. The slices take 2% or more of the roofline time. A product that reads the part in place
+needs no copy. Slices into another memory space, such as the VMEM of a TPU, are prefetches and are
+not reported.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from xlareport.analysis.cost.layout_spaces import space_of
+from xlareport.analysis.findings.finding import (
+    MOST_PLACES,
+    Case,
+    Finding,
+    describe_executions,
+    join_names,
+)
+from xlareport.analysis.matching.forms import without_layout
+from xlareport.hlo.model import Computation, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import ALIASES, NO_CODE, REARRANGEMENTS
+from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
+
+LEAST_SHARE = 0.02
+"""Of the module's roofline time."""
+_COPIES = REARRANGEMENTS | NO_CODE | {"dynamic-slice"}
+_AS_SEPARATE_ARRAYS = (
+    "Pass the parts as separate arrays, or unroll the loop (unroll of jax.lax.scan), so that a "
+    "product reads its operand where it is."
+)
+_IN_PLACE = (
+    "Check --xla_gpu_enable_dynamic_slice_fusion, by which library calls read a slice in place. "
+)
+
+
+def sliced_operands(case: Case) -> Iterator[Finding]:
+    """Report slices in loops that are written to memory for matmuls alone."""
+    for computation, instruction, cost in case.scheduled():
+        seconds = case.least(cost)
+        if cost.counted < 2 or not case.is_noticeable(seconds, LEAST_SHARE):
+            continue
+        sources = _sliced(case, instruction)
+        products = _products(case, computation, instruction) if sources else ()
+        if products:
+            yield _finding(case, (computation.name, instruction.name), sources, products)
+
+
+def _finding(
+    case: Case, place: InstructionKey, sources: Sequence[str], products: Sequence[Instruction]
+) -> Finding:
+    slicing, cost = case.module.by_name[place[0]].by_name[place[1]], case.cost.instructions[place]
+    seconds = case.least(cost)
+    readers = join_names(product.name for product in products)
+    is_call = any(product.opcode == "custom-call" for product in products)
+    return Finding(
+        rule="sliced-operands",
+        title="Slice copied before a matmul",
+        places=(place, *((place[0], product.name) for product in products))[:MOST_PLACES],
+        occurrences=1,
+        evidence=(
+            f"`{slicing.name}` copies {units.byte_size(slicing.shape.byte_size or 0)} of "
+            f"{_describe(case, place[0], sources)} for {readers}"
+            f"{describe_executions(cost.counted)}: {units.share(case.share(seconds))} of the "
+            "module's roofline time."
+        ),
+        suggestion=(_IN_PLACE if is_call and case.backend == "gpu" else "") + _AS_SEPARATE_ARRAYS,
+        grade="matched",
+        weight=seconds,
+        seconds=seconds,
+    )
+
+
+def _describe(case: Case, computation: str, names: Sequence[str]) -> str:
+    """Return the sliced arrays as words, with the shape of the first."""
+    source = case.module.find(computation, names[0])
+    return join_names(names) + (f", {without_layout(source.shape.text)}," if source else "")
+
+
+def _sliced(case: Case, slicing: Instruction) -> tuple[str, ...]:
+    """Return the arrays whose parts an instruction copies; empty if it does anything else."""
+    if any(space_of(shape.text) for shape in slicing.shape.elements or (slicing.shape,)):
+        return ()
+    if slicing.opcode == "dynamic-slice":
+        return slicing.operand_names[:1]
+    inside = case.module.by_name.get(slicing.called[0][1]) if slicing.opcode == "fusion" else None
+    if inside is None:
+        return ()
+    data = [inner for inner in inside.instructions if inner.shape.dimensions]
+    if not all(inner.opcode in _COPIES for inner in data):
+        return ()
+    origins = [
+        _origin(inside, inner).name
+        for inner in inside.instructions
+        if inner.opcode == "dynamic-slice"
+    ]
+    by_parameter = dict(
+        zip([parameter.name for parameter in inside.parameters], slicing.operand_names, strict=True)
+    )
+    return tuple(dict.fromkeys(by_parameter.get(origin, origin) for origin in origins))
+
+
+def _origin(computation: Computation, slicing: Instruction) -> Instruction:
+    """Return what a slice is cut from, before moves of the whole."""
+
+    def first_operand(instruction: Instruction) -> list[Instruction]:
+        operand = computation.by_name.get((*instruction.operand_names, "")[0])
+        return [operand] if operand else []
+
+    *_, origin = reachable([slicing], first_operand)
+    return origin
+
+
+def _products(
+    case: Case, computation: Computation, slicing: Instruction
+) -> tuple[Instruction, ...]:
+    """Return the matmuls that read a value; empty where anything else reads it too."""
+
+    def users(instruction: Instruction) -> tuple[Instruction, ...]:
+        return computation.users.get(instruction.name, ())
+
+    def readers_behind(instruction: Instruction) -> tuple[Instruction, ...]:
+        return users(instruction) if instruction.opcode in ALIASES else ()
+
+    readers = [
+        reader
+        for reader in reachable(users(slicing), readers_behind)
+        if reader.opcode not in ALIASES or not users(reader)
+    ]
+    costs = [case.cost.instructions.get((computation.name, reader.name)) for reader in readers]
+    return tuple(readers) if all(cost and cost.matrix_flops for cost in costs) else ()
