@@ -124,8 +124,33 @@ def test_what_reads_and_writes_has_the_time_of_memory(
     module_of: Callable[[str], HloModule],
 ) -> None:
     shares = _opcodes(module_of(SLICED))
-    assert shares["dynamic-slice"] == pytest.approx(4004 / 12004), "a row and the place are read"
-    assert shares["add"] == pytest.approx(8000 / 12004)
+    assert shares["dynamic-slice"] == 0
+    assert shares["add"] == pytest.approx(1), "it needs the row that the slice reads"
+
+
+def test_a_move_that_is_a_result_keeps_what_it_reads(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    text = SLICED.replace("ROOT a = f32[1000] add(r, q)", "a = f32[1000] add(r, q)")
+    pair = "(f32[1000], f32[1000])"
+    text = text.replace("add(r, q)\n", f"add(r, q)\n  ROOT t = {pair} tuple(r, a)\n")
+    shares = _opcodes(module_of(text.replace("y = f32[1000] fusion", f"y = {pair} fusion")))
+    assert shares["dynamic-slice"] == pytest.approx(8004 / 16004), "read and written"
+
+
+def test_bytes_of_a_nested_slice_belong_to_the_product_that_needs_it(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    module = module_of(
+        STACKED.replace("x = bf16[4096,4096]", "x = bf16[8,4096]")
+        .replace("bf16[4096,4096] dot", "bf16[8,4096] dot")
+        .replace("y = bf16[4096,4096]", "y = bf16[8,4096]")
+    )
+    cost = count_cost(module)
+    shares = share_fusions(module, cost, CHIP)
+    assert shares.bytes["inner", "s"] == 0
+    assert shares.bytes["outer", "d"] == cost.bytes_accessed
+    assert shares.seconds["outer", "d"] == pytest.approx(shares.whole["e", "y"])
 
 
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])

@@ -2,26 +2,31 @@
 
 An estimate. Each matrix product has at least the time of its arithmetic, so that no part of a
 program is faster than the chip; the rest of the time goes by what limits the fusion: by bytes, by
-other arithmetic, or by what is sent. Bytes belong to what reads a parameter, or is a result.
+other arithmetic, or by what is sent. Bytes belong to what reads a parameter, or is a result. What
+only moves the elements that it reads, such as the slice of a layer's weights, reads them for those
+that use them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from xlareport.analysis.cost.roofline import estimate_time, estimate_times
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
-from xlareport.hlo.opcode_groups import NO_CODE
+from xlareport.hlo.opcode_groups import MOVES, NO_CODE
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device
+from xlareport.runtime.graphs import reachable
 
 _READS_PART = frozenset({"slice", "dynamic-slice", "gather", "dynamic-update-slice", "scatter"})
 """Their first operand is read only as far as they touch it."""
 _UPDATE = {"dynamic-update-slice": 1, "scatter": 2}
 """Index of the operand whose shape determines how much of the result is written."""
+_MOVES = MOVES | {"convert", "dynamic-slice"}
+"""They compute nothing with the elements that they read."""
 _OTHER_SPACE = "S("
 _TILES = "T("
 """Marks tiles in TPU layouts, with which values can be outside of the device memory."""
@@ -94,6 +99,8 @@ class _Fusions:
         self.inside: dict[str, _Inside] = defaultdict(_Inside)
         for computation in self.callers_first:
             self._enter(computation)
+        self._moving: set[str] = set()
+        """Computations that only move elements."""
         self._weights: dict[str, dict[str, _Weight]] = {}
         for computation in reversed(self.callers_first):
             if computation.name in self.inside:
@@ -138,6 +145,14 @@ class _Fusions:
                 if inner is not None
                 else self._weight(instruction, known, computation, outside)
             )
+        moves = {
+            instruction.name
+            for instruction in computation.instructions
+            if instruction.opcode in _MOVES or called.get(instruction.name, "") in self._moving
+        }
+        if all(instruction.name in moves for instruction in _computing(computation)):
+            self._moving.add(computation.name)
+        _pass_on_reads(computation, weights, moves - outside[1])
         return weights
 
     def _weight(
@@ -157,6 +172,41 @@ class _Fusions:
             sum(size for size, _ in moved),
             sum(size for size, in_main_memory in moved if in_main_memory),
         )
+
+
+def _computing(computation: Computation) -> Iterator[Instruction]:
+    """Yield what runs on arrays; scalars are places of slices."""
+    for instruction in computation.instructions:
+        if instruction.shape.dimensions and instruction.opcode not in NO_CODE:
+            yield instruction
+
+
+def _pass_on_reads(
+    computation: Computation, weights: dict[str, _Weight], moves: Collection[str]
+) -> None:
+    """Give what moves read in a fusion to those that use their values, in equal parts."""
+    for instruction in computation.instructions:
+        weight = weights.get(instruction.name)
+        if instruction.name not in moves or weight is None:
+            continue
+        users = [name for name in _users(computation, instruction) if name in weights]
+        if not users:
+            continue
+        weights[instruction.name] = replace(weight, moved=0, in_main_memory=0)
+        moved = _split(weight.moved, [1] * len(users))
+        in_main_memory = _split(weight.in_main_memory, [1] * len(users))
+        for user, size, main in zip(users, moved, in_main_memory, strict=True):
+            weights[user] += _Weight(moved=size, in_main_memory=main)
+
+
+def _users(computation: Computation, instruction: Instruction) -> list[str]:
+    """Return the names of what uses a value, through instructions that run nothing."""
+
+    def users(user: Instruction) -> tuple[Instruction, ...]:
+        return computation.users.get(user.name, ()) if user.opcode in NO_CODE else ()
+
+    first = computation.users.get(instruction.name, ())
+    return [user.name for user in reachable(first, users) if user.opcode not in NO_CODE]
 
 
 def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares:

@@ -8,6 +8,7 @@ from math import isclose
 from markupsafe import Markup
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
+from xlareport.analysis.cost.phases import BACKWARD
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import HeavyRow
 from xlareport.analysis.dump import AnalyzedDump
@@ -68,8 +69,17 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
 
 
 def is_training_step(module: ModuleAnalysis) -> bool:
-    """Return whether a module looks like a training step: a state updated, by matrix products."""
-    return updates_state(module.summary) and module.summary.matrix_flops > 0
+    """Return whether a module looks like a training step: matmuls, and a state that it updates.
+
+    JAX and TensorFlow mark gradients in the op_names, so that a step of theirs has some: a decoding
+    step updates its caches in the same way.
+    """
+    summary = module.summary
+    is_step = updates_state(summary) and summary.matrix_flops > 0
+    if summary.origin.frontend not in ("jax", "tensorflow"):
+        return is_step
+    phases = module.cost.phases if module.cost else ()
+    return is_step and any(part.name == BACKWARD for part in phases)
 
 
 def _lead(report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis) -> str:
