@@ -2,6 +2,10 @@
 
 from collections.abc import Callable
 
+import pytest
+
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
@@ -83,3 +87,69 @@ def test_an_equal_constant_of_another_framework_op_is_not_what_was_folded(read: 
         if change.kind is Kind.FOLDED and change.before
     }
     assert folded == {"sub.1", "reshape.1"}
+
+
+_PRODUCT = """
+%held (p0: f32[], p1: f32[]) -> f32[] {
+  %p0 = f32[] parameter(0)
+  %p1 = f32[] parameter(1)
+  ROOT %product = f32[] multiply(%p0, %p1)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "held",
+    ["fusion(%two, %three), kind=kLoop, calls=%held", "call(%two, %three), to_apply=%held"],
+)
+def test_a_fusion_or_call_of_constants_is_folded(read: Read, held: str) -> None:
+    before = _BEFORE.replace("multiply(%two, %three)", held).replace("HloModule m\n", "")
+    kinds = _kinds(read, _PRODUCT + before, _AFTER)
+    assert kinds["six"] is kinds["product"] is Kind.FOLDED
+    assert kinds["two"] is kinds["three"] is Kind.DEAD
+
+
+_CONSTANT_ARGUMENT = """
+%held (p0: f32[8], p1: f32[]) -> f32[8] {
+  %p0 = f32[8]{0} parameter(0)
+  %p1 = f32[] parameter(1)
+  %four = f32[] constant(4)
+  %product = f32[] multiply(%p1, %four)
+  %wide = f32[8]{0} broadcast(%product), dimensions={}
+  ROOT %sum = f32[8]{0} add(%p0, %wide)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %two = f32[] constant(2)
+  ROOT %out = f32[8]{0} HOLDER
+}
+"""
+_NO_ARGUMENT = (
+    _CONSTANT_ARGUMENT.replace("p0: f32[8], p1: f32[]", "p0: f32[8]")
+    .replace("  %p1 = f32[] parameter(1)\n  %four = f32[] constant(4)\n", "")
+    .replace("multiply(%p1, %four)", "constant(8)")
+    .replace("%product", "%eight")
+    .replace("  %two = f32[] constant(2)\n", "")
+)
+
+
+@pytest.mark.parametrize(
+    "holder", ["fusion(%a), kind=kLoop, calls=%held", "call(%a), to_apply=%held"]
+)
+def test_a_constant_argument_is_folded_where_it_is_used(read: Read, holder: str) -> None:
+    before = _CONSTANT_ARGUMENT.replace("HOLDER", holder.replace("%a", "%a, %two"))
+    kinds = _kinds(read, before, _NO_ARGUMENT.replace("HOLDER", holder))
+    assert kinds["product"] is Kind.FOLDED
+    assert kinds["two"] is kinds["four"] is Kind.DEAD
+
+
+def test_what_two_calls_give_different_constants_is_not_folded(read: Read) -> None:
+    twice = _CONSTANT_ARGUMENT.replace(
+        "ROOT %out = f32[8]{0} HOLDER",
+        "%five = f32[] constant(5)\n  %other = f32[8]{0} call(%a, %five), to_apply=%held\n"
+        "  ROOT %out = f32[8]{0} call(%other, %two), to_apply=%held",
+    )
+    module = read(twice)
+    assert not is_constant(module, Place("held", "product"))
+    assert is_constant(module, Place("main", "five"))

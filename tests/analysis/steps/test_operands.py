@@ -78,3 +78,27 @@ def test_operands_that_only_moved_up_are_not_told(read: Read) -> None:
             change for change in step(read(before), module).changes if Kind.OPERANDS in change.kinds
         ]
         assert change.details[-1] == words
+
+
+def test_an_equal_instruction_is_read_instead(read: Read) -> None:
+    twice = BEFORE.replace(
+        "  ROOT", "  %again = f32[8]{0} add(%a, %b)\n  %end = f32[8]{0} negate(%again)\n  ROOT"
+    )
+    twice = twice.replace("tuple(%sine, %add)", "tuple(%end, %add)")
+    change = step(read(twice), read(twice.replace("negate(%again)", "negate(%add)")), "`cse`")
+    assert change.account[0] == (
+        "Redirected operands of 1 negate to equal instructions: the negate `%end` in `main` uses "
+        "`%add` instead of `%again`, which computes the same."
+    )
+
+
+def test_an_equal_copy_is_read_instead(read: Read) -> None:
+    copies = BEFORE.replace(
+        "%sine =", "%c1 = f32[8]{0} copy(%a)\n  %c2 = f32[8]{0} copy(%a)\n  %sine ="
+    ).replace("add(%a, %b)", "add(%c1, %c2)")
+    after = copies.replace("add(%c1, %c2)", "add(%c1, %c1)")
+    assert kinds(read, copies, after, "add") == [Kind.SHARED]
+    other = copies.replace("copy(%a)", "copy(%b)", 1)
+    assert kinds(read, other, other.replace("add(%c1, %c2)", "add(%c1, %c1)"), "add") == [
+        Kind.OPERANDS
+    ]

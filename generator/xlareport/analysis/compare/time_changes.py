@@ -39,7 +39,7 @@ _MICROSECONDS = 1e6
 """In a second."""
 _SURE = 2.0
 """Standard errors by which two means differ that do not differ by chance."""
-_QUIET = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REORDERED, Kind.REWIRED})
+_QUIET = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REORDERED, Kind.REWIRED, Kind.SHARED})
 _MOST_WORDS = 4
 _SAME = "compiled the same"
 _NO_SCOPE = "no scope"

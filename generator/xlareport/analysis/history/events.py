@@ -11,8 +11,8 @@ from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import ChangeCause, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import Kind, compare
-from xlareport.analysis.steps.operands import is_constant
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
+from xlareport.analysis.matching.changed_copies import changed_copies
 from xlareport.analysis.matching.copies import copies_merged, list_copies
 from xlareport.analysis.matching.expansions import expansions
 from xlareport.analysis.matching.facts import facts_of
@@ -249,6 +250,10 @@ class _Account:
                 self._duplicate(
                     Place(old, this_instruction.name), Place(new, other.name), grade, reason
                 )
+        for line in changed_copies(self._search):
+            if line.after not in self._told_after:
+                reason = f"%{line.after.computation} is made of %{line.before.computation}"
+                self._copy(line.before, line.after, line.grade, reason)
 
     def _account_for_copy(self, old: str, new: str, grade: Grade) -> None:
         """Record that a new computation, and each new one that it calls, is a copy."""

@@ -1,6 +1,7 @@
 """Facts of computations and modules, cached as long as these exist."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -66,6 +67,7 @@ class ComputationFacts:
 _KEPT: WeakKeyDictionary[Computation, ComputationFacts] = WeakKeyDictionary()
 _HOLDERS: WeakKeyDictionary[HloModule, Mapping[str, Instruction]] = WeakKeyDictionary()
 _HOMES: WeakKeyDictionary[HloModule, Mapping[str, str]] = WeakKeyDictionary()
+_CALLED_ONCE: WeakKeyDictionary[HloModule, Collection[str]] = WeakKeyDictionary()
 
 
 def facts_of(computation: Computation) -> ComputationFacts:
@@ -104,6 +106,19 @@ def homes_of(module: HloModule) -> Mapping[str, str]:
             for call in reversed(facts_of(computation).calls)
         }
     return homes
+
+
+def called_once(module: HloModule) -> Collection[str]:
+    """Return the names of the computations that one instruction alone calls; cached."""
+    names = _CALLED_ONCE.get(module)
+    if names is None:
+        calls = Counter(
+            call.callee
+            for computation in module.computations
+            for call in facts_of(computation).calls
+        )
+        names = _CALLED_ONCE[module] = {name for name, count in calls.items() if count == 1}
+    return names
 
 
 def _derive(computation: Computation) -> ComputationFacts:

@@ -8,10 +8,11 @@ from xlareport.analysis.matching.fused import outermost
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
+from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.destinations import destination, loop_of_copy
 from xlareport.analysis.steps.differences import Kind, by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
-from xlareport.analysis.steps.operands import compare_operands, is_constant
+from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.unread import left_unread
@@ -161,6 +162,8 @@ class _Reader:
             change = replace(change, details=(loop,)) if loop else change
         if kind in _GONE and before and self._folding.folds(before):
             kind = Kind.FOLDED
+        elif kind is Kind.INLINED and before and self._folding.is_value(before, pairing.after):
+            return replace(change, kind=Kind.FOLDED, kinds=(Kind.FOLDED,), members=())
         elif kind is Kind.CLONED and before is not None and before == after:
             kind = Kind.LEFT if self._is_called(before.computation) else Kind.PART
         elif kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]:

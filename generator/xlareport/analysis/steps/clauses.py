@@ -102,6 +102,7 @@ _TEMPLATES = {
     Kind.OPERANDS: "{old}{where} {detail}",
     Kind.REDIRECTED: "{old}{where} {detail}",
     Kind.REWIRED: "{old}{where} {detail}",
+    Kind.SHARED: "{old}{where} {detail}",
     Kind.HOISTED: "{old}{where} {detail}",
     Kind.SUNK: "{old}{where} {detail}",
     Kind.MOVED: "{old}{where} {detail}",

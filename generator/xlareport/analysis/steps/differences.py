@@ -81,6 +81,8 @@ class Kind(StrEnum):
     """Reads an added instruction, or the operand of a removed one: part of that change."""
     REWIRED = "rewired"
     """Reads the same value from another instruction."""
+    SHARED = "shared"
+    """Reads another instruction that computes the same as what it read."""
     ATTRIBUTES = "attributes"
     """Other attributes."""
     HOISTED = "hoisted"

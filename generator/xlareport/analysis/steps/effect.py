@@ -11,7 +11,15 @@ from xlareport.knowledge.opcodes import opcode_work
 _PRECISION = frozenset({Kind.TYPE, Kind.PRECISION})
 _LAYOUT = frozenset({Kind.LAYOUT, Kind.SPACE})
 _QUIET = frozenset(
-    {Kind.METADATA, Kind.PART, Kind.REDIRECTED, Kind.RENAMED, Kind.REORDERED, Kind.REWIRED}
+    {
+        Kind.METADATA,
+        Kind.PART,
+        Kind.REDIRECTED,
+        Kind.RENAMED,
+        Kind.REORDERED,
+        Kind.REWIRED,
+        Kind.SHARED,
+    }
 )
 """Kinds that do nothing to what a collective does."""
 

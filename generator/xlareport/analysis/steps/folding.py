@@ -1,10 +1,12 @@
 """Which of the removed instructions were folded into constants."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.steps.operands import is_constant
+from xlareport.analysis.steps.constants import is_constant, readers
 from xlareport.hlo.model import HloModule, Instruction
 
 FOLDED_USERS = "what used it was folded into a constant"
@@ -27,16 +29,20 @@ class ConstantFolding:
     def folds(self, place: Place) -> bool:
         """Return whether a removed instruction was a part of what is one constant now."""
         module = self.matching.before
-        home = module.by_name[place.computation]
-        users = home.users.get(place.instruction, ())
-        if not 0 < len(users) <= _FEW_USERS:
+        places = [*islice(readers(module, place), _FEW_USERS + 1)]
+        if not 0 < len(places) <= _FEW_USERS:
             return False
-        places = [Place(home.name, user.name) for user in users]
         if not all(is_constant(module, part) for part in (place, *places)):
             return False
         if is_literal(module, place) and any(map(self._goes_on_computing, places)):
             return False
         return all(self._reads_constant(part) for part in places)
+
+    def is_value(self, place: Place, places: Sequence[Place]) -> bool:
+        """Return whether a fusion or call of constants alone became these, all constants."""
+        lines = [self.matching.after.find(*after) for after in places]
+        constant = [line is not None and line.opcode == "constant" for line in lines]
+        return bool(lines) and all(constant) and is_constant(self.matching.before, place)
 
     def _after(self, place: Place) -> tuple[Place, Instruction] | None:
         """Return where and as what an instruction continues."""

@@ -52,6 +52,7 @@ _ELSEWHERE = frozenset(
         Kind.OUTLINED,
         Kind.PART,
         Kind.REWIRED,
+        Kind.SHARED,
     }
 )
 """Kinds that compute what was computed before, in another place."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.duplicates import are_duplicates
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -15,7 +16,6 @@ _FARTHEST = 32
 _SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-barrier", "reshape"})
 """Opcodes that hand on what they read, in another form at most."""
 _HOLDERS = frozenset({"call", "fusion"})
-_NOT_CONSTANT = frozenset({"call", "custom-call", "parameter", "rng", "while"})
 _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
 
 
@@ -34,7 +34,8 @@ def compare_operands(
     """Return the changes of operands by kind; empty if there are none.
 
     REWIRED: the same value from another instruction. REDIRECTED: an added instruction, or the
-    operand of a removed one. Both follow from other changes.
+    operand of a removed one. Both follow from other changes. SHARED: an instruction that
+    computes the same.
     """
     (here, old), (there, new) = before, after
     if old.operands == new.operands:
@@ -46,7 +47,9 @@ def compare_operands(
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
     named = [_instead(was, now) for was, now in other[:_NAMED]]
-    result = {_kind(matching, other): f"uses {', '.join(named)}"} if other else {}
+    kind = _kind(matching, other)
+    equal = ", which computes the same" if kind is Kind.SHARED else ""
+    result = {kind: f"uses {', '.join(named)}{equal}"} if other else {}
     if old.opcode == new.opcode == "dot" and _are_swapped(matching, read, reads):
         result[Kind.TURNED] = f"{old.shape.text} → {new.shape.text}"
     return result
@@ -76,11 +79,24 @@ def _aligned(matching: Matching, read: list[Operand], reads: list[Operand]) -> s
 
 
 def _kind(matching: Matching, other: list[tuple[Operand, Operand]]) -> Kind:
+    if any(_is_duplicate(matching, was, now) for was, now in other) and all(
+        _is_duplicate(matching, was, now) or _is_same_value(matching, was, now)
+        for was, now in other
+    ):
+        return Kind.SHARED
     if all(_is_same_value(matching, was, now) for was, now in other):
         return Kind.REWIRED
     if all(_is_another_event(matching, was, now) for was, now in other):
         return Kind.REDIRECTED
     return Kind.OPERANDS
+
+
+def _is_duplicate(matching: Matching, was: Operand, now: Operand) -> bool:
+    """Return whether an instruction is read that computed the same as what was read before."""
+    known = matching.partner_before(now.place)
+    if known is None or was.element != now.element or was.place.instruction == known.instruction:
+        return False
+    return are_duplicates(matching.before, was.place, known)
 
 
 def _operand(reader: Place, text: str) -> Operand:
@@ -169,22 +185,6 @@ def _root_of(module: HloModule, holder: Instruction, element: str) -> Operand | 
     if computation is None or root is None:
         return None
     return Operand(Place(computation.name, root.name), element)
-
-
-def is_constant(module: HloModule, place: Place) -> bool:
-    """Return whether an instruction is made of constants alone, as far as it is looked behind."""
-    home = module.by_name.get(place.computation)
-    waiting, seen = [place.instruction], {place.instruction}
-    while waiting:
-        line = home.by_name.get(waiting.pop()) if home else None
-        if line is None or line.opcode in _NOT_CONSTANT or len(seen) > _FARTHEST:
-            return False
-        if not line.operands and line.opcode not in ("constant", "iota"):
-            return False
-        further = set(line.operand_names) - seen
-        seen |= further
-        waiting += further
-    return True
 
 
 def _is_part(matching: Matching, was: Place, now: Operand) -> bool:

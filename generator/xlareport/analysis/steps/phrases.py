@@ -147,6 +147,11 @@ def _swapped(groups: Sequence[ChangeGroup]) -> str:
     return f"moved {wording.counted(_counts(groups, _BEFORE))} past other instructions"
 
 
+def _shared(groups: Sequence[ChangeGroup]) -> str:
+    counts = wording.counted(_counts(groups, _BEFORE))
+    return f"redirected operands of {counts} to equal instructions"
+
+
 def _asynchronous(groups: Sequence[ChangeGroup]) -> str:
     return f"made {wording.counted(_counts(groups, _BEFORE))} asynchronous"
 
@@ -185,6 +190,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.LEFT: _left,
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
+    Kind.SHARED: _shared,
     Kind.SUNK: _sunk,
     Kind.SWAPPED: _swapped,
     Kind.UNCALLED: _uncalled,

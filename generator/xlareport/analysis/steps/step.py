@@ -172,7 +172,15 @@ def _is_quiet(change: Change) -> bool:
 
 
 _QUIET = frozenset(
-    {Kind.METADATA, Kind.REDIRECTED, Kind.RENAMED, Kind.REORDERED, Kind.REWIRED, Kind.SHARDING}
+    {
+        Kind.METADATA,
+        Kind.REDIRECTED,
+        Kind.RENAMED,
+        Kind.REORDERED,
+        Kind.REWIRED,
+        Kind.SHARDING,
+        Kind.SHARED,
+    }
 )
 
 

@@ -135,6 +135,7 @@ _IMPORTANCE = {
     Kind.ADDED: 3.0,
     Kind.UNTRACED: 2.5,
     Kind.SHARDING: 2.0,
+    Kind.SHARED: 2.0,
     Kind.ATTRIBUTES: 2.0,
     Kind.OPERANDS: 0.5,
     Kind.REORDERED: 0.5,
@@ -176,6 +177,7 @@ _LIGHT = frozenset(
         Kind.RENAMED,
         Kind.REORDERED,
         Kind.SHARDING,
+        Kind.SHARED,
     }
 )
 """Kinds whose weight does not depend on the instruction."""

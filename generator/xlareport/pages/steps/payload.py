@@ -113,6 +113,7 @@ _LABELS = {
     Kind.OPERANDS: "Operands changed",
     Kind.REDIRECTED: "Operands replaced after instructions were added or removed",
     Kind.REWIRED: "The same value from another instruction",
+    Kind.SHARED: "Operands redirected to equal instructions",
     Kind.ATTRIBUTES: "Attributes changed",
     Kind.HOISTED: "Moved out of loops",
     Kind.SUNK: "Moved into loops",

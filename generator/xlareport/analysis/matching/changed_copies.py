@@ -1,0 +1,75 @@
+"""Copies of closed computations that a pass changed: a comparator that also breaks ties."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from xlareport.analysis.matching.computations import unpaired
+from xlareport.analysis.matching.facts import callees_of
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.search import Search
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.knowledge.grades import Grade, weakest
+
+
+class CopiedLine(NamedTuple):
+    """A line of a new computation that does what a line of the copied one does."""
+
+    before: Place
+    after: Place
+    grade: Grade
+
+
+def changed_copies(search: Search) -> Iterator[CopiedLine]:
+    """Yield the lines that new computations took over from what their callers called before."""
+    before, after = (side.graph.module.by_name for side in (search.before, search.after))
+    grades = {link.after: link.grade for link in search.links}
+    for name in unpaired(search.computations, 1):
+        for old, grade in _called_before(search, name, grades):
+            known = before.get(old)
+            lines = {} if known is None else _lines_alike(search, known, after[name])
+            if any(new.opcode != "parameter" for new in lines.values()):
+                for line, new in lines.items():
+                    yield CopiedLine(Place(old, line), Place(name, new.name), grade)
+                break
+
+
+def _called_before(
+    search: Search, name: str, grades: Mapping[object, Grade]
+) -> Iterator[tuple[str, Grade]]:
+    """Yield what the partners of the callers of a new computation call, and how sure that is."""
+    for computation, call in search.after.graph.call_sites(name):
+        home = search.after.homes.get(computation.name)
+        node = None if home is None else home.nodes.get(call.instruction.name)
+        partner = None if node is None else node.partner
+        if node is None or partner is None:
+            continue
+        line, other = call.instruction, partner.instruction
+        if line.opcode == other.opcode and len(line.called) == len(other.called):
+            position = [callee for _, callee in line.called].index(name)
+            yield other.called[position][1], weakest((grades[node], Grade.MATCHED))
+
+
+def _lines_alike(search: Search, old: Computation, new: Computation) -> Mapping[str, Instruction]:
+    """Return lines of a new computation that compute what a line of an old one does, by its name.
+
+    The parameters of one number are taken for each other.
+    """
+    known = {line.name: line.name for line in old.instructions}
+    waiting: dict[object, list[str]] = {}
+    for line in old.instructions:
+        waiting.setdefault(_key(search, line, known), []).append(line.name)
+    names: dict[str, str] = {}
+    result: dict[str, Instruction] = {}
+    for line in new.instructions:
+        fitting = waiting.get(_key(search, line, names))
+        if fitting:
+            names[line.name] = fitting.pop(0)
+            result[names[line.name]] = line
+    return result
+
+
+def _key(search: Search, line: Instruction, names: Mapping[str, str]) -> object:
+    """Return what a line does to which operands, these by their names in the old computation."""
+    operands = tuple([names.get(operand) for operand in line.operands])
+    own = line.name if None in operands else ""
+    return search.forms.of(line), operands, callees_of(line), own
