@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from xlareport.analysis.matching.computations import unpaired
 from xlareport.analysis.matching.facts import callees_of
+from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.search import Search
 from xlareport.hlo.model import Computation, Instruction
@@ -34,7 +35,7 @@ def changed_copies(search: Search) -> Iterator[CopiedLine]:
 
 
 def _called_before(
-    search: Search, name: str, grades: Mapping[object, Grade]
+    search: Search, name: str, grades: Mapping[Node, Grade]
 ) -> Iterator[tuple[str, Grade]]:
     """Yield what the partners of the callers of a new computation call, and how sure that is."""
     for computation, call in search.after.graph.call_sites(name):
