@@ -346,3 +346,43 @@ def test_a_fusion_of_nothing_is_told_by_what_its_reader_reads_now(read: Read) ->
     pairing = match(read(before), read(after)).pairing_before(Place("main", "f"))
     assert pairing is not None
     assert pairing.reason == "%r uses %a instead"
+
+
+_CARRIED_TWICE = """
+%body (p: (s32[], s32[])) -> (s32[], s32[]) {
+  %p = (s32[], s32[]) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %in = s32[] get-tuple-element(%p), index=1
+  %through = s32[] get-tuple-element(%p), index=1
+  %more = s32[] add(%n, %in)
+  ROOT %t = (s32[], s32[]) tuple(%more, %through)
+}
+
+%condition (q: (s32[], s32[])) -> pred[] {
+  %q = (s32[], s32[]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: s32[], b: s32[]) -> s32[] {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  %start = (s32[], s32[]) tuple(%a, %b)
+  %while.1 = (s32[], s32[]) while(%start), condition=%condition, body=%body
+  ROOT %out = s32[] get-tuple-element(%while.1), index=0
+}
+"""
+
+
+def test_an_element_that_was_taken_twice_is_merged_in_a_tuple_that_grew(read: Read) -> None:
+    wide = _CARRIED_TWICE.replace("(s32[], s32[])", "(s32[], s32[], f32[])")
+    wide = wide.replace("%through = s32[]", "%new = f32[]").replace(
+        "index=1\n  %more", "index=2\n  %more"
+    )
+    wide = wide.replace("tuple(%more, %through)", "tuple(%more, %in, %new)")
+    wide = wide.replace("tuple(%a, %b)", "tuple(%a, %b, %c)")
+    wide = wide.replace("  %start", "  %c = f32[] convert(%b)\n  %start")
+    pairing = match(read(_CARRIED_TWICE), read(wide)).pairing_before(Place("body", "through"))
+    assert pairing is not None
+    assert pairing.relation is Relation.MERGED
+    assert Place("body", "in") in pairing.after

@@ -125,3 +125,51 @@ def test_equal_work_on_what_a_loop_never_changes_moves_out_of_it(read: Read) -> 
     matching = match(read(WORK), read(four))
     for name, given in (("wide", "c.1"), ("again", "c.2")):
         assert matching.partner_after(Place("body", name)) == Place("main", given)
+
+
+def test_equal_constants_of_one_loop_go_where_their_clones_are(read: Read) -> None:
+    two = LOOP.replace(
+        "  %less.N = s32[] negate(%one.N)\n  %more.N = s32[] add(%n.N, %less.N)\n",
+        "  %also.N = s32[] constant(1)\n  %more.N = s32[] add(%n.N, %one.N)\n"
+        "  %most.N = s32[] add(%m.N, %also.N)\n",
+    ).replace("tuple(%more.N, %m.N)", "tuple(%more.N, %most.N)")
+    before = two.replace(".N", ".1") + two.replace(".N", ".2") + ENTRY
+    wide = two.replace("(s32[], s32[])", "(s32[], s32[], s32[], s32[])")
+    wide = wide.replace(
+        "%one.N = s32[] constant(1)", "%one.N.in = s32[] get-tuple-element(%p.N), index=2"
+    )
+    wide = wide.replace(
+        "%also.N = s32[] constant(1)", "%also.N.in = s32[] get-tuple-element(%p.N), index=3"
+    )
+    wide = wide.replace("add(%n.N, %one.N)", "add(%n.N, %one.N.in)").replace(
+        "add(%m.N, %also.N)", "add(%m.N, %also.N.in)"
+    )
+    wide = wide.replace("tuple(%more.N, %most.N)", "tuple(%more.N, %most.N, %one.N.in, %also.N.in)")
+    entry = ENTRY.replace("= (s32[], s32[])", "= (s32[], s32[], s32[], s32[])").replace(
+        "%result = (s32[], s32[], s32[], s32[])", "%result = (s32[], s32[])"
+    )
+    entry = entry.replace(
+        "  %in.1",
+        "".join(
+            f"  %{name}.1.clone = s32[] constant(1)\n  %{name}.2.clone = s32[] constant(1)\n"
+            for name in ("also", "one")
+        )
+        + "  %in.1",
+    )
+    entry = entry.replace("tuple(%a, %b)", "tuple(%a, %b, %one.1.clone, %also.1.clone)").replace(
+        "tuple(%b, %a)", "tuple(%b, %a, %one.2.clone, %also.2.clone)"
+    )
+    matching = match(
+        read(before), read(wide.replace(".N", ".1") + wide.replace(".N", ".2") + entry)
+    )
+    for n in "12":
+        for name in ("one", "also"):
+            place = Place(f"body.{n}", f"{name}.{n}")
+            assert matching.partner_after(place) == Place("main", f"{name}.{n}.clone")
+
+
+def test_what_a_loop_starts_with_goes_on_in_a_longer_tuple(read: Read) -> None:
+    after = hoisted(BEFORE).replace("%in.", "%wide.")
+    matching = match(read(BEFORE), read(after))
+    for n in "12":
+        assert matching.partner_after(Place("main", f"in.{n}")) == Place("main", f"wide.{n}")

@@ -290,3 +290,51 @@ def test_names_that_a_pass_numbered_anew_pair_no_other_values(read: Read) -> Non
             place = Place("main", f"{old}.{number}")
             assert matching.partner_after(place) == Place("main", f"{new}.{number + 1}")
     assert {place.instruction for place in matching.added} == {"c.0", "b.0", "or.0"}
+
+
+_TAKEN_TWICE = """
+%body (p: (s32[], f32[8], f32[8])) -> (s32[], f32[8], f32[8]) {
+  %p = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %u = f32[8]{0} get-tuple-element(%p), index=1
+  %v = f32[8]{0} get-tuple-element(%p), index=2
+  %w = f32[8]{0} add(%u, %v)
+  ROOT %t = (s32[], f32[8]{0}, f32[8]{0}) tuple(%i, %w, %v)
+}
+
+%condition (q: (s32[], f32[8], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: f32[8], n: s32[]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %n = s32[] parameter(1)
+  %in = (s32[], f32[8]{0}, f32[8]{0}) tuple(%n, %a, %a)
+  %while.1 = (s32[], f32[8]{0}, f32[8]{0}) while(%in), condition=%condition, body=%body
+  %first.1 = f32[8]{0} get-tuple-element(%while.1), index=1
+  %first.2 = f32[8]{0} get-tuple-element(%while.1), index=2
+  %again = (f32[8]{0}, f32[8]{0}) tuple(%first.1, %first.2)
+  %kept.1 = f32[8]{0} get-tuple-element(%again), index=0, metadata={op_name="jit(f)/while"}
+  %kept.2 = f32[8]{0} get-tuple-element(%again), index=1, metadata={op_name="jit(f)/while"}
+  %tanh = f32[8]{0} tanh(%kept.1)
+  %sine = f32[8]{0} sine(%kept.2)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%tanh, %sine)
+}
+"""
+
+
+def test_elements_that_are_read_past_a_tuple_keep_their_names(read: Read) -> None:
+    gone = ("  %first.1 =", "  %first.2 =", "  %again =")
+    lines = [line for line in _TAKEN_TWICE.splitlines() if not line.startswith(gone)]
+    after = "\n".join(lines).replace(
+        "get-tuple-element(%again), index=1", "get-tuple-element(%while.1), index=2"
+    )
+    after = after.replace(
+        "get-tuple-element(%again), index=0", "get-tuple-element(%while.1), index=1"
+    )
+    matching = match(read(_TAKEN_TWICE), read(after))
+    for name in ("kept.1", "kept.2"):
+        assert matching.partner_after(Place("main", name)) == Place("main", name)
+    assert {place.instruction for place in matching.removed} == {"first.1", "first.2", "again"}

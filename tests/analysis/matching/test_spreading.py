@@ -173,3 +173,85 @@ def test_the_places_of_elements_in_another_order_say_nothing(read: Read) -> None
     )
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "mask")) != Place("main", "fill")
+
+
+_REPEATED = """
+ENTRY %main (a: s32[4], b: s32[1,4,24]) -> (s32[4,24], pred[1,4,24]) {
+  %a = s32[4]{0} parameter(0)
+  %b = s32[1,4,24]{2,1,0} parameter(1)
+  %shifted = s32[4]{0} negate(%a)
+  %wide.1 = s32[4,24]{1,0} broadcast(%shifted), dimensions={0}
+  %high = s32[4,24]{1,0} add(%wide.1, %wide.1)
+  %wide.2 = s32[1,4,24]{2,1,0} broadcast(%shifted), dimensions={1}
+  %equal = pred[1,4,24]{2,1,0} compare(%wide.2, %b), direction=EQ
+  ROOT %out = (s32[4,24]{1,0}, pred[1,4,24]{2,1,0}) tuple(%high, %equal)
+}
+"""
+
+
+def test_a_broadcast_that_lost_a_dimension_is_no_copy_of_another(read: Read) -> None:
+    after = _REPEATED.replace(
+        "  %wide.2 = s32[1,4,24]{2,1,0} broadcast(%shifted), dimensions={1}\n"
+        "  %equal = pred[1,4,24]{2,1,0} compare(%wide.2, %b), direction=EQ\n",
+        "  %wide.3 = s32[4,24]{1,0} broadcast(%shifted), dimensions={0}\n"
+        "  %flat = s32[4,24]{1,0} reshape(%b)\n"
+        "  %equal.1 = pred[4,24]{1,0} compare(%wide.3, %flat), direction=EQ\n"
+        "  %back = pred[1,4,24]{2,1,0} reshape(%equal.1)\n",
+    ).replace("tuple(%high, %equal)", "tuple(%high, %back)")
+    matching = match(read(_REPEATED), read(after))
+    assert matching.partner_after(Place("main", "wide.2")) == Place("main", "wide.3")
+    assert not matching.removed
+
+
+_COUNTED = """
+%body (p: (s32[], s32[])) -> (s32[], s32[]) {
+  %p = (s32[], s32[]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one), metadata={op_name="jit(f)/while/body/next"}
+  %j = s32[] get-tuple-element(%p), index=1
+  %other = s32[] add(%j, %one), metadata={op_name="jit(f)/while/body/other"}
+  ROOT %t = (s32[], s32[]) tuple(%next, %other)
+}
+"""
+_LOOP = """
+%condition (q: (s32[], s32[])) -> pred[] {
+  %q = (s32[], s32[]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: s32[], b: s32[]) -> s32[] {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  %start = (s32[], s32[]) tuple(%a, %b)
+  %while.1 = (s32[], s32[]) while(%start), condition=%condition, body=%body
+  ROOT %out = s32[] get-tuple-element(%while.1), index=1
+}
+"""
+_COUNTED_ONCE = """
+%body (p: (s32[], s32[])) -> (s32[], s32[]) {
+  %p = (s32[], s32[]) parameter(0)
+  %g.1 = s32[] get-tuple-element(%p), index=0
+  %g.2 = s32[] get-tuple-element(%p), index=1
+  %uno = s32[] constant(1)
+  %times = s32[] multiply(%g.1, %uno)
+  %sum = s32[] add(%g.2, %times)
+  %inner = (s32[], s32[]) tuple(%g.1, %sum)
+  %i.1 = s32[] get-tuple-element(%inner), index=0
+  %one.1 = s32[] constant(1)
+  %next.1 = s32[] add(%i.1, %one.1), metadata={op_name="jit(f)/while/body/next"}
+  %j.1 = s32[] get-tuple-element(%inner), index=1
+  %other.1 = s32[] add(%j.1, %one.1), metadata={op_name="jit(f)/while/body/other"}
+  %t.1 = (s32[], s32[]) tuple(%next.1, %other.1)
+  %n = s32[] get-tuple-element(%t.1), index=0
+  ROOT %t.2 = (s32[], s32[]) tuple(%n, %g.2)
+}
+"""
+
+
+def test_a_sole_user_without_the_framework_op_is_not_what_has_it(read: Read) -> None:
+    matching = match(read(_COUNTED + _LOOP), read(_COUNTED_ONCE + _LOOP))
+    assert matching.partner_after(Place("body", "other")) == Place("body", "other.1")
+    assert Place("body", "sum") in matching.added
+    assert matching.partner_after(Place("body", "t")) != Place("body", "inner")

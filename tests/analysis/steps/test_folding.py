@@ -153,3 +153,15 @@ def test_what_two_calls_give_different_constants_is_not_folded(read: Read) -> No
     module = read(twice)
     assert not is_constant(module, Place("held", "product"))
     assert is_constant(module, Place("main", "five"))
+
+
+def test_operands_of_a_chain_that_was_folded_are_dead(read: Read) -> None:
+    chain = _BEFORE.replace(
+        "  %six = f32[] multiply(%two, %three)\n",
+        "  %four = f32[1]{0} constant({4})\n  %five = f32[1]{0} constant({5})\n"
+        "  %twenty = f32[1]{0} multiply(%four, %five)\n  %flat = f32[] reshape(%twenty)\n"
+        "  %third = f32[] divide(%flat, %three)\n  %six = f32[] multiply(%two, %third)\n",
+    )
+    kinds = _kinds(read, chain, _AFTER.replace("constant(6)", "constant(13.3333333)"))
+    assert kinds["twenty"] is kinds["flat"] is kinds["third"] is Kind.FOLDED
+    assert kinds["four"] is kinds["five"] is kinds["two"] is kinds["three"] is Kind.DEAD

@@ -102,3 +102,24 @@ def test_an_equal_copy_is_read_instead(read: Read) -> None:
     assert kinds(read, other, other.replace("add(%c1, %c2)", "add(%c1, %c1)"), "add") == [
         Kind.OPERANDS
     ]
+
+
+def test_other_dimensions_are_told_where_what_is_read_was_removed(read: Read) -> None:
+    twice = (
+        BEFORE.replace("(b: f32[8])", "")
+        .replace(
+            "  ROOT",
+            "  %wide = f32[8,4]{1,0} broadcast(%add), dimensions={0}\n"
+            "  %turned = f32[4,8]{1,0} transpose(%wide), dimensions={1,0}\n"
+            "  %back = f32[8,4]{1,0} transpose(%turned), dimensions={1,0}\n  ROOT",
+        )
+        .replace(
+            "(f32[8]{0}, f32[8]{0}) tuple(%sine, %add)",
+            "(f32[8]{0}, f32[8,4]{1,0}) tuple(%sine, %back)",
+        )
+    )
+    once = twice.replace("  %turned = f32[4,8]{1,0} transpose(%wide), dimensions={1,0}\n", "")
+    once = once.replace(
+        "transpose(%turned), dimensions={1,0}", "transpose(%wide), dimensions={0,1}"
+    )
+    assert kinds(read, twice, once, "back") == [Kind.ATTRIBUTES]

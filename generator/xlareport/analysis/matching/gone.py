@@ -19,6 +19,7 @@ from xlareport.knowledge.grades import Grade
 _CARRIERS = frozenset({"call", "conditional", "get-tuple-element", "tuple", "while"})
 """Opcodes that pass values on, to a callee or as elements of a tuple."""
 _ELEMENT = "get-tuple-element"
+_TUPLE = "tuple"
 _WITHOUT_NODES = TRANSPARENT | {_ELEMENT}
 _FARTHEST = 100
 """Limit on removed users that are followed to a remaining one."""
@@ -92,7 +93,7 @@ class Gone:
         for line in node.frame.computation.users.get(name, ()):
             reader = node.frame.nodes.get(line.name)
             now = None if reader is None or reader.partner is None else reader.partner.instruction
-            if now is None or len(now.operands) != len(line.operands):
+            if now is None or (len(now.operands) != len(line.operands) and now.opcode != _TUPLE):
                 continue
             places = [*line.operand_names], [*now.operand_names]
             if (name, after.instruction.name) in zip(*places, strict=False):

@@ -30,13 +30,19 @@ def hoisted(search: Search) -> None:
         return
     search.evaluate()
     beside = group_by_key(_beside(search))
-    for node in values:
-        for home in _homes(search, node):
-            equal = beside.get((home, node.token), ())
-            other = next((other for other in equal if is_free(other)), None)
-            if other is not None:
-                search.link(node, other, Grade.MATCHED, _REASON)
-                break
+    for fits in (_is_clone, None):
+        for node in values:
+            for home in _homes(search, node) if is_free(node) else ():
+                equal = (other for other in beside.get((home, node.token), ()) if is_free(other))
+                other = next((other for other in equal if not fits or fits(node, other)), None)
+                if other is not None:
+                    search.link(node, other, Grade.MATCHED, _REASON)
+                    break
+
+
+def _is_clone(node: Node, other: Node) -> bool:
+    """Return whether a node has the name of another, and more: that of a clone."""
+    return other.instruction.name.startswith(f"{node.instruction.name}.")
 
 
 def _beside(search: Search) -> Iterator[tuple[Hashable, Node]]:

@@ -85,18 +85,25 @@ def same_name(search: Search) -> None:
     """Pair nodes with the same name and opcode in the same computation.
 
     One that reads the same operands goes first: a pass that numbers anew gives names to others.
+    Not so where name, framework op and users say that the other went on: what it read was bypassed.
     """
     open_after = search.after.open()
+    old_names = Names(search.before)
     others = {name_in_computation(node): node for node in reversed(open_after)}
     written = {_as_written(node): node for node in reversed(open_after)}
     for node in search.before.open():
         other = others.get(name_in_computation(node))
         named = other is not None and _reads_the_same(search, node, other)
         twin = written.get(_as_written(node)) if _is_arithmetic(node) and not named else None
-        if twin is not None and _reads_the_same(search, node, twin):
+        bypassed = twin is not None and _opcode(twin) in TUPLES and old_names.claim_by_user(twin)
+        if twin is not None and not bypassed and _reads_the_same(search, node, twin):
             search.link(node, twin, Grade.MATCHED, "the same opcode over the same operands")
         elif other is not None and other.partner is None and _speaks_for(search, node, other):
             search.link(node, other, Grade.MATCHED, "the same name and opcode")
+
+
+def _opcode(node: Node) -> str:
+    return node.instruction.opcode
 
 
 def _is_arithmetic(node: Node) -> bool:

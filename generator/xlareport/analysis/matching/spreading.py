@@ -81,7 +81,11 @@ class _Spread:
         message = origin(node)
         if not message or _opcode(node) in PASSING or _opcode(node) == _opcode(other):
             return False
-        if message == origin(other):
+        return message != origin(other) and self._is_left_elsewhere(node)
+
+    def _is_left_elsewhere(self, node: Node) -> bool:
+        """Return whether an unpaired new operation is of the framework op of a node."""
+        if not origin(node):
             return False
         if self._open_after is None:
             self._open_after = group_by_key(
@@ -108,7 +112,9 @@ class _Spread:
         for number, ((node, path), (other, other_path)) in enumerate(
             zip(ours, theirs, strict=True)
         ):
-            if path == other_path and self._could_be(node, other):
+            if path == other_path and (
+                self._could_be(node, other) or _start_loops(before, (node, other))
+            ):
                 user = before.instruction.name
                 self._link(node, other, f"operand {number} of %{user}, which is paired")
 
@@ -158,6 +164,8 @@ class _Spread:
         A pass that swaps the operands of one dot makes it look like another user.
         """
         if self._goes_by_name(node, other) or only_gathers(node, other):
+            return False
+        if not origin(other) and self._is_left_elsewhere(node):
             return False
         if family_of(node.instruction) != "product":
             return True
@@ -246,6 +254,10 @@ class _Spread:
         alike = _opcode(node) == _opcode(other) and bool(read)
         return alike and read == search.after.values.read(other)
 
+    def _is_same_fill(self, node: Node, other: Node) -> bool:
+        """Return whether two broadcasts repeat the same value, in any shape."""
+        return _opcode(node) == "broadcast" and self._is_same_of_same(node, other)
+
     def _is_behind_moves(self, node: Node, source: Node) -> bool:
         """Return whether a node continues as the source of a move: an equal operation or transpose.
 
@@ -266,7 +278,9 @@ class _Spread:
                     yield node, sent
                 elif path == other_path and self._could_replace(node, other):
                     yield self._behind_moves(node, other)
-                elif path and was_evaluated(node, other):
+                elif (path and was_evaluated(node, other)) or (
+                    _opcode(node) == "broadcast" and self._is_same_of_same(node, other)
+                ):
                     yield node, other
         open_ours = [number for number, (node, _) in enumerate(ours) if is_free(node)]
         open_theirs = [number for number, (node, _) in enumerate(theirs) if is_free(node)]
@@ -291,6 +305,11 @@ def _are_reordered(node: Node, other: Node) -> bool:
         return False
     kinds = kinds_of(old), kinds_of(new)
     return kinds[0] != kinds[1] and Counter(kinds[0]) == Counter(kinds[1])
+
+
+def _start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
+    """Return whether two unpaired tuples, of however many elements, are what paired loops get."""
+    return _opcode(loop) == "while" and are_tuples(*starts) and all(map(is_free, starts))
 
 
 def _operation(node: Node) -> Hashable:

@@ -115,7 +115,20 @@ _PRECISION = frozenset({"operand_precision", "algorithm"})
 _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
 _WITH_NUMBERS = _WEIGHT | {Kind.ATTRIBUTES: _WEIGHT[Kind.OPERANDS]}
 """Other dimension numbers are no consequence of what is read."""
-_NUMBERED = frozenset({"convolution", "dot", "gather", "scatter"})
+_NUMBERED = frozenset(
+    {
+        "broadcast",
+        "concatenate",
+        "convolution",
+        "dot",
+        "gather",
+        "reduce",
+        "reverse",
+        "scatter",
+        "sort",
+        "transpose",
+    }
+)
 """Opcodes whose attributes refer to dimensions by number."""
 _SPACE = re.compile(r"S\(\d{1,9}\)")
 _SHORT = 60

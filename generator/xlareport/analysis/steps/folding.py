@@ -56,14 +56,16 @@ class ConstantFolding:
         return known is not None and known[1].opcode != "constant"
 
     def _reads_constant(self, place: Place) -> bool:
-        """Return whether a constant expression became a constant, reads one, or was removed."""
-        if self.matching.partner_after(place) is None:
-            users = self.matching.before.by_name[place.computation].users
-            readers = users.get(place.instruction, ())[:_FEW_USERS]
-            return any(
-                self._constant_now(Place(place.computation, reader.name)) for reader in readers
-            )
-        return self._constant_now(place)
+        """Return whether a constant expression became a constant, reads one, or led to one."""
+        waiting, seen = [place], {place}
+        for known in waiting:
+            if self._constant_now(known):
+                return True
+            if self.matching.partner_after(known) is None and len(seen) <= _FEW_USERS:
+                users = {*islice(readers(self.matching.before, known), _FEW_USERS)} - seen
+                seen |= users
+                waiting += users
+        return False
 
     def _constant_now(self, place: Place) -> bool:
         """Return whether an instruction became a constant, or its continuation reads one."""
