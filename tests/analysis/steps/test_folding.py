@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.steps.constants import is_constant
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
@@ -142,17 +140,6 @@ def test_a_constant_argument_is_folded_where_it_is_used(read: Read, holder: str)
     kinds = _kinds(read, before, _NO_ARGUMENT.replace("HOLDER", holder))
     assert kinds["product"] is Kind.FOLDED
     assert kinds["two"] is kinds["four"] is Kind.DEAD
-
-
-def test_what_two_calls_give_different_constants_is_not_folded(read: Read) -> None:
-    twice = _CONSTANT_ARGUMENT.replace(
-        "ROOT %out = f32[8]{0} HOLDER",
-        "%five = f32[] constant(5)\n  %other = f32[8]{0} call(%a, %five), to_apply=%held\n"
-        "  ROOT %out = f32[8]{0} call(%other, %two), to_apply=%held",
-    )
-    module = read(twice)
-    assert not is_constant(module, Place("held", "product"))
-    assert is_constant(module, Place("main", "five"))
 
 
 def test_operands_of_a_chain_that_was_folded_are_dead(read: Read) -> None:
