@@ -21,7 +21,7 @@ def is_constant(module: HloModule, place: Place) -> bool:
         line = module.find(*place)
         if line is None or line.opcode in _NOT_CONSTANT or len(seen) > _FARTHEST:
             return False
-        behind = {*_made_of(module, place, line)}
+        behind = {*_inputs(module, place, line)}
         if not behind and line.opcode not in _LITERALS:
             return False
         waiting += behind - seen
@@ -29,7 +29,7 @@ def is_constant(module: HloModule, place: Place) -> bool:
     return True
 
 
-def _made_of(module: HloModule, place: Place, line: Instruction) -> Iterator[Place]:
+def _inputs(module: HloModule, place: Place, line: Instruction) -> Iterator[Place]:
     """Yield what gives an instruction its value, with what a fusion or call holds."""
     if line.opcode == "parameter":
         given = argument(module, place)
