@@ -134,7 +134,7 @@ def test_activations_are_said_as_such_with_their_layers() -> None:
     )
     assert part == (
         "2.0 MiB of the peak: recompute `%fusion.1` (2.0 MiB, f32[8]) with jax.checkpoint "
-        "(activations); 2.0 MiB of these bytes are in another point too."
+        "(activations); 2.0 MiB of these bytes count in another point too."
     )
     done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
     total, _ = list_actions(replace(memory, rematerialized=(done,)))

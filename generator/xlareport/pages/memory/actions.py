@@ -88,7 +88,7 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
         yield f"the peak then moves to positions where {others} more must shrink as well"
     twice = sum(row.size for row in rows if _counts_twice(row, memory))
     if twice:
-        yield f"{units.byte_size(twice)} of these bytes are in another point too"
+        yield f"{units.byte_size(twice)} of these bytes count in another point too"
 
 
 def _treatment(row: ValueRow) -> str:
