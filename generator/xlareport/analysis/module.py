@@ -300,7 +300,11 @@ class _AnalysisParts:
         if cost is None:
             return None
         lines = SourceTexts().lines if options.with_source else None
-        report = report_cost(self.module, cost, self._backend, options, lines, shardings=shardings)
+        report = report_cost(
+            *(self.module, cost, self._backend, options, lines),
+            shardings=shardings,
+            snapshots=self.snapshots,
+        )
         if not more:
             return report
         return replace(report, findings=merge_findings((*report.findings, *more)))

@@ -72,11 +72,12 @@ class AttributeList:
 
     __slots__ = ("_called", "_metadata", "_values", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, metadata: Metadata | None = None) -> None:
+        """Keep the text; `metadata` takes the place of that in the text."""
         self.text = text
         self._values: Mapping[str, str] | None = None
         self._called: tuple[tuple[str, str], ...] | None = None
-        self._metadata: Metadata | None = None
+        self._metadata = metadata
 
     @property
     def values(self) -> Mapping[str, str]:

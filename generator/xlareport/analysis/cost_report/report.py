@@ -37,6 +37,8 @@ from xlareport.analysis.cost_report.work_report import (
 from xlareport.analysis.findings.cases import make_case
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import find_findings
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.history.lost_metadata import restore_metadata
 from xlareport.analysis.operations import family_in
 from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.analysis.source.served_ops import serve_ops
@@ -78,6 +80,8 @@ class CostReport:
     """The FLOPs of one run that are recomputed to save memory, by names and scopes."""
     memory: MemoryReport
     source: SourceReport
+    restored_op_names: int = 0
+    """Matmuls without op_name in the final snapshot that have that of their history."""
 
 
 def report_cost(
@@ -88,12 +92,20 @@ def report_cost(
     read: ReadLines | None = None,
     *,
     shardings: ShardingReport | None = None,
+    snapshots: SnapshotSequence | None = None,
 ) -> CostReport:
-    """Return the cost report of the final snapshot; `read` returns source texts, if given."""
+    """Return the cost report of the final snapshot.
+
+    `read` returns source texts, if given. From `snapshots`, matmuls that lost their op_name get
+    that of their history.
+    """
     final = module.final
-    hlo = final.hlo if final else HloModule("", "", ())
+    written = final.hlo if final else HloModule("", "", ())
+    hlo, restored = written, 0
+    if snapshots is not None and snapshots.modules[-1] is written:
+        hlo, restored = restore_metadata(snapshots)
     device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())
-    earlier = [snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not hlo]
+    earlier = [snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not written]
     chip = device_named(module.device_words)
     memory = report_memory(module.memory, hlo, cost, chip.key if chip else "", backend)
     peak = memory.peak_lines if memory.at_peak_count else None
@@ -123,4 +135,5 @@ def report_cost(
         recomputed=count_recomputed(hlo, cost, first),
         memory=memory,
         source=report_source_lines(evidence, cost, shares, read),
+        restored_op_names=restored,
     )

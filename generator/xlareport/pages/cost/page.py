@@ -59,6 +59,8 @@ class CostPage(PartPage):
     treemap: Markup
     """Empty where fewer than two scopes take any time."""
     treemap_words: str
+    restored: str
+    """On op_names that are not in the final snapshot; empty where there are none."""
 
 
 def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> Mapping[str, Table]:
@@ -96,6 +98,17 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
         uncounted=_uncounted_words(cost),
         treemap=Markup(treemap(cost.scopes, instructions)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),
+        restored=_restored(cost.restored_op_names),
+    )
+
+
+def _restored(count: int) -> str:
+    """Return how many matmuls have their op_name from an earlier snapshot; empty for none."""
+    if not count:
+        return ""
+    return (
+        f"{units.plural(count, 'matmul')} without op_name in the final snapshot: the op_name and "
+        "the source line are those of the matmul in its history (matched)."
     )
 
 

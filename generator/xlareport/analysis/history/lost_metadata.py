@@ -1,0 +1,78 @@
+"""Metadata that passes drop: an op_name and a source line from the history of a matmul."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.source.locations import place_of
+from xlareport.hlo.attributes import AttributeList, Metadata
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
+
+_PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
+
+
+def restore_metadata(snapshots: SnapshotSequence) -> tuple[HloModule, int]:
+    """Return the last snapshot with metadata for matmuls that lost theirs, and how many these are.
+
+    A pass that rewrites a matmul, such as XLA:CPU's gemv-rewriter, may leave it without op_name.
+    It gets that of the latest matmul in its history that has any. The grade is that of the
+    histories, matched at best; texts of instructions stay as the dump has them.
+    """
+    module = snapshots.modules[-1]
+    restored = {
+        computation.name: dict(_restored(snapshots, computation))
+        for computation in module.computations
+    }
+    if not any(restored.values()):
+        return module, 0
+    computations = tuple(
+        _with(computation, restored[computation.name]) for computation in module.computations
+    )
+    return replace(module, computations=computations), sum(map(len, restored.values()))
+
+
+def _with(computation: Computation, restored: dict[str, Instruction]) -> Computation:
+    if not restored:
+        return computation
+    instructions = (
+        restored.get(instruction.name, instruction) for instruction in computation.instructions
+    )
+    return replace(computation, instructions=tuple(instructions))
+
+
+def _restored(
+    snapshots: SnapshotSequence, computation: Computation
+) -> Iterator[tuple[str, Instruction]]:
+    for instruction in computation.instructions:
+        if instruction.opcode not in _PRODUCTS or instruction.metadata.op_name:
+            continue
+        metadata = _find_metadata(snapshots, Place(computation.name, instruction.name))
+        if metadata is not None:
+            attributes = AttributeList(instruction.attributes_text, metadata)
+            yield instruction.name, replace(instruction, attribute_list=attributes)
+
+
+def _find_metadata(snapshots: SnapshotSequence, place: Place) -> Metadata | None:
+    """Return the metadata of the latest matmul with an op_name that led to a place."""
+    step_to = snapshots.change_index.step_to
+    number = step_to(place, len(snapshots.modules) - 1)
+    while number > 0:
+        matching = snapshots.into(number)
+        origin = matching.partner_before(place) if matching is not None else None
+        instruction = matching.before.find(*origin) if matching is not None and origin else None
+        if matching is None or origin is None or instruction is None:
+            return None
+        if instruction.opcode not in _PRODUCTS:
+            return None
+        if instruction.metadata.op_name:
+            source = place_of(instruction, matching.before)
+            return Metadata(
+                op_name=instruction.metadata.op_name,
+                op_type=instruction.metadata.op_type,
+                source_file=source.file if source else "",
+                source_line=source.line if source else None,
+            )
+        place, number = origin, step_to(origin, number - 1)
+    return None
