@@ -41,6 +41,27 @@ def test_phases_of_a_training_step(module_of: Callable[[str], HloModule]) -> Non
     assert found["n"] == found["u"] == found["r"] == "optimizer"
 
 
+def test_collectives_of_gradients_are_no_part_of_the_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    text = STEP.replace(
+        "c = f32[4] copy(g)", 'c = f32[4] all-reduce(g), metadata={op_name="a/psum"}'
+    )
+    assert phases(module_of(text))["c"] == "collectives of neither pass"
+
+
+def test_an_op_of_the_optimizer_that_uses_no_gradient_has_its_phase(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """A copy of a parameter for the update, as the TPU compiler makes it, reads no gradient."""
+    text = STEP.replace("jit(step)/sub", "jit(step)/adam/sub").replace(
+        "c = f32[4] copy(g)",
+        'k = f32[4] copy(x), metadata={op_name="jit(step)/adam/sub"}\n  c = f32[4] copy(g)',
+    )
+    assert phases(module_of(text))["k"] == "optimizer"
+    assert phases(module_of(STEP))["scaled"] == "other"
+
+
 def test_without_a_gradient_there_are_no_phases(module_of: Callable[[str], HloModule]) -> None:
     assert key_by_phase(module_of(STEP.replace("transpose(jvp(layer_1))", "transpose"))) is None
 

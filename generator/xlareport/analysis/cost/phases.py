@@ -2,7 +2,9 @@
 
 JAX writes `jvp(...)` around what is differentiated and `transpose(jvp(...))` around its gradient;
 TensorFlow writes `gradient_tape/` before the gradient, and nothing before what is differentiated.
-What uses a gradient, and is none, updates.
+What uses a gradient, and is none, updates, and so does what has the scoped op_name of such an
+instruction. Collectives of neither pass, such as those that reduce gradients, are a phase of their
+own.
 """
 
 import re
@@ -16,8 +18,10 @@ from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.opcodes import is_collective
 
 FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
+COLLECTIVES = "collectives of neither pass"
 _BACKWARD = re.compile(r"(?:\A|[/(])transpose\(|(?:\A|/)gradient_tape/|\Agradients/")
 _FORWARD = re.compile(r"(?:\A|[/(])jvp\(")
 _NUMBERED = re.compile(r"\d")
@@ -66,6 +70,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
         _FORWARD.search(op_name_of(instruction, module)) for instruction in module.instructions
     )
     unmarked = OTHER if marked else FORWARD
+    updates = _scoped_op_names(module, later)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
         if "/" not in op_name:
@@ -74,9 +79,23 @@ def key_by_phase(module: HloModule) -> OpKey | None:
             return BACKWARD
         if _FORWARD.search(op_name):
             return FORWARD
-        return UPDATE if instruction.name in later[computation.name] else unmarked
+        if marked and is_collective(instruction.opcode):
+            return COLLECTIVES
+        is_update = instruction.name in later[computation.name] or op_name in updates
+        return UPDATE if is_update else unmarked
 
     return key
+
+
+def _scoped_op_names(module: HloModule, later: Mapping[str, set[str]]) -> set[str]:
+    """Return the op_names of instructions that use gradients, where a scope of theirs is named."""
+    op_names = (
+        op_name_of(instruction, module)
+        for computation in module.computations
+        for instruction in computation.instructions
+        if instruction.name in later.get(computation.name, ())
+    )
+    return {op_name for op_name in op_names if layer_of(op_name) and not _is_backward(op_name)}
 
 
 def key_by_layer(module: HloModule) -> OpKey:
