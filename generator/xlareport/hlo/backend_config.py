@@ -22,9 +22,20 @@ def read_backend_config(instruction: Instruction, longest: int = LONGEST) -> obj
 
 def is_synchronous(instruction: Instruction) -> bool | None:
     """Return whether the config of a collective's start says `is_sync`; None if it says nothing."""
+    inner = _read_collective_config(instruction)
+    if inner is None:
+        return None
+    is_sync = inner.get("is_sync", False)
+    return is_sync if isinstance(is_sync, bool) else None
+
+
+def read_kernel_strategy(instruction: Instruction) -> str:
+    """Return the `kernel_strategy` of a collective, as XLA:GPU writes it; empty without one."""
+    strategy = (_read_collective_config(instruction) or {}).get("kernel_strategy", "")
+    return strategy if isinstance(strategy, str) else ""
+
+
+def _read_collective_config(instruction: Instruction) -> dict[str, object] | None:
     config = read_backend_config(instruction)
     inner = config.get("collective_backend_config") if isinstance(config, dict) else None
-    is_sync = inner.get("is_sync") if isinstance(inner, dict) else None
-    if isinstance(inner, dict) and is_sync is None:
-        return False
-    return is_sync if isinstance(is_sync, bool) else None
+    return inner if isinstance(inner, dict) else None

@@ -74,12 +74,17 @@ class CollectiveRecord:
     """The full logical array: the larger of operands and result."""
     bytes_reason: str | None
     wire_bytes: int | None
-    """Bytes that one device sends in a group of n with a ring algorithm.
+    """Bytes that one of the devices that send sends in a group of n, by `algorithm`.
 
-    These are 2(n-1)/n of the bytes of an all-reduce, (n-1)/n of an all-gather, reduce-scatter or
-    all-to-all, and all of a permute.
+    By a ring 2(n-1)/n of the bytes of an all-reduce, (n-1)/n of an all-gather, reduce-scatter or
+    all-to-all, and all of a permute; of a one-shot all-reduce n-1 times the bytes.
     """
     wire_bytes_reason: str | None
+    algorithm: str
+    """`ring`, unless `kernel_strategy` in its config names a `one-shot` or `two-shot` kernel."""
+    senders: int | None
+    """How many devices send: all, but of a collective-permute those in its pairs."""
+    senders_reason: str | None
     executions: int | None
     """Per execution of the module, loops multiplied by trip count."""
     executions_reason: str | None
@@ -156,6 +161,9 @@ def _record(row: CollectiveRow, *, is_scheduled: bool) -> CollectiveRecord:
         bytes_reason=_reason(figures.data_bytes, "a shape is not known"),
         wire_bytes=figures.wire_bytes,
         wire_bytes_reason=_reason(figures.wire_bytes, "the group or a shape is not known"),
+        algorithm=figures.algorithm,
+        senders=figures.senders,
+        senders_reason=_reason(figures.senders, "the group or a shape is not known"),
         executions=figures.executions,
         executions_reason=_reason(figures.executions, "a trip count is not known"),
         group_size=figures.group_size,

@@ -37,6 +37,51 @@ def test_bytes_of_each_kind(
     assert (only.data_bytes, only.wire_bytes, only.executions) == (data, wire, 1)
 
 
+SCATTER = f"f32[1] reduce-scatter(a), {FOUR}, dimensions={{0}}, to_apply=add"
+REDUCE = f"f32[4] all-reduce(a), {FOUR}, to_apply=add"
+GATHER = f"f32[16] all-gather(a), {FOUR}, dimensions={{0}}"
+
+
+@pytest.mark.parametrize(
+    ("line", "strategy", "expected"),
+    [
+        (REDUCE, "KERNEL_STRATEGY_DEFAULT", (24, "ring")),
+        (REDUCE, "KERNEL_STRATEGY_TRITON_ONE_SHOT", (48, "one-shot")),
+        (REDUCE, "KERNEL_STRATEGY_TRITON_TWO_SHOT", (24, "two-shot")),
+        (GATHER, "KERNEL_STRATEGY_TRITON_ONE_SHOT", (48, "one-shot")),
+        (SCATTER, "KERNEL_STRATEGY_TRITON_ONE_SHOT", (12, "one-shot")),
+        (REDUCE, "KERNEL_STRATEGY_UNHEARD", (24, "ring, for KERNEL_STRATEGY_UNHEARD is not known")),
+        (REDUCE, "<b>", (24, "ring, for its kernel strategy is not known")),
+    ],
+)
+def test_the_kernel_strategy_of_the_config_decides_the_bytes(
+    line: str, strategy: str, expected: tuple[int, str], read_text: ReadText, measured: Measure
+) -> None:
+    """A one-shot all-reduce reads the whole buffer of every other device."""
+    config = f'backend_config={{"collective_backend_config":{{"kernel_strategy":"{strategy}"}}}}'
+    body = f"a = f32[4] parameter(0)\n  ROOT r = {line}, {config}"
+    (only,) = measured(read_text(f"{ADD}\nENTRY e {{\n  {body}\n}}"), "nvidia-h100").values()
+    assert (only.wire_bytes, only.algorithm) == expected
+    assert only.time.seconds == pytest.approx(expected[0] / 450e9)
+
+
+@pytest.mark.parametrize(
+    ("line", "senders"),
+    [
+        (REDUCE, 8),
+        ("f32[4] collective-permute(a), channel_id=1, source_target_pairs={{0,1},{1,2},{2,3}}", 3),
+        ("f32[4] collective-permute(a), channel_id=1, source_target_pairs={{0,0},{1,2}}", 1),
+        ("f32[4] collective-permute(a), source_target_pairs={{0,1}}", 8),
+        ("f32[4] collective-broadcast(a), channel_id=1, replica_groups={{0,1,2,3},{4,5,6,7}}", 6),
+    ],
+)
+def test_who_sends(line: str, senders: int, read_text: ReadText, measured: Measure) -> None:
+    """Without a channel the pairs are replicas, and every partition of them sends."""
+    module = read_text(f"{ADD}\nENTRY e {{\n  a = f32[4] parameter(0)\n  ROOT r = {line}\n}}")
+    (only,) = measured(module, "nvidia-h100").values()
+    assert only.senders == senders
+
+
 @pytest.mark.parametrize(
     ("attributes", "size"),
     [
@@ -76,7 +121,7 @@ def test_the_worked_example_of_the_guide(rows_of: Rows) -> None:
     gradients = 2 * 2 * shard  # two of them, before they are scattered over `data`
     expected = {
         "all-gather-start": (gathered, gathered // 2),
-        "all-reduce-start": (partial, partial * 2 * 3 // 4),
+        "all-reduce-start": (partial, partial * 3),  # its config names a one-shot kernel
         "reduce-scatter-start": (gradients, gradients // 2),
         "all-reduce-start.1": (4, 4),
     }

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from xlareport.analysis.cost.interconnect_time import links_of, model_time
-from xlareport.analysis.cost.wire import CollectiveTraffic
+from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, CollectiveTraffic
 from xlareport.knowledge.devices import devices
 from xlareport.knowledge.interconnects import interconnects
 
@@ -15,7 +15,9 @@ H100, V5E, V5P = (devices()[key] for key in ("nvidia-h100", "tpu-v5e", "tpu-v5p"
 
 def traffic(kind: str, share: float, size: int, devices: int = 8) -> CollectiveTraffic:
     groups = [tuple(range(start, start + size)) for start in range(0, devices - size + 1, size)]
-    return CollectiveTraffic(kind, MEBIBYTE, round(MEBIBYTE * share), size, groups, devices)
+    return CollectiveTraffic(
+        kind, MEBIBYTE, round(MEBIBYTE * share), size, groups, devices, devices
+    )
 
 
 def test_a_switch_sends_at_the_bandwidth_of_a_device() -> None:
@@ -26,7 +28,7 @@ def test_a_switch_sends_at_the_bandwidth_of_a_device() -> None:
 def test_between_domains_each_member_sends_its_share() -> None:
     time = model_time(traffic("all-gather", 15 / 16, 16, devices=16), H100)
     assert time.seconds == pytest.approx(MEBIBYTE * 15 / 16 / (50e9 * 8))
-    alone = CollectiveTraffic("all-gather", MEBIBYTE, MEBIBYTE // 2, 2, [(0, 8), (1, 9)], 16)
+    alone = CollectiveTraffic("all-gather", MEBIBYTE, MEBIBYTE // 2, 2, [(0, 8), (1, 9)], 16, 16)
     assert model_time(alone, H100).seconds == pytest.approx(MEBIBYTE / 2 / 50e9)
 
 
@@ -65,7 +67,7 @@ def test_an_all_to_all_of_a_line_is_bound_by_its_middle() -> None:
 
 
 def test_a_permute_takes_one_link() -> None:
-    permute = CollectiveTraffic("collective-permute", MEBIBYTE, MEBIBYTE, 2, [(0, 1), (1, 2)], 8)
+    permute = CollectiveTraffic("collective-permute", MEBIBYTE, MEBIBYTE, 2, [(0, 1), (1, 2)], 8, 2)
     assert model_time(permute, V5E).seconds == pytest.approx(MEBIBYTE / 50e9)
 
 
@@ -82,6 +84,13 @@ def test_latency_counts_for_each_step_where_a_table_has_one() -> None:
     own = replace(H100, links=links)
     quick, slow = (model_time(traffic("all-reduce", 1.75, 8), one) for one in (H100, own))
     assert slow.seconds == pytest.approx((quick.seconds or 0) + 14e-6)
+    by_kernel = {
+        algorithm: model_time(replace(traffic("all-reduce", 7, 8), algorithm=algorithm), own)
+        for algorithm in (ONE_SHOT, TWO_SHOT)
+    }
+    sent = 7 * MEBIBYTE / 450e9
+    assert by_kernel[ONE_SHOT].seconds == pytest.approx(sent + 1e-6)
+    assert by_kernel[TWO_SHOT].seconds == pytest.approx(sent + 2e-6)
 
 
 def test_a_device_without_an_entry_has_its_bandwidth() -> None:

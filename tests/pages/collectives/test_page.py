@@ -25,7 +25,10 @@ def report_of(dump: Path, name: str) -> CollectivesReport:
 def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:
     report = report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
     page = collectives_page(module("main"), report)
-    assert page.lead.startswith("4 collectives; 688 KiB sent per device")
+    assert page.lead == (
+        "4 collectives; 736 KiB sent per device and module execution (2 by one-shot kernels, "
+        "others by ring algorithms, no in-network reduction)."
+    )
     assert "Not validated" in page.model
     assert "https://" in page.model_source
     assert [figure.label for figure in page.figures] == [
@@ -57,6 +60,10 @@ def test_groups_are_drawn_once_each(unpacked: Callable[[str], Path]) -> None:
 def test_pairs_are_listed(unpacked: Callable[[str], Path]) -> None:
     page = collectives_page(module("main"), report_of(unpacked("sharded-cpu"), "jit_blurred"))
     assert "0→1 1→2" in str(page.groups[0].drawing)
+    assert page.lead.startswith("2 collectives; at most 4.0 KiB sent")
+    sent, together = page.figures[1:3]
+    assert sent.note.startswith("at most, per device")
+    assert (sent.value, together.value) == ("4.0 KiB", "28.0 KiB"), "2 x 2 KiB x 7 pairs"
     assert len(page.groups) == 1, "both directions of an exchange are one grouping"
     assert "1→0 2→1" in str(page.groups[0].drawing)
     assert "no times" in page.model

@@ -10,6 +10,7 @@ from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.wire import (
     count_data_bytes,
     group_size,
+    name_algorithm,
     traffic_of_kind,
 )
 from xlareport.analysis.cost.work import ModuleCost
@@ -26,7 +27,11 @@ class CollectiveFigures:
     data_bytes: int | None
     """The full logical array: the larger of operands and result; None where a shape is unknown."""
     wire_bytes: int | None
-    """Bytes that a device sends with a ring algorithm; None if group or data size is unknown."""
+    """Bytes that a device sends, of those that send; None if group or data size is unknown."""
+    senders: int | None
+    """How many devices send; None where `wire_bytes` is."""
+    algorithm: str
+    """By which the bytes count: `ring`, unless the config of the collective names another."""
     group_size: int | None
     groups: DeviceGroups | None
     """None where all take part, for pairs, and where the form is not known."""
@@ -76,6 +81,8 @@ def _figures(
         collective=collective,
         data_bytes=data,
         wire_bytes=traffic.wire_bytes if traffic else None,
+        senders=traffic.senders if traffic else None,
+        algorithm=name_algorithm(body),
         group_size=size,
         groups=groups,
         pairs=pairs,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xlareport.analysis.cost.wire import CollectiveTraffic
+from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, CollectiveTraffic
 from xlareport.knowledge.devices import Device
 from xlareport.knowledge.interconnects import Interconnect, interconnects
 
@@ -136,6 +136,8 @@ def _extents(traffic: CollectiveTraffic, slice_shape: Sequence[int]) -> tuple[in
 
 
 def _steps(traffic: CollectiveTraffic) -> int:
-    if traffic.kind in _ONE_HOP:
+    if traffic.kind in _ONE_HOP or traffic.algorithm == ONE_SHOT:
         return 1
+    if traffic.algorithm == TWO_SHOT:
+        return 2
     return (traffic.group_size - 1) * (2 if traffic.kind == "all-reduce" else 1)

@@ -1,20 +1,34 @@
 """Bytes that collectives send between devices.
 
 The bytes sent are the minimum of an algorithm that spreads the work evenly (a ring): for n devices
-an all-gather sends (n-1)/n of its result, an all-reduce twice that.
+an all-gather sends (n-1)/n of its result, an all-reduce twice that. Where the config of XLA:GPU
+names a kernel instead, they are those of its algorithm: in a one-shot all-reduce every device reads
+the whole buffer of every other.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError, measure_data
+from xlareport.hlo.backend_config import read_kernel_strategy
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_groups, parse_pairs
 from xlareport.knowledge.opcodes import opcode_work
 
 KINDS = opcode_work().collectives
+RING = "ring"
+ONE_SHOT = "one-shot"
+TWO_SHOT = "two-shot"
+_STRATEGIES = {
+    "": RING,
+    "KERNEL_STRATEGY_DEFAULT": RING,
+    "KERNEL_STRATEGY_TRITON_ONE_SHOT": ONE_SHOT,
+    "KERNEL_STRATEGY_TRITON_TWO_SHOT": TWO_SHOT,
+}
+_STRATEGY = re.compile(r"[A-Z0-9_]{1,60}")
 _ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 
@@ -25,12 +39,15 @@ class CollectiveTraffic:
     kind: str
     data_bytes: int
     wire_bytes: int
-    """Bytes that one device sends."""
+    """Bytes that one device sends, of those that send."""
     group_size: int
     groups: Sequence[Sequence[int]]
     """The devices of each group or pair; empty if they are not listed."""
     devices: int
     """All devices of the program."""
+    senders: int
+    """How many devices send."""
+    algorithm: str = RING
 
 
 def find_traffic(module: HloModule, site: Site) -> tuple[CollectiveTraffic, ...]:
@@ -57,14 +74,40 @@ def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraff
     if data is None or size is None:
         return None
     pairs = parse_pairs(attributes.get("source_target_pairs", "")) or ()
+    algorithm = name_algorithm(site.instruction)
     return CollectiveTraffic(
         kind=kind,
         data_bytes=data,
-        wire_bytes=int(data * wire_share(kind, size)),
+        wire_bytes=int(data * wire_share(kind, size, algorithm)),
         group_size=size,
         groups=pairs or (groups.groups if groups and groups.groups else ()),
         devices=read_partition_count(module) * read_replica_count(module),
+        senders=_count_senders(module, site.instruction, size, pairs),
+        algorithm=algorithm,
     )
+
+
+def name_algorithm(collective: Instruction) -> str:
+    """Return the algorithm by which the bytes count: that of the kernel that the config names."""
+    strategy = read_kernel_strategy(collective)
+    known = _STRATEGIES.get(strategy)
+    if known is not None:
+        return known
+    name = strategy if _STRATEGY.fullmatch(strategy) else "its kernel strategy"
+    return f"{RING}, for {name} is not known"
+
+
+def _count_senders(
+    module: HloModule, collective: Instruction, size: int, pairs: Sequence[tuple[int, int]]
+) -> int:
+    """Return how many devices send; the last one of a collective-broadcast does not."""
+    partitions, replicas = read_partition_count(module), read_replica_count(module)
+    if pairs:
+        copies = replicas if "channel_id" in collective.attributes else partitions
+        return copies * len({source for source, target in pairs if source != target})
+    devices = partitions * replicas
+    is_broadcast = collective.opcode.startswith("collective-broadcast")
+    return devices - devices // size if is_broadcast and size else devices
 
 
 def _held_traffic(module: HloModule, fusion: Instruction) -> tuple[CollectiveTraffic, ...]:
@@ -103,12 +146,18 @@ def is_all_reduce_scatter(computation: Computation) -> bool:
     return computation.name.startswith("all-reduce-scatter")
 
 
-def wire_share(kind: str, devices: int) -> Fraction:
-    """Return the least that each of n devices sends, as a part of the data."""
+def wire_share(kind: str, devices: int, algorithm: str = RING) -> Fraction:
+    """Return what each of n devices sends, as a part of the data; by a ring that is the least.
+
+    A kernel that reads the memory of other devices sends what they read: all of it to each in one
+    shot, a part to each and its sum to each in two. Other kinds send as much as by a ring.
+    """
     if devices < 2:
         return Fraction(0)
     if kind in ("collective-permute", "collective-broadcast"):
         return Fraction(1)
+    if kind == "all-reduce" and algorithm == ONE_SHOT:
+        return Fraction(devices - 1)
     return Fraction(devices - 1, devices) * (2 if kind == "all-reduce" else 1)
 
 

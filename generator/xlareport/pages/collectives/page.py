@@ -1,8 +1,11 @@
 """The page on collectives: data, devices, cause, time, and what hides it."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.collectives.rows import CollectivesReport
+from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.pages import words
 from xlareport.pages.collectives.groups import GroupsFigure, draw_groups
 from xlareport.pages.collectives.tables import collectives_tables
@@ -46,15 +49,48 @@ def collectives_words(report: CollectivesReport | None) -> str:
     if report is None:
         return "No collectives."
     rows = report.rows
-    sent = sum((row.figures.wire_bytes or 0) * row.figures.counted for row in rows)
     certain = all(
         row.figures.wire_bytes is not None and row.figures.executions is not None for row in rows
     )
     least = "" if certain else "at least "
+    if _only_some_send(report):
+        least = "at most " if certain else "about "
+    sent = units.byte_size(_sent_by_device(report))
     return (
-        f"{units.plural(len(rows), 'collective')}; {least}{units.byte_size(sent)} sent per device "
-        "and module execution (ring algorithms, no in-network reduction)."
+        f"{units.plural(len(rows), 'collective')}; {least}{sent} sent per device "
+        f"and module execution ({_algorithms(rows)}, no in-network reduction)."
     )
+
+
+def _sent_by_device(report: CollectivesReport) -> int:
+    return sum((row.figures.wire_bytes or 0) * row.figures.counted for row in report.rows)
+
+
+def _sent_by_all(report: CollectivesReport) -> int:
+    every = (row.figures for row in report.rows)
+    return sum(
+        (figures.wire_bytes or 0) * figures.counted * (figures.senders or 0) for figures in every
+    )
+
+
+def _only_some_send(report: CollectivesReport) -> bool:
+    """Return whether a device may send less than the others, as in a collective-permute."""
+    senders = (row.figures.senders for row in report.rows if row.figures.wire_bytes)
+    return any(number is not None and number < report.devices for number in senders)
+
+
+def _algorithms(rows: Sequence[CollectiveRow]) -> str:
+    """Return by which algorithms the bytes count; `ring` where the dump names no other."""
+    kernels = Counter(
+        row.figures.algorithm
+        for row in rows
+        if row.figures.algorithm in (ONE_SHOT, TWO_SHOT) and row.figures.wire_bytes
+    )
+    if not kernels:
+        return "ring algorithms"
+    named = [f"{units.count(number)} by {name} kernels" for name, number in kernels.items()]
+    others = ", others by ring algorithms" if kernels.total() < len(rows) else ""
+    return f"{', '.join(named)}{others}"
 
 
 def _model(report: CollectivesReport) -> str:
@@ -81,10 +117,10 @@ def _schedule(report: CollectivesReport) -> str:
 def _figures(report: CollectivesReport) -> list[Figure]:
     rows = report.rows
     figures = [Figure("Collectives", units.count(len(rows)), f"{report.devices:,} devices")]
-    sent = sum((row.figures.wire_bytes or 0) * row.figures.counted for row in rows)
-    note = "per device and module execution"
-    figures.append(Figure("Bytes sent", units.byte_size(sent), note))
-    together = units.byte_size(sent * report.devices)
+    most = "at most, " if _only_some_send(report) else ""
+    note = f"{most}per device and module execution"
+    figures.append(Figure("Bytes sent", units.byte_size(_sent_by_device(report)), note))
+    together = units.byte_size(_sent_by_all(report))
     figures.append(Figure("On all devices", together, "per module execution"))
     times = [(row.figures.time.seconds, row.figures) for row in rows]
     known = [(seconds, collective) for seconds, collective in times if seconds is not None]

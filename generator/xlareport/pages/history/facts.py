@@ -6,6 +6,7 @@ from typing import Any
 
 from xlareport.analysis.code.unfused_pairs import list_unfused_finally
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.module import AnalyzedModule
 from xlareport.hlo.model import HloModule
@@ -91,7 +92,8 @@ def _sent(row: CollectiveRow) -> str:
     times = (
         f" in each of {figures.executions:,} executions" if (figures.executions or 0) > 1 else ""
     )
-    sent = f"{units.byte_size(figures.wire_bytes)} sent per device{times}"
+    by = f" by a {figures.algorithm} kernel" if figures.algorithm in (ONE_SHOT, TWO_SHOT) else ""
+    sent = f"{units.byte_size(figures.wire_bytes)} sent per device{times}{by}"
     if figures.time.seconds is None:
         return f"{sent}."
     counted = figures.counted

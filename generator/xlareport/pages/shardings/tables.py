@@ -127,7 +127,7 @@ def _collectives(collectives: Sequence[CollectiveRecord], mesh: MeshRecord | Non
         Column("Collective", "code", "of the final module", of="instruction"),
         Column("From", "text", "sharding before SPMD partitioning; of a partial sum, operands"),
         Column("To"),
-        Column("Sent per device", "bytes", "by a ring algorithm, per execution"),
+        Column("Sent per device", "bytes", "per execution; see Algorithm on Collectives"),
         Column("Modeled µs", "float", "one execution, by link bandwidth; not measured"),
         Column("op_name", "code"),
         Column("Source"),
