@@ -1,6 +1,6 @@
 """Sentences of report.json, which pages show too: main program, values in memory."""
 
-from xlareport.analysis.cost.lifetimes import End, Lifetime
+from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
 from xlareport.analysis.cost_report.memory_report import ValueRow
 from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.knowledge.main_record import main_record
@@ -65,6 +65,11 @@ def why(life: Lifetime | None) -> str:
     """Return why a value is live that long; empty if unknown."""
     if life is None:
         return ""
+    follower = life.follower if life.ends is End.USE else None
+    return f"{_end(life)}{_followed(follower) if follower else ''}"
+
+
+def _end(life: Lifetime) -> str:
     match life.ends:
         case End.ARGUMENT:
             return "entry parameter"
@@ -72,18 +77,31 @@ def why(life: Lifetime | None) -> str:
             return "output"
     of = f", {units.plural(life.uses, 'use')}" if life.uses and life.uses > 1 else ""
     if life.uses is not None and life.operand is None:
-        shared = f"its memory is shared and in use up to %{life.last_use}"
-        if life.last_read is None:
-            return f"no use; {shared}"
-        return f"last use: %{life.last_read[0]} (operand {life.last_read[1]}){of}; {shared}"
+        last = life.last_read
+        read = f"last use: %{last[0]} (operand {last[1]}){of}" if last else "no use"
+        if life.follower is not None:
+            return read
+        return f"{read}; its memory is shared and in use up to %{life.last_use}"
     operand = f" (operand {life.operand})" if life.operand is not None else ""
     return f"last use: %{life.last_use}{operand}{of}"
 
 
+def _followed(follower: Follower) -> str:
+    """Return what the memory of a value holds next, and until when."""
+    life = follower.life
+    name = f"; aliased with %{element_name(*follower.key)}"
+    if life.ends is not End.USE:
+        return f"{name}, an {'entry parameter' if life.ends is End.ARGUMENT else 'output'}"
+    operand = f"operand {life.operand}, " if life.operand is not None else ""
+    verb = "in use up to" if life.operand is None else "last use:"
+    return f"{name}, {verb} %{life.last_use} ({operand}position {units.count(life.end)})"
+
+
 def value_name(value_row: ValueRow) -> str:
     """Return the instruction's name, with the index in its tuple for an element."""
-    return (
-        f"{value_row.instruction}{{{','.join(map(str, value_row.index))}}}"
-        if value_row.index
-        else value_row.instruction
-    )
+    return element_name(value_row.instruction, value_row.index)
+
+
+def element_name(instruction: str, index: tuple[int, ...]) -> str:
+    """Return the name of an instruction, with the index of an element: `while.1{2}`."""
+    return f"{instruction}{{{','.join(map(str, index))}}}" if index else instruction

@@ -1,4 +1,4 @@
-from xlareport.analysis.cost.lifetimes import End, explain_lifetimes
+from xlareport.analysis.cost.lifetimes import End, Follower, explain_lifetimes, follow_aliases
 from xlareport.readers.buffer_values import Use, UsedValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
@@ -39,3 +39,27 @@ def test_the_last_read_is_told_where_memory_is_in_use_longer() -> None:
     assert explain_lifetimes(LIVE, [value], frozenset())["z", (0,)].last_read == ("z", 1)
     read = UsedValue(3, "z", (0,), [("z", (0,))], [Use("y", 4), Use("w", 1)])
     assert explain_lifetimes(LIVE, [read], frozenset())["z", (0,)].last_read is None
+
+
+def test_a_value_goes_on_as_the_last_that_follows_it_without_a_gap() -> None:
+    spans = {"new": (0, 3), "loop": (3, 6), "later": (8, 9), "alone": (1, 9)}
+    live = LiveRanges(
+        schedule=tuple("abcdefghijk"),
+        ranges=tuple(LiveRange(name, (), *span) for name, span in spans.items()),
+    )
+    lives = explain_lifetimes(live, (), frozenset())
+    buffer = [("later", ()), ("new", ()), ("loop", ()), ("unknown", ())]
+    followed = follow_aliases(lives, [buffer])
+    follower = followed["new", ()].follower
+    assert follower == Follower(("loop", ()), lives["loop", ()])
+    assert (follower.life.last_use, follower.life.end) == ("g", 6)
+    assert [followed[name, ()].follower for name in ("loop", "later", "alone")] == [None] * 3
+
+
+def test_a_value_inside_the_life_of_another_is_not_the_last() -> None:
+    spans = {"state": (0, 9), "inside": (2, 4)}
+    ranges = tuple(LiveRange(name, (), *span) for name, span in spans.items())
+    lives = explain_lifetimes(LiveRanges(tuple("abcdefghijk"), ranges), (), frozenset())
+    followed = follow_aliases(lives, [[("state", ()), ("inside", ())]])
+    assert followed["inside", ()].follower == Follower(("state", ()), lives["state", ()])
+    assert followed["state", ()].follower is None

@@ -2,12 +2,21 @@
 
 import pytest
 
-from xlareport.analysis.cost.lifetimes import End, Lifetime
+from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.pages.memory.tables import fills_table, why
 from xlareport.readers.buffer_assignment import read_buffer_assignment
+
+READ, HELD, RETURNED = (
+    Follower(("while.1", (3,)), life)
+    for life in (
+        Lifetime(3, 7, 9, End.USE, "while.2", 0, 1),
+        Lifetime(3, 7, 9, End.USE, "p", None, 0),
+        Lifetime(3, 9, 9, End.RESULT, "", None, 0),
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +32,12 @@ from xlareport.readers.buffer_assignment import read_buffer_assignment
         ),
         (Lifetime(0, 3, 9, End.USE, "while.1", None, 0), "no use; its memory is shared and in use"),
         (Lifetime(0, 3, 9, End.USE, "dot.1", 2, 4), "%dot.1 (operand 2), 4 uses"),
+        (
+            Lifetime(0, 3, 9, End.USE, "while.1", None, 1, ("tuple.5", 3), READ),
+            "(operand 3); aliased with %while.1{3}, last use: %while.2 (operand 0, position 7)",
+        ),
+        (Lifetime(0, 3, 9, End.USE, "while.1", 0, 1, None, HELD), "%while.1{3}, in use up to %p"),
+        (Lifetime(0, 3, 9, End.USE, "while.1", 0, 1, None, RETURNED), "%while.1{3}, an output"),
     ],
 )
 def test_why_a_value_lives_so_long(life: Lifetime | None, words: str) -> None:

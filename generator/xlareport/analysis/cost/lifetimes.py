@@ -1,7 +1,7 @@
 """The live range of a value: its producer and its last use."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from xlareport.analysis.cost.occupancy import BufferKey
@@ -41,6 +41,16 @@ class Lifetime:
 
     Its memory is in use longer then, as that of a loop's state is.
     """
+    follower: "Follower | None" = None
+    """The last of the values that follow it in its buffer without a gap; None if none does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """A value that lies in the buffer of an earlier one, such as the result of a loop."""
+
+    key: BufferKey
+    life: Lifetime
 
 
 def explain_lifetimes(
@@ -80,6 +90,33 @@ def _lifetime(
         uses=len(value.uses) if value else None,
         last_read=_last_read(value, place) if value and not operands else None,
     )
+
+
+def follow_aliases(
+    lifetimes: Mapping[BufferKey, Lifetime], buffers: Iterable[Sequence[BufferKey]]
+) -> Mapping[BufferKey, Lifetime]:
+    """Return the lives, each with the last value that follows it; `buffers` list their values."""
+    followed = dict(lifetimes)
+    for keys in buffers:
+        for *earlier, last in _unbroken([key for key in keys if key in lifetimes], lifetimes):
+            follower = Follower(last, lifetimes[last])
+            followed.update({key: replace(lifetimes[key], follower=follower) for key in earlier})
+    return followed
+
+
+def _unbroken(
+    keys: Iterable[BufferKey], lifetimes: Mapping[BufferKey, Lifetime]
+) -> Iterator[list[BufferKey]]:
+    """Yield the values of a buffer in parts that live without a gap, each by the ends of lives."""
+    part: list[BufferKey] = []
+    for key in sorted(keys, key=lambda key: (lifetimes[key].start, lifetimes[key].end)):
+        if part and lifetimes[key].start > lifetimes[part[-1]].end:
+            yield part
+            part = []
+        is_last = not part or lifetimes[key].end >= lifetimes[part[-1]].end
+        part.insert(len(part) if is_last else len(part) - 1, key)
+    if part:
+        yield part
 
 
 def _last_read(value: UsedValue, place: Mapping[str, int]) -> tuple[str, int] | None:

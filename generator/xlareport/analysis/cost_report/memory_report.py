@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xlareport.analysis.cost.activations import Activation, find_activations
+from xlareport.analysis.cost.aliased_values import group_aliased_values
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import Donation, find_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, space_of, sum_layout_spaces
-from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes
+from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes, follow_aliases
 from xlareport.analysis.cost.memory import (
     KindTotal,
     MemoryFigures,
@@ -196,7 +197,10 @@ class _ReportBuilder:
     @cached_property
     def _lives(self) -> Mapping[BufferKey, Lifetime]:
         files = self._files
-        return explain_lifetimes(files.live, files.uses, self._parameters) if files.live else {}
+        if not files.live:
+            return {}
+        lives = explain_lifetimes(files.live, files.uses, self._parameters)
+        return follow_aliases(lives, group_aliased_values(self._module, files.uses))
 
     def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
         files = self._files

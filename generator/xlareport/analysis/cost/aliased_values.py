@@ -1,0 +1,73 @@
+"""Values of the dump that lie in one buffer, because loops and conditionals pass them on.
+
+A buffer holds several values where XLA's alias analysis says so: the initial value of a loop's
+state, what each iteration reads and returns, and the loop's result. `HloAliasAnalysis` in
+openxla/xla, xla/hlo/analysis/hlo_alias_analysis.cc.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from xlareport.analysis.cost.occupancy import BufferKey
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.readers.buffer_values import UsedValue
+
+_BRANCHES = frozenset({"branch_computations", "true_computation", "false_computation"})
+_LOOP = frozenset({"body", "condition"})
+
+
+def group_aliased_values(
+    module: HloModule, values: Sequence[UsedValue]
+) -> tuple[tuple[BufferKey, ...], ...]:
+    """Return the values of each buffer that holds several."""
+    at = {position: value for value in values for position in value.positions}
+    places: dict[str, list[tuple[int, ...]]] = {}
+    for name, index in at:
+        places.setdefault(name, []).append(index)
+    groups: dict[int, list[UsedValue]] = {value.id: [value] for value in values}
+    for names in _passed_on(module):
+        indexes = {index for name in names for index in places.get(name, ())}
+        for index in indexes:
+            _unite(groups, [at[name, index] for name in names if (name, index) in at])
+    shared = {id(group): group for group in groups.values() if len(group) > 1}
+    return tuple(
+        tuple((value.instruction, value.index) for value in group) for group in shared.values()
+    )
+
+
+def _unite(groups: dict[int, list[UsedValue]], values: Sequence[UsedValue]) -> None:
+    """Put the values into one group, the smaller groups into the largest."""
+    largest = max((groups[value.id] for value in values), key=len)
+    for value in values:
+        group = groups[value.id]
+        if group is largest:
+            continue
+        largest += group
+        for member in group:
+            groups[member.id] = largest
+
+
+def _passed_on(module: HloModule) -> Iterator[tuple[str, ...]]:
+    """Yield the names of instructions whose values with the same index lie in one buffer."""
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            if instruction.opcode == "while":
+                yield tuple(_names_of_loop(module, instruction))
+            elif instruction.opcode == "conditional":
+                yield (instruction.name, *_roots(module, instruction, _BRANCHES))
+
+
+def _names_of_loop(module: HloModule, loop: Instruction) -> Iterator[str]:
+    yield loop.name
+    yield from loop.operand_names[:1]
+    for kind, name in loop.called:
+        called = module.by_name.get(name)
+        if called is not None and kind in _LOOP:
+            yield from (parameter.name for parameter in called.parameters[:1])
+    yield from _roots(module, loop, frozenset({"body"}))
+
+
+def _roots(module: HloModule, caller: Instruction, kinds: Iterable[str]) -> Iterator[str]:
+    for kind, name in caller.called:
+        called = module.by_name.get(name)
+        if kind in kinds and called is not None and called.root is not None:
+            yield called.root.name

@@ -1,0 +1,91 @@
+"""Values that loops and conditionals pass on lie in one buffer."""
+
+from xlareport.analysis.cost.aliased_values import group_aliased_values
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+from xlareport.readers.buffer_values import UsedValue
+
+LOOP = b"""HloModule m, is_scheduled=true
+
+body {
+  state = (s32[], f32[8]{0}) parameter(0)
+  old = f32[8]{0} get-tuple-element(state), index=1
+  new = f32[8]{0} negate(old)
+  count = s32[] get-tuple-element(state), index=0
+  ROOT next = (s32[], f32[8]{0}) tuple(count, new)
+}
+
+condition {
+  tested = (s32[], f32[8]{0}) parameter(0)
+  ROOT less = pred[] constant(false)
+}
+
+ENTRY e {
+  zero = s32[] constant(0)
+  start = f32[8]{0} broadcast(zero), dimensions={}
+  init = (s32[], f32[8]{0}) tuple(zero, start)
+  loop = (s32[], f32[8]{0}) while(init), condition=condition, body=body
+  last = f32[8]{0} get-tuple-element(loop), index=1
+  ROOT r = f32[8]{0} negate(last)
+}
+"""
+CONDITIONAL = b"""HloModule m, is_scheduled=true
+
+left {
+  x = f32[8]{0} parameter(0)
+  ROOT a = f32[8]{0} negate(x)
+}
+
+right {
+  y = f32[8]{0} parameter(0)
+  ROOT b = f32[8]{0} exponential(y)
+}
+
+ENTRY e {
+  p = pred[] parameter(0)
+  v = f32[8]{0} parameter(1)
+  chosen = f32[8]{0} conditional(p, v, v), true_computation=left, false_computation=right
+  ROOT r = f32[8]{0} negate(chosen)
+}
+"""
+
+
+def module_of(text: bytes) -> HloModule:
+    module = TextReader().read(text, "m.txt")
+    assert module is not None
+    return module
+
+
+def value(number: int, name: str, index: tuple[int, ...], *more: tuple[str, int]) -> UsedValue:
+    positions = [(name, index), *((other, (place,)) for other, place in more)]
+    return UsedValue(number, name, index, positions)
+
+
+def test_the_state_of_a_loop_lies_in_one_buffer() -> None:
+    values = [
+        value(1, "start", (), ("init", 1)),
+        value(2, "tested", (1,)),
+        value(3, "state", (1,)),
+        value(4, "new", (), ("next", 1)),
+        value(5, "loop", (1,)),
+        value(6, "r", ()),
+        value(7, "state", (0,), ("next", 0)),
+    ]
+    (buffer,) = group_aliased_values(module_of(LOOP), values)
+    assert set(buffer) == {
+        ("start", ()),
+        ("tested", (1,)),
+        ("state", (1,)),
+        ("new", ()),
+        ("loop", (1,)),
+    }
+
+
+def test_results_of_branches_lie_in_the_buffer_of_the_conditional() -> None:
+    values = [value(number, name, ()) for number, name in enumerate(("a", "b", "chosen", "v", "r"))]
+    (buffer,) = group_aliased_values(module_of(CONDITIONAL), values)
+    assert set(buffer) == {("a", ()), ("b", ()), ("chosen", ())}
+
+
+def test_values_of_unknown_instructions_are_alone() -> None:
+    assert group_aliased_values(module_of(LOOP), [value(1, "no", ()), value(1, "no", ())]) == ()
