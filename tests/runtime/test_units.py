@@ -113,3 +113,24 @@ def test_a_precise_share_has_three_digits(fraction: float, words: str) -> None:
 )
 def test_times_read_well(time: float, words: str) -> None:
     assert units.seconds(time) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "words"),
+    [
+        (31.25, 1, "31.3"),
+        (0.125, 2, "0.13"),
+        (128.5, 0, "129"),
+        (31.24, 1, "31.2"),
+        (2.0**60, 1, "1152921504606846976.0"),
+        (float("inf"), 1, "inf"),
+        (float("nan"), 0, "nan"),
+    ],
+)
+def test_halves_are_rounded_up_as_scripts_do(number: float, digits: int, words: str) -> None:
+    assert units.rounded(number, digits) == words
+
+
+def test_bytes_and_shares_round_halves_up() -> None:
+    assert units.byte_size(32_768_000) == "31.3 MiB"
+    assert units.share(0.125) == "13%"

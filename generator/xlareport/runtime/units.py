@@ -1,6 +1,7 @@
 """How numbers are written for people: thousands, bytes, rates, shares, signs. Pure functions."""
 
 import re
+from decimal import ROUND_HALF_UP, Decimal
 
 from xlareport.runtime.english import pluralize
 
@@ -10,6 +11,8 @@ _SIZE = re.compile(
 )
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+_WHOLE = 2.0**53
+"""Floating-point numbers from here on are whole."""
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -45,7 +48,17 @@ def share(fraction: float) -> str:
         return "<0.1%"
     if 99.9 < percent < 100:
         return ">99.9%"
-    return f"{percent:.0f}%" if percent >= 10 or percent == 0 else f"{percent:.1f}%"
+    return f"{rounded(percent, 0 if percent >= 10 or percent == 0 else 1)}%"
+
+
+def rounded(number: float, digits: int) -> str:
+    """Return a number with `digits` decimals, halves rounded up as JavaScript's `toFixed` does.
+
+    Python rounds halves to the even digit: a page and its script would show 31.2 and 31.3.
+    """
+    if not abs(number) < _WHOLE:  # too large for a half; infinite, or no number
+        return f"{number:.{digits}f}"
+    return str(Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def precise_share(fraction: float) -> str:
@@ -102,4 +115,4 @@ def _scale(
         index += 1
     decimals = max(0, significant - len(f"{value:.0f}")) if significant else int(value < 99.95)
     digits = 0 if index == 0 and value == round(value) else decimals
-    return f"{sign}{value:.{digits}f}", units[index]
+    return f"{sign}{rounded(value, digits)}", units[index]

@@ -29,7 +29,7 @@ def test_parts_sum_to_the_whole_and_the_unnamed_come_last() -> None:
     assert [(part.name, part.figure) for part in bar.parts] == [
         ("a", "38%"),
         ("b", "50%"),
-        ("not known", "12%"),
+        ("not known", "13%"),
     ]
     assert sum(float(part.percent) for part in bar.parts) == 100
     assert bar.parts[-1].hue == HUES - 1
