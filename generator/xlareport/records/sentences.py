@@ -88,13 +88,12 @@ def _end(life: Lifetime) -> str:
 
 def _followed(follower: Follower) -> str:
     """Return what the memory of a value holds next, and until when."""
-    life = follower.life
-    name = f"; aliased with %{element_name(*follower.key)}"
-    if life.ends is not End.USE:
-        return f"{name}, an {'entry parameter' if life.ends is End.ARGUMENT else 'output'}"
-    operand = f"operand {life.operand}, " if life.operand is not None else ""
-    verb = "in use up to" if life.operand is None else "last use:"
-    return f"{name}, {verb} %{life.last_use} ({operand}position {units.count(life.end)})"
+    name = f"; aliased with %{element_name(follower.instruction, follower.index)}"
+    if follower.ends is not End.USE:
+        return f"{name}, an {'entry parameter' if follower.ends is End.ARGUMENT else 'output'}"
+    operand = f"operand {follower.operand}, " if follower.operand is not None else ""
+    verb = "in use up to" if follower.operand is None else "last use:"
+    return f"{name}, {verb} %{follower.last_use} ({operand}position {units.count(follower.end)})"
 
 
 def value_name(value_row: ValueRow) -> str:

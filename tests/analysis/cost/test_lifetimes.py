@@ -50,9 +50,7 @@ def test_a_value_goes_on_as_the_last_that_follows_it_without_a_gap() -> None:
     lives = explain_lifetimes(live, (), frozenset())
     buffer = [("later", ()), ("new", ()), ("loop", ()), ("unknown", ())]
     followed = follow_aliases(lives, [buffer])
-    follower = followed["new", ()].follower
-    assert follower == Follower(("loop", ()), lives["loop", ()])
-    assert (follower.life.last_use, follower.life.end) == ("g", 6)
+    assert followed["new", ()].follower == Follower("loop", (), 6, End.USE, "g", None)
     assert [followed[name, ()].follower for name in ("loop", "later", "alone")] == [None] * 3
 
 
@@ -61,5 +59,5 @@ def test_a_value_inside_the_life_of_another_is_not_the_last() -> None:
     ranges = tuple(LiveRange(name, (), *span) for name, span in spans.items())
     lives = explain_lifetimes(LiveRanges(tuple("abcdefghijk"), ranges), (), frozenset())
     followed = follow_aliases(lives, [[("state", ()), ("inside", ())]])
-    assert followed["inside", ()].follower == Follower(("state", ()), lives["state", ()])
+    assert followed["inside", ()].follower == Follower("state", (), 9, End.USE, "j", None)
     assert followed["state", ()].follower is None

@@ -9,14 +9,9 @@ from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.pages.memory.tables import fills_table, why
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 
-READ, HELD, RETURNED = (
-    Follower(("while.1", (3,)), life)
-    for life in (
-        Lifetime(3, 7, 9, End.USE, "while.2", 0, 1),
-        Lifetime(3, 7, 9, End.USE, "p", None, 0),
-        Lifetime(3, 9, 9, End.RESULT, "", None, 0),
-    )
-)
+READ = Follower("while.1", (3,), 7, End.USE, "while.2", 0)
+HELD = Follower("while.1", (3,), 7, End.USE, "p", None)
+RETURNED = Follower("while.1", (3,), 9, End.RESULT, "", None)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,20 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Follower:
+    """A value that lies in the buffer of an earlier one, such as the result of a loop."""
+
+    instruction: str
+    index: tuple[int, ...]
+    end: int
+    """Position in the schedule, included."""
+    ends: End
+    last_use: str
+    operand: int | None
+    """As those of its `Lifetime`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Lifetime:
     """From where to where in the schedule a value lives, and why no shorter."""
 
@@ -41,16 +55,8 @@ class Lifetime:
 
     Its memory is in use longer then, as that of a loop's state is.
     """
-    follower: "Follower | None" = None
+    follower: Follower | None = None
     """The last of the values that follow it in its buffer without a gap; None if none does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Follower:
-    """A value that lies in the buffer of an earlier one, such as the result of a loop."""
-
-    key: BufferKey
-    life: Lifetime
 
 
 def explain_lifetimes(
@@ -99,7 +105,8 @@ def follow_aliases(
     followed = dict(lifetimes)
     for keys in buffers:
         for *earlier, last in _unbroken([key for key in keys if key in lifetimes], lifetimes):
-            follower = Follower(last, lifetimes[last])
+            life = lifetimes[last]
+            follower = Follower(*last, life.end, life.ends, life.last_use, life.operand)
             followed.update({key: replace(lifetimes[key], follower=follower) for key in earlier})
     return followed
 
