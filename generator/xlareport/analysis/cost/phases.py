@@ -24,6 +24,7 @@ FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
 COLLECTIVES = "collectives of neither pass"
 _BACKWARD = re.compile(r"(?:\A|[/(])transpose\(|(?:\A|/)gradient_tape/|\Agradients/")
 _FORWARD = re.compile(r"(?:\A|[/(])jvp\(")
+_FUNCTION = re.compile(r"p?jit\(([\w.<>-]{1,200})\)/")
 _NUMBERED = re.compile(r"\d")
 _WRAPPERS = {"gradient_tape", "gradients", "rematted_computation"}
 _COUNT = re.compile(r"_\d+\Z", re.ASCII)
@@ -113,11 +114,17 @@ def key_by_layer(module: HloModule) -> OpKey:
 
 
 def layer_of(op_name: str, operations: OperationNames = _NO_OPERATIONS) -> str:
-    """Return the layer in an op_name; empty where it names none."""
+    """Return the layer in an op_name; empty where it names none.
+
+    The name of the whole function, which random number generation repeats, is none.
+    """
+    function = _FUNCTION.match(op_name)
+    whole = function[1] if function else ""
     levels = [
         level
         for level in scope_of(op_name).split("/")
         if level
+        and level != whole
         and level not in CONTROL_FLOW | _WRAPPERS
         and "->" not in level
         and "(" not in level

@@ -10,9 +10,9 @@ _NUMBER = re.compile(r"\d+")
 _LONGEST = 2000
 """Characters of an op_name that are looked at."""
 CONTROL_FLOW = frozenset(
-    {"while", "body", "cond", "closed_call", "core_call", "eval_jaxpr", "checkpoint"}
+    {"while", "body", "cond", "closed_call", "core_call", "eval_jaxpr", "checkpoint", "shard_map"}
 )
-"""JAX's names for the scope levels of loops, branches and calls."""
+"""JAX's names for the scope levels of loops, branches, calls and maps over devices."""
 RECOMPUTED = "rematted_computation"
 """JAX's name for the scope of ops that jax.checkpoint recomputes."""
 LEFT_OUT = CONTROL_FLOW | {RECOMPUTED}
