@@ -68,11 +68,11 @@ def _done(added: int, removed: int, modified: int, weight: float) -> StepSummary
 def test_the_passes_that_changed_what_is_heavy_come_first_and_nobodys_changes_are_kept() -> None:
     between = boundaries(stages(), [False, False])
     steps = [None, _done(5, 0, 4, 1.0), _done(1, 2, 0, 40.0)]
-    first, second = rank_busiest(between, steps)
+    first, second = rank_busiest(between, steps, [0.0, 1.0, 40.0])
     assert (first.name, first.steps, first.certain, first.changes) == ("b", 1, 1, 3)
     assert (second.name, second.added, second.removed) == ("a", 5, 0)
     unnamed = [replace(boundary, ran=None) for boundary in between]
-    (nobody,) = rank_busiest(unnamed, steps)
+    (nobody,) = rank_busiest(unnamed, steps, [0.0, 1.0, 40.0])
     assert (nobody.name, nobody.steps) == (None, 2)
 
 

@@ -3,7 +3,7 @@ import pytest
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.times import StepTime
 from xlareport.analysis.steps.effect import StepEffect
-from xlareport.pages.steps.figures import bytes_share, effect_chips, step_figures, time_words
+from xlareport.pages.steps.figures import effect_chips, step_figures, time_words
 
 
 def test_each_figure_has_what_was_what_is_and_the_difference() -> None:
@@ -56,9 +56,3 @@ def test_the_effect_of_a_step_is_told_in_a_few_words() -> None:
         ("layout", "2 layout"),
         ("order", "1,200 reordered"),
     ]
-
-
-def test_bytes_that_other_devices_access_are_no_effect() -> None:
-    assert bytes_share(Growth(9, 1, 0, 1, 1000), Growth(9, 1, 0, 1, 250, partitions=4)) == 0
-    assert bytes_share(Growth(9, 1, 0, 1, None), Growth(9, 1, 0, 1, 250)) == 0
-    assert bytes_share(Growth(9, 1, 0, 1, 100_000), Growth(9, 1, 0, 1, 100_001)) == 0

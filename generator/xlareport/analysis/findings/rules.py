@@ -22,6 +22,7 @@ from xlareport.analysis.findings.looped_collectives import looped_collectives
 from xlareport.analysis.findings.out_of_memory import out_of_memory
 from xlareport.analysis.findings.padded_products import padded_products
 from xlareport.analysis.findings.random_numbers import random_numbers
+from xlareport.analysis.findings.rearranged_inputs import rearranged_inputs
 from xlareport.analysis.findings.rebuilt_inputs import rebuilt_inputs
 from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.findings.repeated_all_gathers import repeated_all_gathers
@@ -57,6 +58,7 @@ OF_THE_PROGRAM: tuple[Rule, ...] = (
 OF_THE_RESULT: tuple[Rule, ...] = (
     unused_donations,
     rebuilt_inputs,
+    rearranged_inputs,
     layout_copies,
     convert_pairs,
     copied_updates,

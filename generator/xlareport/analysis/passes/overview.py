@@ -10,6 +10,7 @@ from xlareport import reader_table
 from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.modules.summary import StepSummary
 from xlareport.analysis.passes.growth import Growth, measure_growth
+from xlareport.analysis.passes.step_weights import weigh_steps
 from xlareport.analysis.passes.times import (
     FileTimes,
     PassTime,
@@ -116,7 +117,7 @@ class Busy:
     removed: int
     modified: int
     weight: float = 0.0
-    """The effect of its steps on heavy instructions, for ranking; no unit."""
+    """The effect of its steps, for ranking; no unit: see `weigh_steps`."""
 
     @property
     def changes(self) -> int:
@@ -125,11 +126,13 @@ class Busy:
 
 
 def rank_busiest(
-    between: Sequence[Boundary], steps: Sequence[StepSummary | None]
+    between: Sequence[Boundary],
+    steps: Sequence[StepSummary | None],
+    weights: Sequence[float],
 ) -> tuple[Busy, ...]:
     """Return the passes that changed anything, those that did most first.
 
-    `steps` has what led to each snapshot, None for the first.
+    `steps` has what led to each snapshot, None for the first, `weights` its weight.
     """
     busies: dict[str | None, Busy] = {}
     for boundary in between:
@@ -143,7 +146,7 @@ def rank_busiest(
                 added=known.added + step.added,
                 removed=known.removed + step.removed,
                 modified=known.modified + step.modified,
-                weight=known.weight + step.weight,
+                weight=known.weight + weights[boundary.number],
             )
     return tuple(sorted(busies.values(), key=lambda busy: (-busy.weight, busy.name or "")))
 
@@ -234,10 +237,11 @@ def summarize_passes(
     """
     modules = [snapshot.hlo for snapshot in module.snapshots]
     metadata = module.side.of(reader_table.PASS_METADATA)
+    growth = measure_growth(modules, costs or Costs())
     return Overview(
-        growth=measure_growth(modules, costs or Costs()),
+        growth=growth,
         numbers=tuple(numbers),
-        busiest=rank_busiest(between, steps),
+        busiest=rank_busiest(between, steps, weigh_steps(steps, growth)),
         again=find_oscillations(modules),
         idle=find_idle_passes([snapshot.stage for snapshot in module.snapshots], between, metadata),
         passes=sum_pass_times(metadata) if metadata else (),

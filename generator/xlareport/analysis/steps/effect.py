@@ -18,6 +18,7 @@ _QUIET = frozenset(
         Kind.RENAMED,
         Kind.REORDERED,
         Kind.REWIRED,
+        Kind.SHARDING,
         Kind.SHARED,
     }
 )

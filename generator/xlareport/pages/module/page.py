@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
+from xlareport.analysis.passes.step_weights import weigh_steps
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
@@ -122,7 +123,7 @@ def module_page(
         chips=(*_chips(record, summary.files.second_id), *_runs(record)),
         figures=main_figures(record.final, devices_of(record), record.backend),
         curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704 - SVG
-        top_steps=_top_steps(record.slug, summary.stages, page),
+        top_steps=_top_steps(record.slug, module, page),
         steps_address=steps if record.steps else None,
         no_steps=_no_steps(record),
         passes_address=passes if module.overview and record.steps else None,
@@ -227,11 +228,12 @@ def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:
     ]
 
 
-def _top_steps(
-    slug: str, stages: Sequence[SnapshotSummary], page: str
-) -> tuple[ChangedStepRow, ...]:
-    changed = [stage for stage in stages if stage.step is not None and stage.step.changed]
-    changed.sort(key=lambda stage: -stage.step.weight if stage.step else 0)
+def _top_steps(slug: str, module: ModuleAnalysis, page: str) -> tuple[ChangedStepRow, ...]:
+    read = [stage for stage in module.summary.stages if stage.instructions is not None]
+    growth = module.overview.growth if module.overview else ()
+    weights = weigh_steps([stage.step for stage in read], growth)
+    ranked = sorted(zip(weights, read, strict=True), key=lambda weighed: -weighed[0])
+    changed = [stage for _, stage in ranked if stage.step is not None and stage.step.changed]
     return tuple(
         ChangedStepRow(
             label=snapshot.stage.label,

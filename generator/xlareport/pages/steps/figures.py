@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from xlareport.analysis.passes.growth import Growth
+from xlareport.analysis.passes.step_weights import bytes_share
 from xlareport.analysis.passes.times import StepTime
 from xlareport.analysis.steps.effect import StepEffect
 from xlareport.runtime import units
@@ -48,19 +49,6 @@ def effect_chips(effect: StepEffect, before: Growth, after: Growth) -> Iterator[
         yield "layout", f"{units.count(effect.layout)} layout"
     if effect.order:
         yield "order", f"{units.count(effect.order)} reordered"
-
-
-def bytes_share(before: Growth, after: Growth) -> float:
-    """Return the relative change of the bytes accessed; 0 if unknown.
-
-    0 also below a tenth of a percent, and for the partitioning step, which only moves work to other
-    devices.
-    """
-    old, new = before.bytes_accessed, after.bytes_accessed
-    if not old or new is None or before.partitions != after.partitions:
-        return 0.0
-    share = (new - old) / old
-    return share if abs(share) * _TENTHS >= 1 else 0.0
 
 
 _TENTHS = 1000

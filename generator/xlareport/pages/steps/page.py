@@ -8,8 +8,9 @@ from typing import Any
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.pipelines import Part, Pipeline, build_pipeline_tree
+from xlareport.analysis.passes.step_weights import weigh_steps
 from xlareport.pages import navigation, words
-from xlareport.pages.steps.figures import bytes_share, effect_chips
+from xlareport.pages.steps.figures import effect_chips
 from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 
@@ -47,6 +48,7 @@ def steps_payload(summary: ModuleSummary, growth: Sequence[Growth] = ()) -> dict
     read = [stage for stage in summary.stages if stage.instructions is not None]
     known = growth if len(growth) == len(read) else [_UNKNOWN] * len(read)
     pairs = pairwise([_UNKNOWN, *known])
+    weights = weigh_steps([snapshot.step for snapshot in read], growth)
     return {
         "module": summary.display_name,
         "slug": summary.files.slug,
@@ -54,23 +56,22 @@ def steps_payload(summary: ModuleSummary, growth: Sequence[Growth] = ()) -> dict
             _ranges(build_pipeline_tree([snapshot.stage for snapshot in read], _identical(read)))
         ),
         "steps": [
-            _step(snapshot) | _effect(snapshot.step, *sides)
-            for snapshot, sides in zip(read, pairs, strict=True)
+            _step(snapshot) | _effect(snapshot.step, weight, *sides)
+            for snapshot, weight, sides in zip(read, weights, pairs, strict=True)
         ],
         "hidden_note": "Steps without change are folded.",
     }
 
 
 _UNKNOWN = Growth(0, 0, 0, None, None)
-_ALL_BYTES = 100_000.0
-"""Weight of doubling the bytes accessed: equal to a hundred fusions."""
 
 
-def _effect(step: StepSummary | None, before: Growth, after: Growth) -> dict[str, Any]:
+def _effect(
+    step: StepSummary | None, weight: float, before: Growth, after: Growth
+) -> dict[str, Any]:
     """Return the effect of a step on the program, and its weight; no unit."""
     if step is None or not step.changed:
         return {}
-    weight = step.weight + _ALL_BYTES * abs(bytes_share(before, after))
     return {"weight": round(weight, 1), "chips": list(effect_chips(step.effect, before, after))}
 
 
