@@ -1,4 +1,4 @@
-"""Programs that were compiled to be read by hand in rounds 19 and 20, as `read_programs.py`.
+"""Programs that were compiled to be read by hand in rounds 19 to 21, as `read_programs.py`.
 
 usage: NOTAG=1 PYTHONPATH=tests/data/programs python THIS BACKEND PROGRAM
 """
@@ -464,6 +464,217 @@ def heard():
 
     sound = arr(over, (rows, frames, bands), "data")
     return train, params, sound, arr(over, (rows, long), "data", dtype="int32")
+
+
+def adaptive():
+    """A neural ODE: adaptive steps in a while loop for each trajectory, an adjoint by a scan."""
+    over = mesh(path=4, model=2)
+    paths, size, wide, knots = 16, 6, 32, 5
+    params = {
+        "in": arr(over, (size + 1, wide), None, "model"),
+        "mid": arr(over, (wide, wide), "model"),
+        "out": arr(over, (wide, size)),
+    }
+    tableau = [[], [0.5], [0.0, 0.75], [2 / 9, 1 / 3, 4 / 9]]
+    errors = [-5 / 72, 1 / 12, 1 / 9, -1 / 8]
+
+    def field(p, t, y):
+        h = jnp.tanh(jnp.concatenate([y, t[None]]) @ p["in"])
+        return jax.nn.softplus(h @ p["mid"]) @ p["out"] - y**3
+
+    def staged(p, t, y, dt):
+        slopes = []
+        for row in tableau:
+            moved = y + dt * sum((w * k for w, k in zip(row, slopes, strict=True)), 0 * y)
+            slopes.append(field(p, t + dt * sum(row), moved))
+        off = dt * sum(w * k for w, k in zip(errors, slopes, strict=True))
+        return moved, jnp.sqrt(jnp.mean((off / (1e-3 + 1e-3 * jnp.abs(moved))) ** 2))
+
+    def to(p, y, t, end):
+        def going(state):
+            n, t, _, _, _ = state
+            return (t < end) & (n < 20)
+
+        def step(state):
+            n, t, y, dt, refused = state
+            dt = jnp.minimum(dt, end - t)
+            new, off = staged(p, t, y, dt)
+            taken = off <= 1.0
+            scale = jnp.clip(0.9 * off ** (-1 / 3), 0.2, 5.0)
+            t, y = jnp.where(taken, t + dt, t), jnp.where(taken, new, y)
+            return n + 1, t, y, dt * scale, refused + ~taken
+
+        begun = 0, t, y, jnp.float32(0.1), 0
+        count, _, y, _, refused = lax.while_loop(going, step, begun)
+        return y, count, refused
+
+    def solved(p, y, times):
+        def leg(y, both):
+            y, count, refused = to(p, y, *both)
+            return y, (y, count, refused)
+
+        return lax.scan(leg, y, (times[:-1], times[1:]))[1]
+
+    def adjoint(p, kept, times, pull):
+        def leg(carried, given):
+            back, grads = carried
+            y, t, dt, own = given
+            back = back + own
+            _, vjp = jax.vjp(lambda p, y: staged(p, t, y, dt)[0], p, y)
+            more, back = vjp(back)
+            return (back, jax.tree.map(jnp.add, grads, more)), jnp.linalg.norm(back)
+
+        begun = jnp.zeros((size,)), jax.tree.map(jnp.zeros_like, p)
+        given = kept, times[:-1], jnp.diff(times), pull
+        return lax.scan(leg, begun, given, reverse=True)
+
+    def train(p, begun, times, true):
+        kept, count, refused = jax.vmap(solved, (None, 0, None))(p, begun, times)
+        pull = 2 * (kept - true) / kept.size
+        (_, grads), norms = jax.vmap(adjoint, (None, 0, None, 0))(p, kept, times, pull)
+        grads = jax.tree.map(lambda g: g.mean(0), grads)
+        worst = jnp.argsort(-norms[:, 0])[:4]
+        p = jax.tree.map(lambda w, g: w - 0.01 * g, p, grads)
+        return p, jnp.mean((kept - true) ** 2), count.sum(0), refused.max(), kept[worst]
+
+    begun = arr(over, (paths, size), "path")
+    true = arr(over, (paths, knots - 1, size), "path")
+    return train, params, begun, arr(over, (knots,)), true
+
+
+def compressed():
+    """Gradients of each device cut to their largest entries, with what was left out kept."""
+    over = mesh(data=4, model=2)
+    wide, hidden, rows, kept, parts = 32, 64, 16, 48, 4
+    params = {
+        "up": arr(over, (wide, hidden)),
+        "down": arr(over, (hidden, wide)),
+        "scale": arr(over, (wide,)),
+    }
+    rest = jax.tree.map(lambda a: arr(over, (4, *a.shape), "data"), params)
+
+    def model(p, x):
+        h = jax.nn.relu(x @ p["up"]) ** 2
+        return x + (h @ p["down"]) * p["scale"]
+
+    def cut(g, left):
+        flat = (g + left).reshape(-1)
+        count = min(kept, flat.size // 2)
+        _, place = lax.top_k(jnp.abs(flat), count)
+        value = flat[place]
+        most = lax.pmax(jnp.max(jnp.abs(value)), "data")
+        small = jnp.round(value / most * 127).astype(jnp.int8)
+        sent = lax.all_gather(small, "data"), lax.all_gather(place, "data")
+        total = (
+            jnp.zeros_like(flat)
+            .at[sent[1].reshape(-1)]
+            .add(sent[0].reshape(-1).astype(jnp.float32) * most / 127)
+        )
+        own = jnp.zeros_like(flat).at[place].set(small.astype(jnp.float32) * most / 127)
+        return (total / 4).reshape(g.shape), (flat - own).reshape(g.shape)
+
+    specs = {n: P() for n in params}
+    kept_specs = {n: P("data") for n in params}
+
+    @smap(
+        over,
+        (specs, kept_specs, P(None, ("data", "model")), P(None, ("data", "model"))),
+        (specs, kept_specs, P()),
+    )
+    def grads(p, left, x, y):
+        def loss(p, x, y):
+            return jnp.mean(jnp.abs(model(p, x) - y))
+
+        def part(total, both):
+            value, g = jax.value_and_grad(loss)(p, *both)
+            return jax.tree.map(lambda t, n: t + n / parts, total, (value, g)), None
+
+        begun = jnp.zeros(()), jax.tree.map(jnp.zeros_like, p)
+        (value, g), _ = lax.scan(part, begun, (x, y))
+        g = jax.tree.map(lambda a: lax.pmean(a, "model"), g)
+        both = {n: cut(g[n], left[n][0]) for n in g}
+        total = {n: pair[0] for n, pair in both.items()}
+        left = {n: pair[1][None] for n, pair in both.items()}
+        return total, left, lax.pmean(value, ("data", "model"))
+
+    def train(p, m, left, x, y):
+        g, left, value = grads(p, left, x, y)
+        m = jax.tree.map(lambda a, b: 0.9 * a + b, m, g)
+
+        def turned(w, a):
+            if a.ndim < 2:
+                return w - 0.01 * a
+            norms = jnp.linalg.norm(a, axis=0, keepdims=True)
+            return w - 0.01 * a / jnp.where(norms > 0, norms, 1.0)
+
+        p = jax.tree.map(turned, p, m)
+        return p, m, left, value, jax.tree.map(lambda a: jnp.mean(a == 0), g)
+
+    x = arr(over, (parts, rows, wide), None, ("data", "model"))
+    return train, params, params, rest, x, x
+
+
+def streamed():
+    """Gated linear recurrences by associative scans, the sequence divided, ends passed around."""
+    over = mesh(seq=4, model=2)
+    layers, wide, long, marks, rows, taps = 2, 32, 64, 96, 2, 4
+    layer = {
+        "taps": arr(over, (layers, taps, wide), None, None, "model"),
+        "gates": arr(over, (layers, wide, 2, wide), None, None, None, "model"),
+        "decay": arr(over, (layers, wide), None, "model"),
+        "merge": arr(over, (layers, wide, wide), None, "model"),
+        "mlp": arr(over, (layers, wide, 2, 2 * wide), None, None, None, "model"),
+        "back": arr(over, (layers, 2 * wide, wide), None, "model"),
+    }
+    params = {"emb": arr(over, (marks, wide), "model"), "layers": layer}
+    specs = P(None, "seq", "model"), P("model"), P(None, "model")
+
+    def merged(one, two):
+        return one[0] * two[0], one[1] * two[0] + two[1]
+
+    @smap(over, (specs[0], specs[0], specs[2]), specs[0])
+    def recurred(x, rate, kernel):
+        here = lax.axis_index("seq")
+        ring = [(n, (n + 1) % 4) for n in range(4)]
+        before = lax.ppermute(x[:, 1 - taps :], "seq", ring)
+        before = jnp.where(here == 0, 0.0, before)
+        padded = jnp.concatenate([before, x], 1)
+        x = sum(padded[:, n : n + x.shape[1]] * kernel[n] for n in range(taps))
+        factor, state = lax.associative_scan(merged, (rate, x * jnp.sqrt(1 - rate**2)), axis=1)
+        ends = lax.all_gather((factor[:, -1], state[:, -1]), "seq")
+        _, begun = lax.associative_scan(merged, ends)
+        begun = jnp.where(here == 0, 0.0, begun[jnp.maximum(here - 1, 0)])
+        return state + factor * begun[:, None]
+
+    def norm(x):
+        return x * lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6)
+
+    def train(p, tokens):
+        def loss(p):
+            x = p["emb"][tokens[:, :-1]] * np.sqrt(wide)
+
+            @jax.checkpoint
+            def block(x, w):
+                n = norm(x)
+                gates = jax.nn.sigmoid(jnp.einsum("btc,cgd->gbtd", n, w["gates"]))
+                rate = jnp.exp(-8.0 * jax.nn.softplus(w["decay"]) * gates[0])
+                state = recurred(n * gates[1], rate, w["taps"])
+                x += (state * jax.nn.gelu(n)) @ w["merge"]
+                up, gate = jnp.moveaxis(jnp.einsum("btc,cgd->btgd", norm(x), w["mlp"]), 2, 0)
+                return x + (jax.nn.silu(gate) * up) @ w["back"], None
+
+            x, _ = lax.scan(block, x, p["layers"])
+            logits = 30.0 * jnp.tanh(norm(x) @ p["emb"].T / 30.0)
+            logp = logits - jax.scipy.special.logsumexp(logits, -1, keepdims=True)
+            own = jnp.take_along_axis(logp, tokens[:, 1:, None], -1)
+            return -jnp.mean(own) + 1e-4 * jnp.mean(logits**2)
+
+        value, grads = jax.value_and_grad(loss)(p)
+        size = jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(grads)))
+        rate = 0.01 / jnp.maximum(size, 1.0)
+        return jax.tree.map(lambda w, g: w - rate * g, p, grads), value, size
+
+    return train, params, arr(over, (rows, long + 1), dtype="int32")
 
 
 if __name__ == "__main__":

@@ -171,3 +171,41 @@ PAIR  %copy.1 = f32[8,4]{1,0} copy(SOURCE)
     matching = match(before, after)
     assert matching.partner_after(Place("main", "copy.1")) == Place("main", "copy.1")
     assert matching.partner_before(Place("main", "start")) is None
+
+
+_GROUPS = (", replica_groups={{0,1},{2,3}}", ", replica_groups={{0,2},{1,3}}")
+_SUMMED_TWICE = f"""{SUM}
+ENTRY %main (a: f32[64]) -> f32[64] {{
+  %a = f32[64]{{0}} parameter(0)
+  %neg = f32[64]{{0}} negate(%a)
+  %inner = f32[64]{{0}} all-reduce(%neg){_GROUPS[0]}, to_apply=%add.1.clone
+  %outer = f32[64]{{0}} all-reduce(%inner){_GROUPS[1]}, to_apply=%add.1.clone
+  ROOT %out = f32[64]{{0}} tanh(%outer)
+}}
+"""
+_SUMMED_AT_ONCE = f"""{SUM}
+ENTRY %main (a: f32[64]) -> f32[64] {{
+  %a = f32[64]{{0}} parameter(0)
+  %neg = f32[64]{{0}} negate(%a)
+  %whole = f32[64]{{0}} all-reduce(%neg), replica_groups={{{{0,1,2,3}}}}, to_apply=%add.1.clone
+  ROOT %out = f32[64]{{0}} tanh(%whole)
+}}
+"""
+
+
+def test_an_all_reduce_of_an_all_reduce_is_folded_into_one(read: Read) -> None:
+    pairing = match(read(_SUMMED_TWICE), read(_SUMMED_AT_ONCE)).pairing_after(
+        Place("main", "whole")
+    )
+    assert pairing is not None
+    assert pairing.relation is Relation.COMBINED
+    assert {place.instruction for place in pairing.before} == {"inner", "outer"}
+    assert pairing.grade is Grade.MATCHED
+
+
+def test_an_all_reduce_whose_sum_others_read_is_not_folded(read: Read) -> None:
+    kept = _SUMMED_TWICE.replace("tanh(%outer)", "add(%outer, %inner)")
+    after = _SUMMED_AT_ONCE.replace("tanh(%whole)", "add(%whole, %neg)")
+    pairing = match(read(kept), read(after)).pairing_after(Place("main", "whole"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.COMBINED

@@ -1,6 +1,8 @@
 import re
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching import rules
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place
@@ -338,3 +340,39 @@ def test_elements_that_are_read_past_a_tuple_keep_their_names(read: Read) -> Non
     for name in ("kept.1", "kept.2"):
         assert matching.partner_after(Place("main", name)) == Place("main", name)
     assert {place.instruction for place in matching.removed} == {"first.1", "first.2", "again"}
+
+
+_CHAIN_OF_MOVES = """
+ENTRY %main (a: f32[16,16]) -> (f32[16,1,16], f32[16,16]) {
+  %a = f32[16,16]{1,0} parameter(0)
+  %difference = f32[16,16]{1,0} negate(%a)
+  %bitcast.1 = f32[16,1,16]{2,0,1} bitcast(%difference), metadata={op_name="jit(f)/sub"}
+  %bitcast.2 = f32[1,16,16]{2,1,0} bitcast(%bitcast.1)
+  %bitcast.3 = f32[16,1,16]{2,1,0} bitcast(%bitcast.2), metadata={op_name="jit(f)/while"}
+  %tanh = f32[16,1,16]{2,1,0} tanh(%bitcast.3)
+  ROOT %out = (f32[16,1,16]{2,1,0}, f32[16,16]{1,0}) tuple(%tanh, %difference)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "last", ["bitcast(%bitcast.2)", "transpose(%bitcast.2), dimensions={1,0,2}"]
+)
+def test_of_a_chain_of_moves_the_one_of_the_same_framework_op_goes_on(
+    read: Read, last: str
+) -> None:
+    before = _CHAIN_OF_MOVES.replace("bitcast(%bitcast.2)", last)
+    lines = [line for line in before.splitlines() if not line.startswith("  %bitcast.")]
+    after = (
+        "\n".join(lines)
+        .replace(
+            "  %tanh =",
+            "  %bitcast.9 = f32[16,1,16]{2,1,0} bitcast(%difference), "
+            'metadata={op_name="jit(f)/while"}\n'
+            "  %tanh =",
+        )
+        .replace("%bitcast.3", "%bitcast.9")
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "bitcast.3")) == Place("main", "bitcast.9")
+    assert {place.instruction for place in matching.removed} == {"bitcast.1", "bitcast.2"}

@@ -92,3 +92,66 @@ def test_of_equal_constants_the_one_that_the_loop_carried_is_copied(read: Read) 
     pairing = match(read(given), read(after)).pairing_after(Place("body", "two.sunk"))
     assert pairing is not None
     assert pairing.before == (Place("main", "two"),)
+
+
+_FILLED = """
+HloModule m
+
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %held = f32[8]{0} get-tuple-element(%p), index=1
+  %one = s32[] constant(1)
+  %more = s32[] add(%n, %one)
+  %next = f32[8]{0} tanh(%held)
+  ROOT %out = (s32[], f32[8]{0}) tuple(%more, %next)
+}
+
+%condition (q: (s32[], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: s32[]) -> (f32[8], f32[8]) {
+  %a = s32[] parameter(0)
+  %zero = f32[] constant(0)
+  %fill = f32[8]{0} broadcast(%zero), dimensions={}
+  %in = (s32[], f32[8]{0}) tuple(%a, %fill)
+  %while = (s32[], f32[8]{0}) while(%in), condition=%condition, body=%body
+  %last = f32[8]{0} get-tuple-element(%while), index=1
+  ROOT %both = (f32[8]{0}, f32[8]{0}) tuple(%last, %fill)
+}
+"""
+_FILLED_IN_THE_LOOP = (
+    _FILLED.replace(
+        "  %in = ",
+        '  %room = f32[8]{0} custom-call(), custom_call_target="AllocateBuffer"\n  %in = ',
+    )
+    .replace("tuple(%a, %fill)", "tuple(%a, %room)")
+    .replace(
+        "  %next = f32[8]{0} tanh(%held)\n",
+        "  %start = s32[] constant(0)\n  %first = pred[] compare(%n, %start), direction=EQ\n"
+        "  %wide = pred[8]{0} broadcast(%first), dimensions={}\n"
+        "  %zero.2 = f32[] constant(0)\n  %fill.2 = f32[8]{0} broadcast(%zero.2), dimensions={}\n"
+        "  %begun = f32[8]{0} select(%wide, %fill.2, %held)\n  %next = f32[8]{0} tanh(%begun)\n",
+    )
+)
+
+
+def test_a_fill_that_others_read_too_is_copied_into_the_loop(read: Read) -> None:
+    matching = match(read(_FILLED), read(_FILLED_IN_THE_LOOP))
+    for name in ("fill", "zero"):
+        pairing = matching.pairing_after(Place("body", f"{name}.2"))
+        assert pairing is not None
+        assert pairing.relation is Relation.CLONED
+        assert pairing.before == (Place("main", name),)
+
+
+def test_a_fill_of_another_value_is_no_copy_of_what_the_loop_was_given(read: Read) -> None:
+    other = _FILLED_IN_THE_LOOP.replace(
+        "%zero.2 = f32[] constant(0)", "%zero.2 = f32[] constant(3)"
+    )
+    pairing = match(read(_FILLED), read(other)).pairing_after(Place("body", "fill.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ADDED

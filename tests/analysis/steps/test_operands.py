@@ -123,3 +123,47 @@ def test_other_dimensions_are_told_where_what_is_read_was_removed(read: Read) ->
         "transpose(%turned), dimensions={1,0}", "transpose(%wide), dimensions={0,1}"
     )
     assert kinds(read, twice, once, "back") == [Kind.ATTRIBUTES]
+
+
+def test_operands_of_a_fusion_are_not_compared_by_their_places(read: Read) -> None:
+    held = """
+%held (p0: f32[8], p1: f32[8]) -> f32[8] {
+  %p0 = f32[8]{0} parameter(0)
+  %p1 = f32[8]{0} parameter(1)
+  ROOT %sum = f32[8]{0} add(%p0, %p1)
+}
+"""
+    body = """
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %sine = f32[8]{0} sine(%a)
+  %other = f32[8]{0} cosine(%a)
+  %third = f32[8]{0} tanh(%a)
+  %more = f32[8]{0} add(%other, %third)
+  %fusion = f32[8]{0} fusion(%other, %sine), kind=kLoop, calls=%held
+  ROOT %out = f32[8]{0} add(%fusion, %more)
+}
+"""
+    after = body.replace("fusion(%other, %sine)", "fusion(%sine, %third)")
+    change = step(read(held + body), read(held + after))
+    details = [
+        one.details for one in change.changes if one.after and one.after.instruction == "fusion"
+    ]
+    assert details == [("uses %third instead of %other",)]
+
+
+def test_a_further_copy_of_what_was_read_is_the_same_value(read: Read) -> None:
+    text = (
+        BEFORE.replace(
+            "%sine =",
+            "%one = f32[] constant(1)\n  %wide = f32[8]{0} broadcast(%one), dimensions={}\n"
+            "  %sine =",
+        )
+        .replace("add(%a, %b)", "add(%wide, %b)")
+        .replace("sine(%e)", "add(%e, %wide)")
+    )
+    copied = text.replace(
+        "  %add =", "  %wide.2 = f32[8]{0} broadcast(%one), dimensions={}\n  %add ="
+    ).replace("add(%wide, %b)", "add(%wide.2, %b)")
+    assert kinds(read, text, copied, "add") == [Kind.REWIRED]

@@ -19,6 +19,7 @@ from xlareport.knowledge.grades import Grade
 
 _COMBINED = frozenset({"all-gather", "all-reduce", "collective-permute", "reduce-scatter"})
 _FEWEST = 2
+_REDUCED = "all-reduce"
 
 
 def combined(search: Search) -> None:
@@ -61,6 +62,31 @@ def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) 
         search.combine(members, whole, Grade.EXACT, reason)
         for done in dones_of(search.after, whole):
             search.name_elements(members, done)
+
+
+def folded(search: Search) -> None:
+    """Pair an all-reduce of an all-reduce, which nothing else reads, with one that does both."""
+    chains: dict[Hashable, tuple[Node, Node]] = {}
+    for outer in search.before.open():
+        inner = _reduced(search.before, outer)
+        if inner is not None:
+            chains[search.before.values.read(inner)[0]] = (outer, inner)
+    for whole in search.after.open() if chains else ():
+        read = search.after.values.read(whole) if _opcode(whole) == _REDUCED else ()
+        members = chains.pop(read[0], ()) if len(read) == 1 else ()
+        if members and _reduced(search.after, whole) is None:
+            reason = f"%{whole.instruction.name} does the work of both"
+            search.combine(members, whole, Grade.MATCHED, reason)
+            members[0].token = whole.token
+
+
+def _reduced(side: Side, outer: Node) -> Node | None:
+    """Return the open all-reduce that an open all-reduce alone reads."""
+    operands = side.graph.operands(outer) if _opcode(outer) == _REDUCED else ()
+    inner = operands[0][0] if len(operands) == 1 else None
+    if inner is None or _opcode(inner) != _REDUCED or not is_free(inner):
+        return None
+    return inner if len(side.users.get(inner, ())) == 1 and is_free(outer) else None
 
 
 def halves(search: Search) -> None:

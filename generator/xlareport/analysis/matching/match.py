@@ -36,6 +36,7 @@ from xlareport.runtime.garbage_collection import no_collections
 _RULES = (
     rules.same_value,
     collectives.combined,
+    collectives.folded,
     frames.entry_arguments,
     spreading.neighbours,
     manual.split,

@@ -19,7 +19,7 @@ from xlareport.analysis.matching.nodes import (
 )
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
-from xlareport.hlo.opcode_groups import MOVES, TUPLES
+from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
 from xlareport.knowledge.grades import Grade
 
 
@@ -40,9 +40,17 @@ def same_value(search: Search) -> None:
                 and not old_names.claim_by_user(theirs[0])
                 and not _is_leaf(ours[0])
                 and not (search.divided and ours[0].constant)
+                and not _is_other_move(ours[0], theirs[0])
             ):
                 reason = "the same expression over the same values"
                 search.link(ours[0], theirs[0], Grade.EXACT, reason)
+
+
+def _is_other_move(node: Node, other: Node) -> bool:
+    """Return whether two moves of one value have other layouts and other framework ops."""
+    if _opcode(node) not in REARRANGEMENTS or node.instruction.shape == other.instruction.shape:
+        return False
+    return bool(origin(node) and origin(other)) and origin(node) != origin(other)
 
 
 def _value(node: Node) -> Hashable:
@@ -71,7 +79,9 @@ def same_value_in_order(search: Search) -> None:
     new = _grouped(search.after, _value)
     for value, ours in _grouped(search.before, _value).items():
         for node, other in zip(ours, new.get(value, ()), strict=False):
-            if search.divided and node.constant and not _is_leaf(node):
+            if (search.divided and node.constant and not _is_leaf(node)) or _is_other_move(
+                node, other
+            ):
                 continue
             if node.instruction.opcode == "parameter" and not same_shape(search, node, other):
                 continue  # elements of what is paired, which have one value on each side

@@ -6,7 +6,7 @@ Before, the body read an element of the carried tuple; after, it contains the va
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.facts import literal_of
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Graph, Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.hoisting import is_given
 from xlareport.analysis.matching.nodes import is_free
@@ -27,6 +27,8 @@ def sunk(search: Search) -> None:
         for node in search.before.open()
         if node.constant and is_given(node.instruction, node.frame.computation)
     ]
+    for node in left:
+        _note_fill(search, node)
     if not (left and given):
         return
     search.evaluate()
@@ -38,6 +40,50 @@ def sunk(search: Search) -> None:
         other = next(filter(is_free, equal), None)
         if other is not None:
             search.link(other, node, Grade.MATCHED, _REASON)
+
+
+def _note_fill(search: Search, node: Node) -> None:
+    """Record a fill as a copy of the one that a loop was given, which is kept for others.
+
+    In the loop, a select takes it for the first iteration and the carried element for the others.
+    """
+    for user, _ in search.after.users.get(node, ()):
+        for carried, path in search.after.graph.operands(user) if _selects(user) else ():
+            element = path[0] if len(path) == 1 else None
+            if element is None or carried.instruction.opcode != "parameter":
+                continue
+            body = carried.frame.computation.name
+            old = search.computations.partners.get(body, body)
+            fill = _initial_of(search.before.graph, old, element)
+            if fill is not None and _fills_alike(search, fill, node):
+                reason = "a further copy, in the loop"
+                search.copies[node] = fill, reason
+                for ours, theirs in _operands(search, fill, node):
+                    search.copies.setdefault(theirs, (ours, reason))
+
+
+def _selects(node: Node) -> bool:
+    return node.instruction.opcode == "select"
+
+
+def _fills_alike(search: Search, fill: Node, node: Node) -> bool:
+    """Return whether a kept fill and a new one repeat the same constant."""
+    if not fill.kept or not node.instruction.operands or is_free(fill):
+        return False
+    if search.forms.of(fill.instruction) != search.forms.of(node.instruction):
+        return False
+    pairs = [*_operands(search, fill, node)]
+    return bool(pairs) and all(
+        literal_of(ours.instruction) == literal_of(theirs.instruction)
+        and not ours.instruction.operands
+        for ours, theirs in pairs
+    )
+
+
+def _operands(search: Search, fill: Node, node: Node) -> Iterator[tuple[Node, Node]]:
+    ours, theirs = search.before.graph.operands(fill), search.after.graph.operands(node)
+    for (read, _), (other, _) in zip(ours, theirs, strict=False):
+        yield read, other
 
 
 def _was_carried(search: Search, node: Node) -> bool:
@@ -73,7 +119,7 @@ def _carried(search: Search, node: Node) -> Node | None:
         operands = search.before.graph.operands(user.partner)
         read, path = operands[position] if position < len(operands) else (node, ())
         if len(path) == 1 and read.instruction.opcode == "parameter":
-            constant = _initial(search, read, path[0])
+            constant = _initial(search.before.graph, read.frame.computation.name, path[0])
             same = constant is not None and literal_of(constant.instruction) == literal_of(
                 node.instruction
             )
@@ -82,15 +128,20 @@ def _carried(search: Search, node: Node) -> Node | None:
     return None
 
 
-def _initial(search: Search, parameter: Node, element: int) -> Node | None:
+def _initial(graph: Graph, body: str, element: int) -> Node | None:
     """Return the constant that an element of a loop is at first; None of anything else."""
-    graph = search.before.graph
-    for home, call in graph.call_sites(parameter.frame.computation.name):
+    first = _initial_of(graph, body, element)
+    return None if first is None or first.instruction.opcode != "constant" else first
+
+
+def _initial_of(graph: Graph, body: str, element: int) -> Node | None:
+    """Return what an element of a loop with this body is at first; None if that is not known."""
+    for home, call in graph.call_sites(body):
         names = list(call.instruction.operand_names)
         start = home.by_name.get(names[0]) if call.instruction.opcode == "while" and names else None
         if start is None or start.opcode != "tuple" or element >= len(start.operands):
             continue
         line = home.by_name.get(list(start.operand_names)[element])
-        if line is not None and line.opcode == "constant":
+        if line is not None:
             return graph.home(home).node(line)
     return None

@@ -53,6 +53,7 @@ class _Spread:
         self._crosses = any(map(is_array_call, search.before.open()))
         """Whether calls at the edges of `shard_map` may have become copies."""
         self._open_after: dict[Hashable, list[Node]] | None = None
+        self._open_before: dict[Hashable, list[Node]] | None = None
         self._queue = deque(pair for pair in search.unsettled if self._is_unsettled(pair))
         search.unsettled = list(self._queue)
 
@@ -92,6 +93,19 @@ class _Spread:
                 (_operation(open_node), open_node) for open_node in self._search.after.open()
             )
         return any(map(is_free, self._open_after.get(_operation(node), ())))
+
+    def _is_left_before(self, node: Node, other: Node) -> bool:
+        """Return whether a new move is of the framework op of another old one that is unpaired."""
+        search = self._search
+        message = origin(other)
+        if _opcode(other) not in REARRANGEMENTS or not message or message == origin(node):
+            return False
+        if self._open_before is None:
+            moves = (known for known in search.before.open() if _opcode(known) in REARRANGEMENTS)
+            self._open_before = group_by_key(
+                ((known.frame.number, origin(known)), known) for known in moves
+            )
+        return any(map(is_free, self._open_before.get((other.frame.number, message), ())))
 
     def _is_unsettled(self, pair: tuple[Node, Node]) -> bool:
         """Return whether both nodes of a pair have free operands, or both have free users."""
@@ -167,6 +181,8 @@ class _Spread:
             return False
         if not origin(other) and self._is_left_elsewhere(node):
             return False
+        if self._is_left_before(node, other):
+            return False
         if family_of(node.instruction) != "product":
             return True
         search = self._search
@@ -226,8 +242,8 @@ class _Spread:
 
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair of an operation and its counterpart, if only a move was inserted."""
-        if _opcode(other) == "constant":
-            return node, other  # what was folded into it is the move
+        if _opcode(other) == "constant" or _moves_for(node, other):
+            return node, other  # what was folded into a constant is the move
         ours, theirs = self._search.before.graph, self._search.after.graph
         for source in _sources(theirs, other):
             if is_free(source) and _same_origin(node, source):
@@ -361,6 +377,13 @@ def _same_origin(node: Node, other: Node) -> bool:
     """Return whether two nodes have the same opcode and framework op, whatever their shape."""
     message = origin(node)
     return bool(message) and message == origin(other) and _opcode(node) == _opcode(other)
+
+
+def _moves_for(node: Node, other: Node) -> bool:
+    """Return whether two moves are of one framework op."""
+    message = origin(node)
+    moves = _opcode(node) in REARRANGEMENTS and _opcode(other) in REARRANGEMENTS
+    return moves and bool(message) and message == origin(other)
 
 
 def _opcode(node: Node) -> str:

@@ -44,6 +44,8 @@ def compare_operands(
     reads = [_operand(there, text) for text in new.operands]
     if len(read) != len(reads):
         return {Kind.OPERANDS: f"uses {_aligned(matching, read, reads)}"}
+    if old.opcode == "fusion":
+        read, reads = _unpaired(matching, read, reads)
     pairs = zip(read, reads, strict=True)
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
     named = [_instead(was, now) for was, now in other[:_NAMED]]
@@ -64,6 +66,18 @@ def _are_swapped(matching: Matching, read: list[Operand], reads: list[Operand]) 
 
 def _aligned(matching: Matching, read: list[Operand], reads: list[Operand]) -> str:
     """Return how operands differ in number; what goes on at another place is left out."""
+    gone, left = _unpaired(matching, read, reads)
+    count = f"{len(reads)} operand{'s' if len(reads) != 1 else ''} instead of {len(read)}"
+    named = [_instead(was, now) for was, now in zip(gone, left, strict=False)][:_NAMED]
+    without = [f"without %{_name(was)}" for was in gone[len(left) :][:_NAMED]]
+    also = [f"also %{_name(now)}" for now in left[len(gone) :][:_NAMED]]
+    return ", ".join([*named, count, *without, *also])
+
+
+def _unpaired(
+    matching: Matching, read: list[Operand], reads: list[Operand]
+) -> tuple[list[Operand], list[Operand]]:
+    """Return the operands before and after of which none goes on as another, at any place."""
     gone, left = [*read], []
     for now in reads:
         was = next((was for was in gone if _goes_on(matching, was, now)), None)
@@ -71,11 +85,7 @@ def _aligned(matching: Matching, read: list[Operand], reads: list[Operand]) -> s
             left.append(now)
         else:
             gone.remove(was)
-    count = f"{len(reads)} operand{'s' if len(reads) != 1 else ''} instead of {len(read)}"
-    named = [_instead(was, now) for was, now in zip(gone, left, strict=False)][:_NAMED]
-    without = [f"without %{_name(was)}" for was in gone[len(left) :][:_NAMED]]
-    also = [f"also %{_name(now)}" for now in left[len(gone) :][:_NAMED]]
-    return ", ".join([*named, count, *without, *also])
+    return gone, left
 
 
 def _kind(matching: Matching, other: list[tuple[Operand, Operand]]) -> Kind:
@@ -128,7 +138,9 @@ def _is_another_event(matching: Matching, was: Operand, now: Operand) -> bool:
 
 
 def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
-    """Return whether both represent one value, behind what only hands it on."""
+    """Return whether both represent one value, behind what only hands it on, or are copies."""
+    if was.element == now.element and _is_copy(matching, was.place, now.place):
+        return True
     old, new = _chain(matching.before, was), _chain(matching.after, now)
     continued = {
         continuing
@@ -137,6 +149,13 @@ def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
         for continuing in _continuing(matching, operand, partner)
     }
     return not continued.isdisjoint(new) or _is_part(matching, was.place, now)
+
+
+def _is_copy(matching: Matching, was: Place, now: Place) -> bool:
+    """Return whether what is read now is a further copy of what was read before."""
+    pairing = matching.pairing_after(now)
+    copies = pairing is not None and pairing.relation is Relation.CLONED
+    return pairing is not None and copies and was in pairing.before
 
 
 def _continuing(matching: Matching, was: Operand, partner: Place) -> tuple[Operand, ...]:
