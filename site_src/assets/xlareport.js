@@ -6671,12 +6671,15 @@ var xlareport = (() => {
     });
   }
   function section2({ location: location2, title: title2, text }) {
-    const plain = text.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
+    const plain = decode(text.replace(/<[^<>]*>/g, " ")).replace(/\s+/g, " ");
+    const heading2 = decode(title2);
     return {
-      search: `${title2} ${plain}`,
-      hit: (query) => ({ text: title2, note: excerpt(plain.trim(), query), href: location2 })
+      search: `${heading2} ${plain}`,
+      hit: (query) => ({ text: heading2, note: excerpt(plain.trim(), query), href: location2 })
     };
   }
+  var MARKS = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&" };
+  var decode = (html) => html.replace(/&(?:lt|gt|quot|#39|amp);/g, (mark2) => MARKS[mark2]);
   function excerpt(text, query) {
     const wanted2 = query.trim().toLowerCase();
     const place = wanted2 ? text.toLowerCase().indexOf(wanted2) : -1;

@@ -37,12 +37,19 @@ function addScript(src) {
 
 /** @param {Section} doc @returns {PageText} */
 export function section({ location, title, text }) {
-  const plain = text.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
+  const plain = decode(text.replace(/<[^<>]*>/g, " ")).replace(/\s+/g, " ");
+  const heading = decode(title);
   return {
-    search: `${title} ${plain}`,
-    hit: (query) => ({ text: title, note: excerpt(plain.trim(), query), href: location }),
+    search: `${heading} ${plain}`,
+    hit: (query) => ({ text: heading, note: excerpt(plain.trim(), query), href: location }),
   };
 }
+
+/** @type {Record<string, string>} what HTML cannot hold as it is */
+const MARKS = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&" };
+
+/** @param {string} html without tags @returns {string} the text that a page shows of it */
+const decode = (html) => html.replace(/&(?:lt|gt|quot|#39|amp);/g, (mark) => MARKS[mark]);
 
 /**
  * Returns the text around the first place that has what was asked for; else its beginning.

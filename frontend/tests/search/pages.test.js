@@ -20,3 +20,14 @@ test("a section leads to its place", () => {
   assert.deepEqual(hit("trip count").href, "a.html#b");
   assert.ok(hit("trip count").note.includes("trip count"));
 });
+
+test("marks that HTML escapes are shown and found as they are", () => {
+  const { hit, search } = section({
+    location: "a.html",
+    title: "A &amp; B",
+    text: "<p>f(&lt;5%, &quot;a&quot;) &amp;lt;</p>",
+  });
+  assert.equal(hit("").text, "A & B");
+  assert.equal(hit("").note, 'f(<5%, "a") &lt;');
+  assert.ok(search.includes("<5%"));
+});
