@@ -97,6 +97,8 @@ class LiveValueRecord:
     """A value in memory."""
 
     value: str
+    argument: str | None
+    """The framework's name of an entry parameter, such as `params['w']`; null for others."""
     bytes: int
     first: int | None
     """First schedule position of its live range; None if unknown."""
@@ -320,6 +322,7 @@ def _living(rows: Sequence[ValueRow]) -> tuple[LiveValueRecord, ...]:
     return tuple(
         LiveValueRecord(
             value=value_name(row),
+            argument=row.argument or None,
             bytes=row.size,
             first=row.life.start if row.life else None,
             last=row.life.end if row.life else None,

@@ -8,7 +8,8 @@ from xlareport.analysis.cost.phases import BACKWARD, FORWARD
 from xlareport.analysis.cost.rematerialization import FRAMEWORK, Rematerialized
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
-from xlareport.analysis.cost_report.memory_report import DonationRow, MemoryReport, ValueRow
+from xlareport.analysis.cost_report.donation_rows import DonationRow
+from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.pages.memory.actions import list_actions
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
 
@@ -28,7 +29,7 @@ def test_the_most_bytes_come_first() -> None:
 
 
 def test_a_donation_of_a_few_bytes_is_no_advice() -> None:
-    figures = replace(EMPTY, occupied_peak_bytes=1 << 30)
+    figures = replace(EMPTY, occupied_peak_bytes=100 << 20)
     tiny = replace(COULD, size=8)
     assert list_actions(replace(figures, donations=(tiny,))) == []
     (words,) = list_actions(replace(figures, donations=(COULD,)))
@@ -139,7 +140,7 @@ def test_activations_are_said_as_such_with_their_layers() -> None:
     done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
     total, _ = list_actions(replace(memory, rematerialized=(done,)))
     assert "the program has jax.checkpoint already" in total
-    assert len(list_actions(replace(memory, occupied_peak_bytes=3 << 30))) == 1
+    assert list_actions(replace(memory, occupied_peak_bytes=3 << 30)) == []
 
 
 def test_what_is_not_in_use_at_the_peak_is_not_named() -> None:
@@ -156,3 +157,21 @@ def test_what_is_not_in_use_at_the_peak_is_not_named() -> None:
 def test_nothing_to_do_says_nothing() -> None:
     donated = replace(COULD, donated=True)
     assert list_actions(replace(EMPTY, donations=(donated,))) == []
+
+
+def test_less_than_a_hundredth_of_the_peak_is_no_advice() -> None:
+    saved = StackedBuffer("e", "w", 0, "s", "", 48, 1, 1, "", "")
+    memory = replace(EMPTY, stacked_at_peak=(saved,), occupied_peak_bytes=4 << 20)
+    assert list_actions(memory) == []
+    assert len(list_actions(replace(memory, occupied_peak_bytes=4800))) == 1
+
+
+def test_a_saving_of_nearly_a_whole_value_is_the_value() -> None:
+    saving = Saving(4 << 20, 3 << 20, (3 << 20) + 1000, ((("fusion.1", ()), 1 << 20),))
+    enough = replace(saving, wanted=saving.reached)
+    memory = replace(EMPTY, saving=enough, saving_values=(row("fusion.1", "fusion"),))
+    (sentence,) = list_actions(memory)
+    assert sentence.startswith("1.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB")
+    half = replace(enough, reached=(3 << 20) + (1 << 19), wanted=4 << 20)
+    (sentence,) = list_actions(replace(memory, saving=half))
+    assert sentence.startswith("512 KiB of the peak")

@@ -1,12 +1,15 @@
 """Rows of values in memory say why they live."""
 
+from dataclasses import replace
+
 import pytest
 
 from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
-from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.pages.memory.tables import fills_table, why
+from xlareport.analysis.cost.saving import Saving
+from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.pages.memory.tables import fills_table, memory_tables, why
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 
 READ = Follower("while.1", (3,), 7, End.USE, "while.2", 0)
@@ -46,3 +49,28 @@ def test_wasted_bytes_have_their_memory_space_by_its_short_name() -> None:
     figures = collect_memory_figures(None, None, ())
     (row,) = fills_table("tpu", MemoryReport(figures=figures, fills=(fill,))).rows
     assert row[:4] == (1, "VMEM", "temp", 64)
+
+
+def test_arguments_have_their_names_in_a_column_of_their_own() -> None:
+    figures = collect_memory_figures(None, None, ())
+    rows = tuple(
+        ValueRow(name, (), 8, "f32[2]", "parameter", "", None, None, None, None, argument, "")
+        for name, argument in (("param.3", "params['emb']"), ("dot.1", ""))
+    )
+    named = replace(rows[0], argument="params['emb']"), rows[1]
+    table = memory_tables(None, MemoryReport(figures, values=named))["values"]
+    assert [column.title for column in table.columns][:3] == ["HLO value", "Argument", "Size"]
+    assert [list(row[:3]) for row in table.rows] == [
+        ["param.3", "params['emb']", 8],
+        ["dot.1", None, 8],
+    ]
+    plain = memory_tables(None, MemoryReport(figures, values=rows))["values"]
+    assert "Argument" not in [column.title for column in plain.columns]
+
+
+def test_a_target_out_of_reach_has_no_table() -> None:
+    row = ValueRow("dot.1", (), 8, "f32[2]", "dot", "", None, None, None, None, "", "")
+    figures = collect_memory_figures(None, None, ())
+    memory = MemoryReport(figures, saving=Saving(10, 8, 9, ()), saving_values=(row,))
+    assert "saving" not in memory_tables(None, memory)
+    assert "saving" in memory_tables(None, replace(memory, saving=Saving(10, 8, 8, ())))

@@ -1,12 +1,12 @@
 """The values in use at the peak with their instructions, by scope and by line."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.occupancy import Slot
-from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.analysis.source.instruction_origins import InstructionOrigins
+from xlareport.analysis.source.locations import SourcePlace
 from xlareport.readers.buffer_assignment import BufferValue
 
 
@@ -22,7 +22,7 @@ class PeakBuffer:
     shape: str
     """Of the whole instruction; empty, like the next, where the module does not say."""
     op_name: str
-    """The framework's scope."""
+    """Of the framework; of an instruction without one, that of the op it serves."""
     place: SourcePlace | None
     """The line of the user's program."""
     occupant: BufferValue | None = None
@@ -40,33 +40,23 @@ class Share:
     """Buffers."""
 
 
-def find_peak_buffers(slots: Iterable[Slot], module: HloModule) -> tuple[PeakBuffer, ...]:
+def find_peak_buffers(slots: Iterable[Slot], origins: InstructionOrigins) -> tuple[PeakBuffer, ...]:
     """Return the values in use with their instructions, in the given order."""
-    instructions = {
-        instruction.name: instruction
-        for part in module.computations
-        for instruction in part.instructions
-    }
-    place = places_of(module)
-    return tuple(_peak_buffer(slot, instructions, module, place) for slot in slots)
+    return tuple(_peak_buffer(slot, origins) for slot in slots)
 
 
-def _peak_buffer(
-    slot: Slot,
-    instructions: Mapping[str, Instruction],
-    module: HloModule,
-    place: Callable[[Instruction], SourcePlace | None],
-) -> PeakBuffer:
+def _peak_buffer(slot: Slot, origins: InstructionOrigins) -> PeakBuffer:
     name, index = slot.key
-    instruction = instructions.get(name)
+    origin = origins.find(name)
+    instruction = origin.instruction
     return PeakBuffer(
         instruction=name,
         index=index,
         size=slot.size,
         opcode=instruction.opcode if instruction else "",
         shape=instruction.shape.text if instruction else "",
-        op_name=op_name_of(instruction, module) if instruction else "",
-        place=place(instruction) if instruction else None,
+        op_name=origin.op_name,
+        place=origin.place,
         occupant=slot.occupant,
     )
 

@@ -7,10 +7,11 @@ from functools import cached_property
 from xlareport.analysis.cost.activations import Activation, find_activations
 from xlareport.analysis.cost.aliased_values import group_aliased_values
 from xlareport.analysis.cost.breakdown import SEVERAL
-from xlareport.analysis.cost.donation import Donation, find_donations
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, space_of, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes, follow_aliases
+from xlareport.analysis.cost.live_sum import LiveSum, find_largest_live_sum
 from xlareport.analysis.cost.memory import (
     KindTotal,
     MemoryFigures,
@@ -27,12 +28,15 @@ from xlareport.analysis.cost.occupancy import (
     Occupancy,
     measure_occupancy,
 )
+from xlareport.analysis.cost.peak_plateau import PeakPlateau, find_plateau
 from xlareport.analysis.cost.peak_roles import PeakRole, PeakRoles
 from xlareport.analysis.cost.rematerialization import Rematerialized, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
 from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost_report.argument_groups import ArgumentGroup, group_arguments
+from xlareport.analysis.cost_report.donation_rows import DonationRow, list_donations
 from xlareport.analysis.cost_report.memory_curves import (
     LivingValue,
     SpaceCurve,
@@ -40,7 +44,8 @@ from xlareport.analysis.cost_report.memory_curves import (
     list_living_values,
     thin_curve,
 )
-from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.analysis.source.argument_names import name_arguments
+from xlareport.analysis.source.instruction_origins import InstructionOrigins, find_origins
 from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
@@ -81,6 +86,8 @@ class ValueRow:
     """None if unknown."""
     scope: str
     source: str
+    argument: str = ""
+    """The framework's name of an entry parameter; empty for others and where not known."""
     role: PeakRole = PeakRole.OTHER
     """Role at the peak; only set for values that would have to shrink."""
     origin: str = ""
@@ -89,18 +96,6 @@ class ValueRow:
     """`forward` or `backward`, for the loop that stacks it; empty if unknown."""
     occupant: BufferValue | None = None
     """The value that uses this one's memory, which is held, at the peak; only set for those."""
-
-
-@dataclass(frozen=True, slots=True)
-class DonationRow:
-    """An input and the output that is written over it, or could be."""
-
-    parameter: int
-    name: str
-    size: int | None
-    output: tuple[int, ...] | None
-    """The place in the output's tuple; None for an input given away without one."""
-    donated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +109,8 @@ class MemoryReport:
     at_peak: tuple[ValueRow, ...] = ()
     """The largest buffers in use at the peak; arguments, outputs and constants always are."""
     at_peak_count: int = 0
+    argument_groups: tuple[ArgumentGroup, ...] = ()
+    """Named arguments in use at the peak, by the beginnings of their names."""
     peak_scopes: tuple[Share, ...] = ()
     peak_lines: tuple[Share, ...] = ()
     breakdown: tuple[ScopeShare, ...] = ()
@@ -132,6 +129,10 @@ class MemoryReport:
     """Of the whole schedule."""
     peak_position: int | None = None
     peak_instruction: str = ""
+    plateau: PeakPlateau | None = None
+    """Positions within 1% of the peak, where no instruction alone causes it."""
+    live_sum: LiveSum | None = None
+    """The most that the ranges of the live-range file add up to; None if not known."""
     marked_position: int | None = None
     """The position that the live-range file marks as the peak."""
     saving: Saving | None = None
@@ -188,11 +189,15 @@ class _ReportBuilder:
     def __init__(self, files: MemoryFiles, module: HloModule) -> None:
         self._files, self._module = files, module
         self._made = _by_name(module)
-        self._place = places_of(module)
+        self._arguments = name_arguments(module)
         parameters = module.entry.parameters if module.entry else ()
         self._parameters = frozenset(parameter.name for parameter in parameters)
         self._held = dict(_held(files.assignment)) if files.assignment else {}
         self._occupancy = measure_occupancy(files.assignment, files.live)
+
+    @cached_property
+    def _origins(self) -> InstructionOrigins:
+        return find_origins(self._module)
 
     @cached_property
     def _lives(self) -> Mapping[BufferKey, Lifetime]:
@@ -211,7 +216,8 @@ class _ReportBuilder:
             values=tuple(self._largest()),
             breakdown=files.live.breakdown if files.live else (),
             marked_position=files.live.peak_position if files.live else None,
-            donations=tuple(_donations(find_donations(self._module), self._module)),
+            live_sum=find_largest_live_sum(files.live, files.assignment),
+            donations=tuple(list_donations(find_donations(self._module), self._module)),
             layout_spaces=sum_layout_spaces(self._module),
             rematerialized=find_rematerialized(self._module, cost)[:MOST_ROWS],
             host_transfers=find_host_transfers(self._module, cost),
@@ -231,7 +237,7 @@ class _ReportBuilder:
         position = occupancy.position
         living = occupancy.living(position)
         temporaries = ((slot.key, slot.size) for slot in living if not slot.is_held)
-        peak = find_peak_buffers(living, self._module)
+        peak = find_peak_buffers(living, self._origins)
         saving = find_savings(occupancy, _TO_SAVE) if occupancy.peak else None
         at = schedule[position] if position < len(schedule) else ""
         roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
@@ -242,6 +248,7 @@ class _ReportBuilder:
             at_peak=tuple(self._living(peak)),
             at_peak_count=len(peak),
             activations=activations,
+            argument_groups=group_arguments(peak, self._arguments),
             peak_scopes=sum_buffers(peak, self._scope)[:MOST_ROWS],
             peak_lines=sum_buffers(peak, self._line)[:MOST_ROWS],
             curve=thin_curve(occupancy.curve),
@@ -252,6 +259,7 @@ class _ReportBuilder:
             positions=len(occupancy.curve),
             peak_position=position,
             peak_instruction=at,
+            plateau=find_plateau(occupancy.curve, position, self._module, schedule),
             saving=saving,
             saving_values=tuple(self._saving_rows(saving, roles, activations)),
             fills=occupancy.fills,
@@ -332,8 +340,7 @@ class _ReportBuilder:
         return self._row((instruction, index), size, "", self._held.get((instruction, index)))
 
     def _row(self, key: BufferKey, size: int, shape: str, held: Allocation | None) -> ValueRow:
-        instruction = self._made.get(key[0])
-        where = self._place(instruction) if instruction else None
+        instruction, origin = self._made.get(key[0]), self._origins.find(key[0])
         return ValueRow(
             instruction=key[0],
             index=key[1],
@@ -345,8 +352,9 @@ class _ReportBuilder:
             color=held.color if held else None,
             at_peak=self._is_at_peak(key),
             life=self._lives.get(key),
-            scope=op_name_of(instruction, self._module) if instruction else "",
-            source=where.short if where else "",
+            scope=origin.op_name,
+            source=origin.place.short if origin.place else "",
+            argument=self._arguments.get(key[0], "") if not key[1] else "",
         )
 
 
@@ -354,20 +362,6 @@ def _held(assignment: BufferAssignment) -> Iterator[tuple[BufferKey, Allocation]
     for allocation in assignment.allocations:
         for value in allocation.values:
             yield (value.instruction, value.index), allocation
-
-
-def _donations(donation: Donation, module: HloModule) -> Iterator[DonationRow]:
-    parameters = module.entry.parameters if module.entry else ()
-    rows: list[tuple[int, tuple[int, ...] | None, bool]] = [
-        *((alias.parameter, alias.output, True) for alias in donation.aliases),
-        *((parameter, None, True) for parameter, _ in donation.donors),
-        *((parameter, output, False) for parameter, output in donation.candidates),
-    ]
-    for number, output, donated in rows:
-        if number < len(parameters):
-            instruction = parameters[number]
-            name = instruction.metadata.op_name or instruction.name
-            yield DonationRow(number, name, instruction.shape.byte_size, output, donated)
 
 
 def _element(shape: Shape, index: tuple[int, ...]) -> str:

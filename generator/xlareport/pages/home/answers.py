@@ -284,7 +284,10 @@ def _largest(memory: MemoryRecord) -> str:
     large = [space for space in used.values() if (space.peak_bytes or 0) >= least]
     others = "".join(map(_in_use, large))
     size = units.byte_size(value.bytes)
-    return f" Largest buffer at the peak{of_main}: `%{value.value}`, {size}.{others}"
+    name = f"`%{value.value}`"
+    if value.argument and "`" not in value.argument:
+        name = f"`{value.argument}` ({name})"
+    return f" Largest buffer at the peak{of_main}: {name}, {size}.{others}"
 
 
 def _in_use(space: MemorySpaceRecord) -> str:

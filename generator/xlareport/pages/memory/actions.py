@@ -14,12 +14,10 @@ from xlareport.pages.words import op_words
 from xlareport.runtime import units
 
 _NAMED = 3
-_LEAST_DONATED = 0.001
-"""Of the peak: less is not worth a change of the program."""
+_LEAST = 0.01
+"""Share of the peak: fewer bytes are not worth a change of the program."""
 _LEAST_LOST = 0.03
 """Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
-_LEAST_KEPT = 0.005
-"""Of the peak: fewer bytes of activations are no matter."""
 
 _STACKED = {
     FORWARD: (
@@ -43,14 +41,22 @@ _CARRIED = frozenset({"while", "broadcast", "copy", "tuple", "get-tuple-element"
 
 def list_actions(memory: MemoryReport) -> list[str]:
     """Return the sentences; names are in backticks."""
-    return [words for _, words in sorted(_actions(memory), key=lambda action: -action[0])]
+    least = _LEAST * _peak(memory)
+    actions = [(size, words) for size, words in _actions(memory) if size >= least]
+    sentences = [words for _, words in sorted(actions, key=lambda action: -action[0])]
+    return [*sentences, *_fragmentation(memory)]
+
+
+def _peak(memory: MemoryReport) -> int:
+    estimate = memory.estimate.bytes if memory.estimate else 0
+    return memory.occupied_peak_bytes or estimate
 
 
 def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     """Yield (bytes, sentence)."""
     could = [row for row in memory.donations if not row.donated and row.size]
     size = sum(row.size or 0 for row in could)
-    if size > _LEAST_DONATED * (memory.occupied_peak_bytes or 0):
+    if size:
         numbers = ", ".join(str(row.parameter) for row in could[:_NAMED])
         more = f" and {len(could) - _NAMED} more" if len(could) > _NAMED else ""
         yield (
@@ -63,19 +69,36 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         )
     saving = memory.saving
     if saving is not None and saving.buffers and saving.is_enough:
-        size = saving.peak - saving.reached
+        size = _saved(memory, saving)
         yield size, f"{units.byte_size(size)} of the peak: {'; '.join(_shrinks(memory, saving))}."
     yield from _activations(memory)
     yield from _stacked(memory)
+
+
+def _fragmentation(memory: MemoryReport) -> Iterator[str]:
     lost = memory.lost_bytes
-    if lost > _LEAST_LOST * (memory.occupied_peak_bytes or 0):
+    if lost > _LEAST_LOST * _peak(memory):
         words = "of the temp allocations is fragmentation at most; the peak does not contain it."
-        yield 0, f"{units.byte_size(lost)} {words}"
+        yield f"{units.byte_size(lost)} {words}"
+
+
+def _saved(memory: MemoryReport, saving: Saving) -> int:
+    """Return the bytes of the values at the peak if nearly all of them are saved, else the saving.
+
+    The peak without a value of 1.0 MiB may be 1,023 KiB lower, which reads like a mistake.
+    """
+    saved, size = saving.peak - saving.reached, sum(row.size for row in _at_peak(memory, saving))
+    return size if saved < size and size - saved < _LEAST * size else saved
+
+
+def _at_peak(memory: MemoryReport, saving: Saving) -> list[ValueRow]:
+    """Return the values to shrink that are in use at the present peak."""
+    return [row for row in memory.saving_values if (row.instruction, row.index) not in saving.later]
 
 
 def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
     """Yield suggestions for the buffers to shrink, by their role at the peak."""
-    rows = [row for row in memory.saving_values if (row.instruction, row.index) not in saving.later]
+    rows = _at_peak(memory, saving)
     groups: dict[str, list[ValueRow]] = {}
     for row in rows:
         groups.setdefault(_treatment(row), []).append(row)
@@ -159,7 +182,7 @@ def _named(row: ValueRow) -> str:
 
 def _are_worth_a_point(memory: MemoryReport) -> bool:
     size = sum(activation.size for activation in memory.activations)
-    return size > _LEAST_KEPT * (memory.occupied_peak_bytes or 0)
+    return size >= max(1, _LEAST * _peak(memory))
 
 
 def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:

@@ -17,7 +17,14 @@ from xlareport.pages.figures import Figure
 from xlareport.pages.memory.actions import list_actions
 from xlareport.pages.memory.analysis_line import analysis_line
 from xlareport.pages.memory.chart import MemoryChart, memory_chart
+from xlareport.pages.memory.peak_words import (
+    live_range_words,
+    marked_words,
+    peak_place,
+    saving_words,
+)
 from xlareport.pages.memory.tables import (
+    arguments_table,
     breakdown_table,
     fills_table,
     kinds_table,
@@ -51,6 +58,8 @@ class MemoryPage(PartPage):
     """Charts of spaces with little memory in use."""
     curve_words: str
     peak: str
+    arguments: Table
+    """By the beginnings of their names."""
     peak_scopes: Table
     peak_lines: Table
     breakdown: Table
@@ -83,10 +92,11 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         small_charts=tuple(chart for chart in charts if _is_small(chart, charts)),
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
         peak=_peak(memory),
+        arguments=arguments_table(memory),
         peak_scopes=shares_table("Scope", memory.peak_scopes, "(no op_name)"),
         peak_lines=shares_table("Line", memory.peak_lines, "(no source info)"),
         breakdown=breakdown_table(memory.breakdown),
-        saving=_saving(memory),
+        saving=saving_words(memory),
         kinds=kinds_table(module.backend, memory),
         donation=_donation(memory),
         fills=fills_table(module.backend, memory),
@@ -114,8 +124,9 @@ def _lead(memory: MemoryReport) -> str:
         return "The dump has no memory information of this module."
     facts = []
     if memory.occupied_peak_bytes is not None:
-        at = f" at `%{memory.peak_instruction}`" if memory.peak_instruction else ""
-        facts.append(f"peak memory: {units.byte_size(memory.occupied_peak_bytes)}{at}")
+        facts.append(
+            f"peak memory: {units.byte_size(memory.occupied_peak_bytes)}{peak_place(memory)}"
+        )
     if held is not None:
         facts.append(
             f"arguments + outputs + temp \N{MINUS SIGN} alias: {units.byte_size(held.total_bytes)}"
@@ -201,9 +212,9 @@ def _further(memory: MemoryReport, module: ModuleRecord) -> Iterator[str]:
     line = analysis_line(memory, module.backend)
     if module.frontend == "jax" and line:
         yield line
-    live = memory.figures.live_peak_bytes
-    if live is not None:
-        yield f"XLA's live-range file: peak {units.byte_size(live)}, {_LIVE_PEAK}."
+    live = live_range_words(memory)
+    if live:
+        yield live
 
 
 def _peak_parts(memory: MemoryReport, backend: str | None) -> str:
@@ -220,9 +231,6 @@ def _peak_parts(memory: MemoryReport, backend: str | None) -> str:
         f"{units.byte_size(held)} of arguments, outputs and constants, and "
         f"{f'{used} of temp' if used == whole else of_temp}."
     )
-
-
-_LIVE_PEAK = "logical sizes in all memory spaces, shared memory counted for each value"
 
 
 def _charts(backend: str | None, memory: MemoryReport) -> Iterator[MemoryChart]:
@@ -255,7 +263,7 @@ def _peak(memory: MemoryReport) -> str:
     return (
         f"{units.plural(memory.at_peak_count, 'buffer')} in use at peak: {when} (schedule position "
         f"{units.count(memory.peak_position)} of {units.count(max(0, memory.positions - 1))})."
-        f"{_without_value(memory)}{_marked(memory)}"
+        f"{_without_value(memory)}{marked_words(memory)}"
     )
 
 
@@ -267,49 +275,6 @@ def _without_value(memory: MemoryReport) -> str:
     return (
         f" {units.count(held)} of them {'holds' if held == 1 else 'hold'} no live value then: "
         "arguments, outputs and constants are held for the whole execution."
-    )
-
-
-def _marked(memory: MemoryReport) -> str:
-    """Return where the live-range file has its mark, if that is another position."""
-    if memory.marked_position in (None, memory.peak_position):
-        return ""
-    return (
-        f" The live-range file marks position {units.count(memory.marked_position)}: it adds "
-        "logical sizes in all memory spaces."
-    )
-
-
-def _saving(memory: MemoryReport) -> str:
-    saving = memory.saving
-    if saving is None:
-        return ""
-    if not saving.is_enough:
-        most = units.byte_size(saving.reached)
-        return f"Not reachable by reducing temp: {most} would remain, mostly arguments."
-    if not saving.buffers:
-        return ""
-    freed = sum(size for _, size in saving.buffers)
-    text, these = (
-        ("this value", "Size:")
-        if len(saving.buffers) == 1
-        else (f"these {len(saving.buffers):,} values", "Total size:")
-    )
-    why = _why_so_much(freed, saving.peak - saving.reached)
-    before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
-    return (
-        f"{before} → {after} without {text}. {these} {units.byte_size(freed)}{why}. Estimate: "
-        "schedule and buffer sharing are assumed unchanged."
-    )
-
-
-def _why_so_much(freed: int, saved: int) -> str:
-    """Return why values are larger than their savings, which looks like a mistake."""
-    if freed <= saved:
-        return ""
-    return (
-        ", more than the saving: each removal moves the peak to another schedule position, where "
-        "the next largest value is chosen"
     )
 
 

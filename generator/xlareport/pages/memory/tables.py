@@ -1,6 +1,6 @@
 """The tables of the page on memory: those of the page script, then those of the template."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -17,16 +17,13 @@ from xlareport.readers.live_range import ScopeShare
 from xlareport.records.sentences import value_name, why
 from xlareport.runtime import units
 
-_LEAST_LEVER = 1e-4
-"""Share of the peak; smaller values cannot reduce it."""
-
 
 def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Table]:
     """Return the tables of the page by their names, without those that are empty."""
     tables = {
         "living": _living(memory),
         "peak": _values(memory.at_peak, backend, memory.chip),
-        "saving": _values(tuple(_levers(memory)), backend, memory.chip),
+        "saving": _values(_levers(memory), backend, memory.chip),
         "values": _values(memory.values, backend, memory.chip),
         "donation": _donations(memory),
         "remat": _remats(memory),
@@ -51,7 +48,7 @@ def _living(memory: MemoryReport) -> Table:
 
 
 def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
-    columns = (
+    columns = [
         Column("HLO value", "code", of="instruction"),
         Column("Size", "bytes"),
         Column("Memory", "text", "memory space"),
@@ -65,8 +62,13 @@ def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
         Column("Live at peak", "text", "memory of arguments, outputs and constants is always held"),
         Column("Scope"),
         Column("Source"),
-    )
-    return Table(columns, [_value(row, backend, chip) for row in rows])
+    ]
+    cells = [_value(row, backend, chip) for row in rows]
+    if any(row.argument for row in rows):
+        columns.insert(1, Column("Argument", "code", "name of an entry parameter"))
+        for row, line in zip(rows, cells, strict=True):
+            line.insert(1, row.argument or None)
+    return Table(tuple(columns), cells)
 
 
 def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
@@ -82,7 +84,7 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
         value_row.kind,
         value_row.allocation,
         _live_at_peak(value_row),
-        value_row.scope,
+        "" if value_row.argument else value_row.scope,
         value_row.source,
     ]
 
@@ -281,17 +283,32 @@ def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
     return Table(columns, rows)
 
 
-def _levers(memory: MemoryReport) -> Iterator[ValueRow]:
-    """Yield the values to shrink; tiny ones only if all values together suffice."""
+def _levers(memory: MemoryReport) -> Sequence[ValueRow]:
+    """Return the values to shrink; none if all of them together do not suffice."""
     saving = memory.saving
-    least = 0 if saving is None or saving.is_enough else saving.peak * _LEAST_LEVER
-    return (row for row in memory.saving_values if row.size >= least)
+    return () if saving is None or not saving.is_enough else memory.saving_values
 
 
 def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
     """Return the largest shares of the peak; `nothing` stands for a missing name."""
     columns = (Column(title), Column("HLO values", "int"), Column("Size", "bytes"))
     rows = [(share.name or nothing, share.count, share.size) for share in shares[:_SHARES]]
+    return Table(columns, rows)
+
+
+def arguments_table(memory: MemoryReport) -> Table:
+    """Return the arguments by the beginnings of their names."""
+    columns = (
+        Column("Name", "code"),
+        Column("Arguments", "int"),
+        Column("Size", "bytes"),
+        Column("Largest", "code"),
+        Column("Its size", "bytes"),
+    )
+    rows = [
+        (group.name, group.count, group.size, group.largest, group.largest_size)
+        for group in memory.argument_groups[:_SHARES]
+    ]
     return Table(columns, rows)
 
 

@@ -1,0 +1,64 @@
+"""The op_name and the source line of each instruction of a module, or of the op that it serves."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
+from xlareport.analysis.source.served_ops import main_op, serve_ops
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionOrigin:
+    """The program's operation behind an instruction."""
+
+    instruction: Instruction | None = None
+    """None for a name that the module does not have."""
+    op_name: str = ""
+    place: SourcePlace | None = None
+
+
+class InstructionOrigins:
+    """The origins of the instructions of one module, by name."""
+
+    def __init__(self, origins: Mapping[str, InstructionOrigin]) -> None:
+        self._origins = origins
+
+    def find(self, name: str) -> InstructionOrigin:
+        """Return the origin of an instruction; an empty one for an unknown name."""
+        return self._origins.get(name, _UNKNOWN)
+
+
+_UNKNOWN = InstructionOrigin()
+
+
+def find_origins(module: HloModule) -> InstructionOrigins:
+    """Return the origins of all instructions.
+
+    An instruction without op_name has that of the op it serves, and a line if all lines of the
+    module with that op_name are one. Arguments serve no op.
+    """
+    served, place_of = serve_ops(module), places_of(module)
+    pairs = [(part, line) for part in module.computations for line in part.instructions]
+    places = _places_by_op(module, pairs)
+    origins: dict[str, InstructionOrigin] = {}
+    for computation, instruction in pairs:
+        op_name, place = op_name_of(instruction, module), place_of(instruction)
+        if not op_name and instruction.opcode != "parameter":
+            op_name = main_op(served.get((computation.name, instruction.name), ()))
+            place = place or places.get(op_name)
+        origins[instruction.name] = InstructionOrigin(instruction, op_name, place)
+    return InstructionOrigins(origins)
+
+
+def _places_by_op(
+    module: HloModule, pairs: Iterable[tuple[Computation, Instruction]]
+) -> Mapping[str, SourcePlace]:
+    """Return the lines of the op_names that have one line."""
+    place_of = places_of(module)
+    places: dict[str, dict[str, SourcePlace]] = {}
+    for _, instruction in pairs:
+        op_name, place = instruction.metadata.op_name, place_of(instruction)
+        if op_name and place is not None:
+            places.setdefault(op_name, {})[place.text] = place
+    return {op_name: next(iter(by.values())) for op_name, by in places.items() if len(by) == 1}

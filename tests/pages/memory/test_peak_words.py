@@ -1,0 +1,68 @@
+from dataclasses import replace
+
+from xlareport.analysis.cost.live_sum import LiveSum
+from xlareport.analysis.cost.memory import MemoryFigures, SpaceFigures
+from xlareport.analysis.cost.peak_plateau import PeakPlateau
+from xlareport.analysis.cost.saving import Saving
+from xlareport.analysis.cost_report.argument_groups import ArgumentGroup
+from xlareport.analysis.cost_report.memory_curves import SpaceCurve
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.pages.memory.peak_words import (
+    live_range_words,
+    marked_words,
+    peak_place,
+    saving_words,
+)
+
+MIB = 1 << 20
+HBM, VMEM = SpaceFigures(0, 8 * MIB, 0), SpaceFigures(1, 8 * MIB, 0)
+FIGURES = MemoryFigures(None, 3 * MIB, None, (HBM,), {})
+MEMORY = MemoryReport(FIGURES, peak_position=824, peak_instruction="dot.1", marked_position=825)
+
+
+def test_a_plateau_names_its_positions_and_loops() -> None:
+    assert peak_place(MEMORY) == " at `%dot.1`"
+    flat = replace(MEMORY, plateau=PeakPlateau(99, 1301, ("while.1", "while.2")))
+    assert peak_place(flat) == (
+        ", within 1% of it from schedule position 99 to 1,301, in `%while.1` and `%while.2`"
+    )
+    assert peak_place(replace(MEMORY, plateau=PeakPlateau(1, 2, ()))).endswith("1 to 2")
+
+
+def test_the_live_range_file_has_spaces_only_where_there_are_several() -> None:
+    assert live_range_words(MEMORY) == (
+        "XLA's live-range file: peak 3.0 MiB at position 825, logical sizes, shared memory counted "
+        "for each value."
+    )
+    several = replace(MEMORY, figures=replace(FIGURES, spaces=(HBM, VMEM)))
+    assert "logical sizes in all memory spaces" in live_range_words(several)
+    assert not live_range_words(replace(MEMORY, figures=replace(FIGURES, live_peak_bytes=None)))
+
+
+def test_a_position_with_more_than_the_marked_one_is_named() -> None:
+    larger = replace(MEMORY, live_sum=LiveSum(824, 4 * MIB))
+    assert live_range_words(larger).endswith("add up to 4.0 MiB at 824.")
+    assert marked_words(larger) == (
+        " The live-range file marks position 825 with 3.0 MiB, a sum of logical sizes."
+    )
+    assert "most" not in live_range_words(replace(MEMORY, live_sum=LiveSum(825, 3 * MIB)))
+    assert not marked_words(replace(MEMORY, peak_position=825))
+
+
+def test_what_remains_is_named_where_reducing_temp_does_not_suffice() -> None:
+    curve = SpaceCurve(0, (), {"parameter": 135 * MIB, "output": 320}, 0, "")
+    groups = (
+        ArgumentGroup("params", 52, 111 * MIB, "params['emb']", 31 * MIB),
+        ArgumentGroup("lens", 1, 128, "lens", 128),
+    )
+    memory = replace(
+        MEMORY,
+        occupied_peak_bytes=160 * MIB,
+        curves=(curve,),
+        argument_groups=groups,
+        saving=Saving(160 * MIB, 128 * MIB, 135 * MIB, ()),
+    )
+    assert saving_words(memory) == (
+        "Not reachable by reducing temp: 135 MiB would remain, with 135 MiB of arguments "
+        "(params 111 MiB)."
+    )
