@@ -5486,6 +5486,24 @@ var xlareport = (() => {
     const own2 = origins.filter(([, , , name]) => name === op);
     return [...new Map(own2.map((standing2) => [standing2[0], standing2])).values()];
   }
+  function heirsOf(histories) {
+    if (histories.some(({ subject }) => subject.instructions > 1)) return [];
+    return histories.flatMap(({ subject, standings }) => subject.now.slice(1).map((number) => standings[number]));
+  }
+  var nameOf = ([place]) => place.slice(place.lastIndexOf("/%") + 2);
+  function heirsFirst(names2, heirs) {
+    const own2 = new Set(heirs.map(nameOf));
+    return [...names2.filter((name) => own2.has(name)), ...names2.filter((name) => !own2.has(name))];
+  }
+  function unnamedHeirs(heirs, names2) {
+    return heirs.some((standing2) => names2.includes(nameOf(standing2))) ? [] : heirs;
+  }
+  function tellUnnamed(heirs) {
+    if (!heirs.length) return [];
+    const verb = heirs.length === 1 ? "1 instruction that does not have" : `${format.count(heirs.length)} that do not have`;
+    const words2 = `In the final snapshot the op itself is ${verb} this op_name `;
+    return [element("p", null, words2, gradeChip("matched")), standingRows(heirs)];
+  }
   function tellLeading({ title: title2, subject }, histories) {
     const rows2 = leadingTo(title2, histories);
     if (!rows2.length || rows2.length >= subject.instructions) return [];
@@ -5776,18 +5794,22 @@ var xlareport = (() => {
     async bearers(index, op, names2) {
       const [paths, facts2] = await Promise.all([this.paths(), this.facts()]);
       const parts = paths.get(op) ?? [];
+      const numbers = parts.map((part2) => index.titles.indexOf(part2, index.forward));
+      const heirs = heirsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
       const more = names2.length > FOUND ? ` The first ${FOUND} are shown.` : "";
       const count = `${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
-      const lines3 = await Promise.all(names2.slice(0, FOUND).map((name) => this.bearer(index, name, facts2)));
+      const shown = heirsFirst(names2, heirs).slice(0, FOUND);
+      const lines3 = await Promise.all(shown.map((name) => this.bearer(index, name, facts2)));
       const list2 = element("ul.xr-places", null, ...lines3);
       if (!parts.length) {
         const words3 = `No instruction of before_optimizations has this op_name; ${count}`;
         return [element("p.xr-muted", null, words3), list2];
       }
       const written2 = parts.flatMap((part2, place) => [place ? ", " : "", element("code", null, part2)]);
-      const words2 = ["In before_optimizations it is ", ...written2, ", relative to a call that was inlined; ", count];
-      const numbers = parts.map((part2) => index.titles.indexOf(part2, index.forward));
-      return [element("p.xr-muted", null, ...words2), list2, ...await this.ofCall(index, names2, numbers)];
+      const itself = tellUnnamed(unnamedHeirs(heirs, names2));
+      const carried = itself.length ? `only carried by ${count}` : count;
+      const words2 = ["In before_optimizations it is ", ...written2, ", relative to a call that was inlined; ", carried];
+      return [...itself, element("p.xr-muted", null, ...words2), list2, ...await this.ofCall(index, names2, numbers)];
     }
     /**
      * Tells the histories of op_names of the first snapshot; first which of their instructions one call is.

@@ -26,6 +26,50 @@ export function leadingTo(op, histories) {
 }
 
 /**
+ * Returns the final instructions that do the work of an op, if it is one instruction in the first snapshot: of
+ * several, some may be of other calls.
+ * @param {SubjectHistory[]} histories
+ */
+export function heirsOf(histories) {
+  if (histories.some(({ subject }) => subject.instructions > 1)) return [];
+  return histories.flatMap(({ subject, standings }) => subject.now.slice(1).map((number) => standings[number]));
+}
+
+/** @param {Standing} standing @returns {string} the name of its instruction */
+const nameOf = ([place]) => place.slice(place.lastIndexOf("/%") + 2);
+
+/**
+ * Returns names of instructions with those first that do the work of an op; the others only carry its op_name.
+ * @param {string[]} names
+ * @param {Standing[]} heirs
+ */
+export function heirsFirst(names, heirs) {
+  const own = new Set(heirs.map(nameOf));
+  return [...names.filter((name) => own.has(name)), ...names.filter((name) => !own.has(name))];
+}
+
+/**
+ * Returns the final instructions of an op that lost its op_name; none where one of them has it.
+ * @param {Standing[]} heirs
+ * @param {string[]} names of the instructions that carry the op_name
+ */
+export function unnamedHeirs(heirs, names) {
+  return heirs.some((standing) => names.includes(nameOf(standing))) ? [] : heirs;
+}
+
+/**
+ * Tells where an op is that lost its op_name.
+ * @param {Standing[]} heirs
+ */
+export function tellUnnamed(heirs) {
+  if (!heirs.length) return [];
+  const verb =
+    heirs.length === 1 ? "1 instruction that does not have" : `${format.count(heirs.length)} that do not have`;
+  const words = `In the final snapshot the op itself is ${verb} this op_name `;
+  return [element("p", null, words, gradeChip("matched")), standingRows(heirs)];
+}
+
+/**
  * Tells which instructions of an op_name lead to those of one call; nothing where all do or none is known.
  * @param {SubjectHistory} answer of the op_name
  * @param {SubjectHistory[]} histories of instructions of the call

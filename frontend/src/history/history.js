@@ -12,7 +12,7 @@ import { historyLink } from "../names/sentences.js";
 import { readChunk, readIndex } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
-import { tellLeading } from "./calls.js";
+import { heirsFirst, heirsOf, tellLeading, tellUnnamed, unnamedHeirs } from "./calls.js";
 import { matches, shares } from "./matches.js";
 import { endingWith, joinedPaths } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
@@ -278,18 +278,22 @@ class Histories {
   async bearers(index, op, names) {
     const [paths, facts] = await Promise.all([this.paths(), this.facts()]);
     const parts = paths.get(op) ?? [];
+    const numbers = parts.map((part) => index.titles.indexOf(part, index.forward));
+    const heirs = heirsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
     const more = names.length > FOUND ? ` The first ${FOUND} are shown.` : "";
     const count = `${format.plural(names.length, "instruction")} of the final snapshot.${more}`;
-    const lines = await Promise.all(names.slice(0, FOUND).map((name) => this.bearer(index, name, facts)));
+    const shown = heirsFirst(names, heirs).slice(0, FOUND);
+    const lines = await Promise.all(shown.map((name) => this.bearer(index, name, facts)));
     const list = element("ul.xr-places", null, ...lines);
     if (!parts.length) {
       const words = `No instruction of before_optimizations has this op_name; ${count}`;
       return [element("p.xr-muted", null, words), list];
     }
     const written = parts.flatMap((part, place) => [place ? ", " : "", element("code", null, part)]);
-    const words = ["In before_optimizations it is ", ...written, ", relative to a call that was inlined; ", count];
-    const numbers = parts.map((part) => index.titles.indexOf(part, index.forward));
-    return [element("p.xr-muted", null, ...words), list, ...(await this.ofCall(index, names, numbers))];
+    const itself = tellUnnamed(unnamedHeirs(heirs, names));
+    const carried = itself.length ? `only carried by ${count}` : count;
+    const words = ["In before_optimizations it is ", ...written, ", relative to a call that was inlined; ", carried];
+    return [...itself, element("p.xr-muted", null, ...words), list, ...(await this.ofCall(index, names, numbers))];
   }
 
   /**

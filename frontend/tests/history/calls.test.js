@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { leadingTo } from "../../src/history/calls.js";
+import { heirsFirst, heirsOf, leadingTo, unnamedHeirs } from "../../src/history/calls.js";
 
 const dot = (name) => [`main/%${name}`, "dot", "f32[8]", "mlp/dot_general", "m.py:3"];
 const index = ["main/%lt", "compare", "pred[]", "lt", ""];
@@ -10,4 +10,26 @@ test("instructions of an op_name that lead to one call are those its histories b
   const histories = [history([1, 0], [dot("dot.3"), index]), history([0, 1], [dot("dot.3"), dot("dot.4")])];
   assert.deepEqual(leadingTo("mlp/dot_general", histories), [dot("dot.3"), dot("dot.4")]);
   assert.deepEqual(leadingTo("attention/dot_general", histories), []);
+});
+
+const became = (instructions, now, standings) => ({ subject: { instructions, now: [now.length, ...now] }, standings });
+
+test("the final instructions of an op are known if the first snapshot has one instruction of it", () => {
+  const standings = [dot("dot.3"), dot("dot.4")];
+  assert.deepEqual(heirsOf([became(1, [1], standings)]), [dot("dot.4")]);
+  assert.deepEqual(heirsOf([became(2, [0, 1], standings)]), []);
+  assert.deepEqual(heirsOf([]), []);
+});
+
+test("an op that lost its op_name is told apart from instructions that carry it", () => {
+  assert.deepEqual(unnamedHeirs([dot("dot.105")], ["bitcast.1", "bitcast.2"]), [dot("dot.105")]);
+  assert.deepEqual(unnamedHeirs([dot("dot.105")], ["bitcast.1", "dot.105"]), []);
+});
+
+test("instructions that do the work of an op come before those that carry its op_name", () => {
+  assert.deepEqual(heirsFirst(["bitcast.1", "dot.105", "copy.2"], [dot("dot.105")]), [
+    "dot.105",
+    "bitcast.1",
+    "copy.2",
+  ]);
 });

@@ -23,13 +23,13 @@ def test_a_plain_sentence_stands_before_the_text_of_xla() -> None:
 
 def test_a_long_text_that_is_not_known_begins_alone() -> None:
     said, text = refusal_words(pair("Not this one: " + "x" * 200))
-    assert said == "Not this one."
+    assert said == "“Not this one”, in XLA's words."
     assert text == "Not this one: " + "x" * 200
 
 
 def test_a_short_text_stands_for_itself() -> None:
     assert refusal_words(pair("too small", fused=1.5)) == (
-        "Too small. XLA's estimate: 1.5 µs fused, 1.5 µs unfused.",
+        "“too small”, in XLA's words. XLA's estimate: 1.5 µs fused, 1.5 µs unfused.",
         "",
     )
 
@@ -41,3 +41,10 @@ def test_of_several_consumers_it_is_said_which_the_reason_is_about() -> None:
     assert "%gemm has 2 consumers; the log gives this reason without the consumer" in said
     said, _ = refusal_words(pair(SLOWER, 4))
     assert "The estimate is of all 4 consumers of %gemm together." in said
+
+
+def test_a_reason_that_has_no_plain_sentence_is_quoted_as_it_is() -> None:
+    reason = "fusion into output of a reduce fusion would create a loop fusion"
+    assert refusal_words(pair(reason)) == (f"“{reason}”, in XLA's words.", "")
+    order = "Do not fuse into the output of scatter."
+    assert refusal_words(pair(order))[0].startswith(f"“{order}”, in XLA's words.")

@@ -10,7 +10,7 @@ from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.pages.memory.tables import fills_table, memory_tables, why
-from xlareport.readers.buffer_assignment import read_buffer_assignment
+from xlareport.readers.buffer_assignment import BufferValue, read_buffer_assignment
 
 READ = Follower("while.1", (3,), 7, End.USE, "while.2", 0)
 HELD = Follower("while.1", (3,), 7, End.USE, "p", None)
@@ -74,3 +74,12 @@ def test_a_target_out_of_reach_has_no_table() -> None:
     memory = MemoryReport(figures, saving=Saving(10, 8, 9, ()), saving_values=(row,))
     assert "saving" not in memory_tables(None, memory)
     assert "saving" in memory_tables(None, replace(memory, saving=Saving(10, 8, 8, ())))
+
+
+def test_held_memory_names_the_value_that_is_in_it_at_the_peak() -> None:
+    life = Lifetime(0, 22, 194, End.ARGUMENT, "", None, None)
+    row = ValueRow("param.8", (), 8, "f32[2]", "parameter", "parameter", 1, 0, None, life, "", "")
+    row = replace(row, occupant=BufferValue(5, "scatter", (1,), 8, 0, "f32[2]"))
+    figures = collect_memory_figures(None, None, ())
+    (cells,) = memory_tables(None, MemoryReport(figures, at_peak=(row,)))["peak"].rows
+    assert cells[3] == "entry parameter; its memory holds %scatter{1} at the peak"

@@ -17,10 +17,6 @@ _SENTENCES = (
         "The consumer is of a kind that the pass fuses no producer into.",
     ),
     (
-        "fusion into output of a reduce fusion would create a loop fusion",
-        "The producer is a fusion with a reduction; with more behind it, it is a loop fusion.",
-    ),
-    (
         "both the producer and the consumer contain a reduce",
         "Both have a reduction; the pass does not put two one after the other into a fusion.",
     ),
@@ -36,11 +32,11 @@ _LONGEST = 2_000
 
 
 def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
-    """Return the sentences that a panel shows, and XLA's own text; empty where it is the same."""
+    """Return the sentences that a panel shows, and XLA's own text; empty if they quote it whole."""
     known = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
     if not known and len(pair.reason) <= _SHORT:
-        return f"{_sentence(pair.reason)}{_about(pair)}{_estimate(pair)}", ""
-    plain = known or _sentence(pair.reason[:_SHORT].partition(":")[0])
+        return f"{_quoted(pair.reason)}{_about(pair)}{_estimate(pair)}", ""
+    plain = known or _quoted(pair.reason[:_SHORT].partition(":")[0])
     text = pair.reason[:_LONGEST]
     note = f" {_REUSED}" if "%" in text else ""
     return f"{plain}{_about(pair)}{_estimate(pair)}", f"{text}{note}"
@@ -67,5 +63,6 @@ def _estimate(pair: UnfusedPair) -> str:
     return f" XLA's estimate: {fused:,.3g} µs fused, {apart:,.3g} µs unfused."
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) or not text else '.'}"
+def _quoted(text: str) -> str:
+    """Return words of XLA as such: some are orders to the pass, or terms of its code."""
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{text}\N{RIGHT DOUBLE QUOTATION MARK}, in XLA's words."

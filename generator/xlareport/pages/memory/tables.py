@@ -14,7 +14,7 @@ from xlareport.pages.cost.tables import shortened
 from xlareport.pages.rendering.environment import code
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.readers.live_range import ScopeShare
-from xlareport.records.sentences import value_name, why
+from xlareport.records.sentences import element_name, value_name, why
 from xlareport.runtime import units
 
 
@@ -76,7 +76,7 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
         value_name(value_row),
         value_row.size,
         space_name(backend, value_row.color, chip) if value_row.color is not None else None,
-        why(value_row.life),
+        _held_until(value_row),
         value_row.life.start if value_row.life else None,
         value_row.life.end if value_row.life else None,
         shortened(value_row.shape),
@@ -87,6 +87,15 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
         "" if value_row.argument else value_row.scope,
         value_row.source,
     ]
+
+
+def _held_until(value_row: ValueRow) -> str:
+    """Return why a value lives, and for held memory which other value is in it at the peak."""
+    value = value_row.occupant
+    if value is None:
+        return why(value_row.life)
+    name = element_name(value.instruction, value.index)
+    return f"{why(value_row.life)}; its memory holds %{name} at the peak"
 
 
 def _live_at_peak(value_row: ValueRow) -> str | None:
