@@ -1,6 +1,7 @@
 """Values that loops and conditionals pass on lie in one buffer."""
 
-from xlareport.analysis.cost.aliased_values import group_aliased_values
+from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values
+from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.readers.buffer_values import UsedValue
@@ -89,3 +90,15 @@ def test_results_of_branches_lie_in_the_buffer_of_the_conditional() -> None:
 
 def test_values_of_unknown_instructions_are_alone() -> None:
     assert group_aliased_values(module_of(LOOP), [value(1, "no", ()), value(1, "no", ())]) == ()
+
+
+def test_the_writer_of_loop_state_is_what_the_loop_makes() -> None:
+    module = module_of(LOOP)
+    instructions = {instruction.name: instruction for instruction in module.instructions}
+    starts = {"start": 1, "state": 4, "new": 5, "loop": 9}
+    lives = {
+        (name, (1,)): Lifetime(start, 9, 10, End.USE, "", None, None)
+        for name, start in starts.items()
+    }
+    assert find_writer(lives, instructions, lives) == "new"
+    assert find_writer([("state", (1,)), ("no", (1,))], instructions, lives) == ""

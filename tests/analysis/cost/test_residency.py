@@ -3,9 +3,9 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.occupancy import Slot, measure_occupancy
+from xlareport.analysis.cost.occupancy import BufferKey, Slot, measure_occupancy
 from xlareport.analysis.cost.residency import find_peak_buffers, sum_buffers
-from xlareport.analysis.source.instruction_origins import find_origins
+from xlareport.analysis.source.instruction_origins import InstructionOrigin, find_origins
 from xlareport.analysis.source.locations import SourcePlace
 from xlareport.hlo.model import HloModule
 from xlareport.readers.buffer_assignment import read_buffer_assignment
@@ -36,15 +36,20 @@ def living() -> tuple[Slot, ...]:
     return occupancy.living(occupancy.position)
 
 
+def origin_in(module: HloModule) -> Callable[[BufferKey], InstructionOrigin]:
+    origins = find_origins(module)
+    return lambda key: origins.find(key[0])
+
+
 def test_who_lives_at_the_peak(living: tuple[Slot, ...], module_of: ReadModule) -> None:
-    first, second, third = find_peak_buffers(living, find_origins(module_of(MODULE)))
+    first, second, third = find_peak_buffers(living, origin_in(module_of(MODULE)))
     assert (first.instruction, first.opcode, first.size) == ("y", "broadcast", 64)
     assert (first.op_name, first.place) == ("jit(f)/a", SourcePlace("f.py", 3))
     assert (second.instruction, third.instruction, third.place) == ("z", "x", None)
 
 
 def test_the_peak_by_line(living: tuple[Slot, ...], module_of: ReadModule) -> None:
-    peak = find_peak_buffers(living, find_origins(module_of(MODULE)))
+    peak = find_peak_buffers(living, origin_in(module_of(MODULE)))
     by_line = sum_buffers(peak, lambda buffer: buffer.place.text if buffer.place else "")
     assert [(share.name, share.size, share.count) for share in by_line] == [
         ("f.py:3", 80, 2),

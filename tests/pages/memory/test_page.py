@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
+from xlareport.analysis.cost.peak_plateau import PeakPlateau
 from xlareport.pages.memory.page import memory_page
 from xlareport.runtime import units
 
@@ -49,3 +50,16 @@ def test_a_module_without_live_ranges_says_why_it_has_no_curve(unpacked: Unpack)
     bare = replace(cost.memory, curve=(), occupied_peak_bytes=None, estimate=None)
     lead = memory_page(view, replace(cost, memory=bare)).lead
     assert "No curve of memory in use&#58; the dump has no live ranges" in lead
+
+
+def test_on_a_plateau_no_instruction_is_named_as_the_peak(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    memory = replace(cost.memory, plateau=None, peak_instruction="add.369")
+    page = memory_page(view, replace(cost, memory=memory))
+    assert "<code>&#37;add.369</code>" in page.lead
+    assert "in use at peak: %add.369 (schedule position" in page.peak
+    flat = replace(memory, plateau=PeakPlateau(2, 9, ("while.172",)))
+    page = memory_page(view, replace(cost, memory=flat))
+    assert "add.369" not in f"{page.lead}{page.peak}"
+    assert "while.172" in page.lead
+    assert "in use at peak, schedule position" in page.peak

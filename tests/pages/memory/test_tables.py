@@ -59,10 +59,10 @@ def test_arguments_have_their_names_in_a_column_of_their_own() -> None:
     )
     named = replace(rows[0], argument="params['emb']"), rows[1]
     table = memory_tables(None, MemoryReport(figures, values=named))["values"]
-    assert [column.title for column in table.columns][:3] == ["HLO value", "Argument", "Size"]
+    assert [column.title for column in table.columns][:3] == ["HLO value", "Size", "Argument"]
     assert [list(row[:3]) for row in table.rows] == [
-        ["param.3", "params['emb']", 8],
-        ["dot.1", None, 8],
+        ["param.3", 8, "params['emb']"],
+        ["dot.1", 8, None],
     ]
     plain = memory_tables(None, MemoryReport(figures, values=rows))["values"]
     assert "Argument" not in [column.title for column in plain.columns]

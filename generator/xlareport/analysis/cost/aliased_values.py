@@ -5,13 +5,15 @@ state, what each iteration reads and returns, and the loop's result. `HloAliasAn
 openxla/xla, xla/hlo/analysis/hlo_alias_analysis.cc.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from xlareport.analysis.cost.lifetimes import Lifetime
 from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.readers.buffer_values import UsedValue
 
 _BRANCHES = frozenset({"branch_computations", "true_computation", "false_computation"})
+_PASSING = frozenset({"conditional", "parameter", "while"})
 _LOOP = frozenset({"body", "condition"})
 
 
@@ -32,6 +34,25 @@ def group_aliased_values(
     return tuple(
         tuple((value.instruction, value.index) for value in group) for group in shared.values()
     )
+
+
+def find_writer(
+    keys: Iterable[BufferKey],
+    instructions: Mapping[str, Instruction],
+    lives: Mapping[BufferKey, Lifetime],
+) -> str:
+    """Return the instruction that makes the last of the values of a buffer; empty if none does.
+
+    Parameters, loops and conditionals only pass values on.
+    """
+    made = [
+        key
+        for key in keys
+        if key in lives
+        and (instruction := instructions.get(key[0])) is not None
+        and instruction.opcode not in _PASSING
+    ]
+    return max(made, key=lambda key: lives[key].start, default=("", ()))[0]
 
 
 def _unite(groups: dict[int, list[UsedValue]], values: Sequence[UsedValue]) -> None:

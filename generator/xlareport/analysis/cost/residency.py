@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.occupancy import Slot
-from xlareport.analysis.source.instruction_origins import InstructionOrigins
+from xlareport.analysis.cost.occupancy import BufferKey, Slot
+from xlareport.analysis.source.instruction_origins import InstructionOrigin
 from xlareport.analysis.source.locations import SourcePlace
 from xlareport.readers.buffer_assignment import BufferValue
 
@@ -40,14 +40,15 @@ class Share:
     """Buffers."""
 
 
-def find_peak_buffers(slots: Iterable[Slot], origins: InstructionOrigins) -> tuple[PeakBuffer, ...]:
+def find_peak_buffers(
+    slots: Iterable[Slot], origin_of: Callable[[BufferKey], InstructionOrigin]
+) -> tuple[PeakBuffer, ...]:
     """Return the values in use with their instructions, in the given order."""
-    return tuple(_peak_buffer(slot, origins) for slot in slots)
+    return tuple(_peak_buffer(slot, origin_of(slot.key)) for slot in slots)
 
 
-def _peak_buffer(slot: Slot, origins: InstructionOrigins) -> PeakBuffer:
+def _peak_buffer(slot: Slot, origin: InstructionOrigin) -> PeakBuffer:
     name, index = slot.key
-    origin = origins.find(name)
     instruction = origin.instruction
     return PeakBuffer(
         instruction=name,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xlareport.analysis.cost.activations import Activation, find_activations
-from xlareport.analysis.cost.aliased_values import group_aliased_values
+from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
@@ -45,12 +45,16 @@ from xlareport.analysis.cost_report.memory_curves import (
     thin_curve,
 )
 from xlareport.analysis.source.argument_names import name_arguments
-from xlareport.analysis.source.instruction_origins import InstructionOrigins, find_origins
+from xlareport.analysis.source.instruction_origins import (
+    InstructionOrigin,
+    InstructionOrigins,
+    find_origins,
+)
 from xlareport.analysis.source.scopes import scope_of, split_merged
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.program import MemoryFiles
-from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
+from xlareport.readers.buffer_assignment import Allocation, BufferValue
 from xlareport.readers.live_range import ScopeShare
 
 MOST_ROWS = 200
@@ -192,8 +196,33 @@ class _ReportBuilder:
         self._arguments = name_arguments(module)
         parameters = module.entry.parameters if module.entry else ()
         self._parameters = frozenset(parameter.name for parameter in parameters)
-        self._held = dict(_held(files.assignment)) if files.assignment else {}
+        allocations = files.assignment.allocations if files.assignment else ()
+        self._held: Mapping[BufferKey, Allocation] = {
+            (value.instruction, value.index): held for held in allocations for value in held.values
+        }
         self._occupancy = measure_occupancy(files.assignment, files.live)
+
+    @cached_property
+    def _shared(self) -> tuple[tuple[BufferKey, ...], ...]:
+        """Return the values of each buffer that loops or conditionals pass on."""
+        return group_aliased_values(self._module, self._files.uses)
+
+    @cached_property
+    def _writers(self) -> Mapping[BufferKey, str]:
+        """Return the instruction that writes what a loop reads as its parameter, by the value."""
+        return {
+            key: writer
+            for keys in self._shared
+            if (writer := find_writer(keys, self._made, self._lives))
+            for key in keys
+        }
+
+    def _origin(self, key: BufferKey) -> InstructionOrigin:
+        """Return the origin of a value; of loop state, that of what the loop writes there."""
+        origin = self._origins.find(key[0])
+        if origin.op_name or key not in self._writers:
+            return origin
+        return replace(self._origins.find(self._writers[key]), instruction=origin.instruction)
 
     @cached_property
     def _origins(self) -> InstructionOrigins:
@@ -205,7 +234,7 @@ class _ReportBuilder:
         if not files.live:
             return {}
         lives = explain_lifetimes(files.live, files.uses, self._parameters)
-        return follow_aliases(lives, group_aliased_values(self._module, files.uses))
+        return follow_aliases(lives, self._shared)
 
     def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
         files = self._files
@@ -237,7 +266,7 @@ class _ReportBuilder:
         position = occupancy.position
         living = occupancy.living(position)
         temporaries = ((slot.key, slot.size) for slot in living if not slot.is_held)
-        peak = find_peak_buffers(living, self._origins)
+        peak = find_peak_buffers(living, self._origin)
         saving = find_savings(occupancy, _TO_SAVE) if occupancy.peak else None
         at = schedule[position] if position < len(schedule) else ""
         roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
@@ -340,7 +369,7 @@ class _ReportBuilder:
         return self._row((instruction, index), size, "", self._held.get((instruction, index)))
 
     def _row(self, key: BufferKey, size: int, shape: str, held: Allocation | None) -> ValueRow:
-        instruction, origin = self._made.get(key[0]), self._origins.find(key[0])
+        instruction, origin = self._made.get(key[0]), self._origin(key)
         return ValueRow(
             instruction=key[0],
             index=key[1],
@@ -356,12 +385,6 @@ class _ReportBuilder:
             source=origin.place.short if origin.place else "",
             argument=self._arguments.get(key[0], "") if not key[1] else "",
         )
-
-
-def _held(assignment: BufferAssignment) -> Iterator[tuple[BufferKey, Allocation]]:
-    for allocation in assignment.allocations:
-        for value in allocation.values:
-            yield (value.instruction, value.index), allocation
 
 
 def _element(shape: Shape, index: tuple[int, ...]) -> str:

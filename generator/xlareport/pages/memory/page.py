@@ -259,10 +259,12 @@ def _peak(memory: MemoryReport) -> str:
         return f"{values} live at peak: %{memory.estimate.at}, estimated from the schedule."
     if memory.peak_position is None:
         return ""
-    when = f"%{memory.peak_instruction}" if memory.peak_instruction else "schedule end"
+    of_all = f"of {units.count(max(0, memory.positions - 1))}"
+    place = f"schedule position {units.count(memory.peak_position)} {of_all}"
+    at = f"%{memory.peak_instruction}" if memory.peak_instruction else "schedule end"
+    when = f", {place}" if memory.plateau else f": {at} ({place})"
     return (
-        f"{units.plural(memory.at_peak_count, 'buffer')} in use at peak: {when} (schedule position "
-        f"{units.count(memory.peak_position)} of {units.count(max(0, memory.positions - 1))})."
+        f"{units.plural(memory.at_peak_count, 'buffer')} in use at peak{when}."
         f"{_without_value(memory)}{marked_words(memory)}"
     )
 

@@ -65,9 +65,9 @@ def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
     ]
     cells = [_value(row, backend, chip) for row in rows]
     if any(row.argument for row in rows):
-        columns.insert(1, Column("Argument", "code", "name of an entry parameter"))
+        columns.insert(2, Column("Argument", "code", "name of an entry parameter"))
         for row, line in zip(rows, cells, strict=True):
-            line.insert(1, row.argument or None)
+            line.insert(2, row.argument or None)
     return Table(tuple(columns), cells)
 
 
