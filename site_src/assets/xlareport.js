@@ -5496,12 +5496,12 @@ var xlareport = (() => {
     return [...names2.filter((name) => own2.has(name)), ...names2.filter((name) => !own2.has(name))];
   }
   function unnamedHeirs(heirs, names2) {
-    return heirs.some((standing2) => names2.includes(nameOf(standing2))) ? [] : heirs;
+    const isNamed = heirs.some((standing2) => names2.includes(nameOf(standing2)));
+    return isNamed ? [] : heirs.filter(([, , , opName]) => !opName);
   }
   function tellUnnamed(heirs) {
     if (!heirs.length) return [];
-    const verb = heirs.length === 1 ? "1 instruction that does not have" : `${format.count(heirs.length)} that do not have`;
-    const words2 = `In the final snapshot the op itself is ${verb} this op_name `;
+    const words2 = `In the final snapshot the op itself is ${format.plural(heirs.length, "instruction")} without op_name `;
     return [element("p", null, words2, gradeChip("matched")), standingRows(heirs)];
   }
   function tellLeading({ title: title2, subject }, histories) {
@@ -5807,7 +5807,8 @@ var xlareport = (() => {
       }
       const written2 = parts.flatMap((part2, place) => [place ? ", " : "", element("code", null, part2)]);
       const itself = tellUnnamed(unnamedHeirs(heirs, names2));
-      const carried = itself.length ? `only carried by ${count}` : count;
+      const verb = names2.length === 1 ? "carries" : "carry";
+      const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
       const words2 = ["In before_optimizations it is ", ...written2, ", relative to a call that was inlined; ", carried];
       return [...itself, element("p.xr-muted", null, ...words2), list2, ...await this.ofCall(index, names2, numbers)];
     }

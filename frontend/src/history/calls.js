@@ -49,12 +49,13 @@ export function heirsFirst(names, heirs) {
 }
 
 /**
- * Returns the final instructions of an op that lost its op_name; none where one of them has it.
+ * Returns the final instructions of an op that have no op_name any more; none where others of them have it.
  * @param {Standing[]} heirs
  * @param {string[]} names of the instructions that carry the op_name
  */
 export function unnamedHeirs(heirs, names) {
-  return heirs.some((standing) => names.includes(nameOf(standing))) ? [] : heirs;
+  const isNamed = heirs.some((standing) => names.includes(nameOf(standing)));
+  return isNamed ? [] : heirs.filter(([, , , opName]) => !opName);
 }
 
 /**
@@ -63,9 +64,7 @@ export function unnamedHeirs(heirs, names) {
  */
 export function tellUnnamed(heirs) {
   if (!heirs.length) return [];
-  const verb =
-    heirs.length === 1 ? "1 instruction that does not have" : `${format.count(heirs.length)} that do not have`;
-  const words = `In the final snapshot the op itself is ${verb} this op_name `;
+  const words = `In the final snapshot the op itself is ${format.plural(heirs.length, "instruction")} without op_name `;
   return [element("p", null, words, gradeChip("matched")), standingRows(heirs)];
 }
 

@@ -291,7 +291,8 @@ class Histories {
     }
     const written = parts.flatMap((part, place) => [place ? ", " : "", element("code", null, part)]);
     const itself = tellUnnamed(unnamedHeirs(heirs, names));
-    const carried = itself.length ? `only carried by ${count}` : count;
+    const verb = names.length === 1 ? "carries" : "carry";
+    const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
     const words = ["In before_optimizations it is ", ...written, ", relative to a call that was inlined; ", carried];
     return [...itself, element("p.xr-muted", null, ...words), list, ...(await this.ofCall(index, names, numbers))];
   }

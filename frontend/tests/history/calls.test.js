@@ -22,8 +22,10 @@ test("the final instructions of an op are known if the first snapshot has one in
 });
 
 test("an op that lost its op_name is told apart from instructions that carry it", () => {
-  assert.deepEqual(unnamedHeirs([dot("dot.105")], ["bitcast.1", "bitcast.2"]), [dot("dot.105")]);
-  assert.deepEqual(unnamedHeirs([dot("dot.105")], ["bitcast.1", "dot.105"]), []);
+  const lost = ["main/%dot.105", "dot", "f32[8]", "", ""];
+  assert.deepEqual(unnamedHeirs([lost], ["bitcast.1", "bitcast.2"]), [lost]);
+  assert.deepEqual(unnamedHeirs([lost], ["bitcast.1", "dot.105"]), []);
+  assert.deepEqual(unnamedHeirs([dot("dot.9")], ["bitcast.1"]), [], "it has the op_name of another op");
 });
 
 test("instructions that do the work of an op come before those that carry its op_name", () => {
