@@ -45,14 +45,14 @@ def find_writer(
 
     Parameters, loops and conditionals only pass values on.
     """
-    made = [
+    written = [
         key
         for key in keys
         if key in lives
         and (instruction := instructions.get(key[0])) is not None
         and instruction.opcode not in _PASSING
     ]
-    return max(made, key=lambda key: lives[key].start, default=("", ()))[0]
+    return max(written, key=lambda key: lives[key].start, default=("", ()))[0]
 
 
 def _unite(groups: dict[int, list[UsedValue]], values: Sequence[UsedValue]) -> None:

@@ -7,6 +7,8 @@ from xlareport.hlo.model import HloModule
 
 _CLOSE = 0.99
 """Share of the peak."""
+_NARROW = 0.02
+"""Share of the schedule."""
 _MOST_LOOPS = 3
 
 
@@ -27,9 +29,9 @@ def find_plateau(
     """Return the plateau around the peak.
 
     None if memory rises by 1% or more at the position of the peak, whose instruction is then the
-    cause.
+    cause, and for a few positions that no loop runs in.
     """
-    if not curve or not position or curve[position - 1] < curve[position] * _CLOSE:
+    if not curve or (position and curve[position - 1] < curve[position] * _CLOSE):
         return None
     least = curve[position] * _CLOSE
     first, last = position, position
@@ -37,12 +39,16 @@ def find_plateau(
         first -= 1
     while last + 1 < len(curve) and curve[last + 1] >= least:
         last += 1
-    return PeakPlateau(first, last, _loops(first, last, module, schedule))
-
-
-def _loops(first: int, last: int, module: HloModule, schedule: Sequence[str]) -> tuple[str, ...]:
-    """Return the outermost loops that run in the plateau, else the innermost around it."""
     spans = dict(_spans(module, {name: place for place, name in enumerate(schedule)}))
+    within = _outermost_within(first, last, spans)
+    if last - first < max(1, _NARROW * len(curve)) and not within:
+        return None
+    return PeakPlateau(first, last, within or _innermost_around(first, last, spans))
+
+
+def _outermost_within(
+    first: int, last: int, spans: Mapping[str, tuple[int, int]]
+) -> tuple[str, ...]:
     within = [name for name, (start, end) in spans.items() if first <= start and end <= last]
     ends = [spans[name] for name in within]
     outermost = [
@@ -50,8 +56,12 @@ def _loops(first: int, last: int, module: HloModule, schedule: Sequence[str]) ->
         for name in within
         if not any(low <= spans[name][0] and spans[name][1] < high for low, high in ends)
     ]
-    if outermost:
-        return tuple(sorted(outermost, key=spans.__getitem__)[:_MOST_LOOPS])
+    return tuple(sorted(outermost, key=spans.__getitem__)[:_MOST_LOOPS])
+
+
+def _innermost_around(
+    first: int, last: int, spans: Mapping[str, tuple[int, int]]
+) -> tuple[str, ...]:
     around = [name for name, (start, end) in spans.items() if start <= first and last <= end]
     return tuple(sorted(around, key=lambda name: spans[name][1] - spans[name][0])[:1])
 
