@@ -78,7 +78,7 @@ def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
     places = {module.key: place for place, module in enumerate(grouped.modules)}
     places |= {copy.key: places[key] for key, some in grouped.copies.items() for copy in some}
     new = array("q", (places[module.key] for module in named.grouped.modules))
-    return array("q", (new[owner] if owner >= 0 else owner for owner in named.owners))
+    return array("i", (new[owner] if owner >= 0 else owner for owner in named.owners))
 
 
 def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:

@@ -18,6 +18,8 @@ from xlareport.storage.spooled_values import FilledValues
 from xlareport.storage.value_blocks import ValueBlocks
 
 NO_OWNER = -1
+_OF_FILE = "i"
+"""Four bytes for each file: the index of a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def owners(artifacts: Sequence[Artifact], modules: Sequence[ModuleFiles]) -> "ar
         for place, module in enumerate(modules)
         for artifact in module.artifacts
     }
-    return array("q", (owner.get(artifact.path, NO_OWNER) for artifact in artifacts))
+    return array(_OF_FILE, (owner.get(artifact.path, NO_OWNER) for artifact in artifacts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def _stored(source: Source, folder: Path) -> _Stored:
         artifacts=ValueBlocks(blocks, named.artifacts),
         modules=modules.extend(named.grouped.modules),
         grouped=replace(named.grouped, modules=()),
-        owners=array("q", named.owners),
+        owners=array(_OF_FILE, named.owners),
     )
 
 

@@ -6,21 +6,21 @@ for is bytes. Workers have to be of this very program: the same sources, Python 
 
 import logging
 import os
-import pickle
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-import zstandard
-
 from xlareport import __version__
+from xlareport.runtime.batches import Batch, BatchResults, do_batch, pack_batch, unpack
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.garbage_collection import collect_rarely
 from xlareport.runtime.program_digest import digest_program
@@ -47,43 +47,18 @@ _LEARNED = 0.3
 """Weight of the latest batch in what is known of the speed of workers."""
 _LOCAL = "local:"
 _CONFIGURED = "dask"
-_LEVEL = 1
 
 
 class FleetError(XlareportError):
     """The cluster cannot be used, or was lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Tasks that travel together, with the program that they have to be done by."""
-
-    program: str
-    written: bytes
-    """The work and the items, pickled."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """The results of a batch, and its duration."""
-
-    results: tuple[bytes, ...]
-    """Pickled and packed, one by one: few are unpacked at a time."""
-    seconds: float
-
-
 @dataclass(slots=True)
 class _Begun:
-    """A batch on its way."""
+    """A batch on its way, and what it is expected to take."""
 
-    written: bytes
-    """The work and the items, as they were sent: the items themselves take ten times as much."""
-    effort: float
-
-    def items(self) -> Sequence[Any]:
-        """Return the items, which are equal to those that were sent."""
-        _, items = _unpacked(self.written)
-        return list(items)
+    batch: Batch
+    seconds: float = 0.0
 
 
 @contextmanager
@@ -262,25 +237,21 @@ class Fleet(Workers):
         """Send batches until all workers have enough to do."""
         wanted = _AHEAD * self.jobs
         while len(begun) < wanted:
-            items, seconds = self._batch(waiting, effort)
-            if not items:
+            seconds: list[float] = []
+            batch = pack_batch(_program(), work, self._enough(waiting, effort, seconds))
+            if not batch.blocks:
                 return
-            batch = _Begun(_packed((work, items)), seconds)
-            begun[self._send(batch.written)] = batch
+            begun[self._send(batch)] = _Begun(batch, sum(seconds))
 
-    def _batch(self, waiting: Iterator[T], effort: Effort[T]) -> tuple[Sequence[T], float]:
-        """Return the items of the next batch, and their expected seconds."""
-        items: list[T] = []
-        seconds = 0.0
-        for item in waiting:
-            items.append(item)
-            seconds += effort(item)
-            if seconds * self._slowness >= _TARGET or len(items) >= _MOST:
-                break
-        return items, seconds
+    def _enough(self, waiting: Iterator[T], effort: Effort[T], seconds: list[float]) -> Iterator[T]:
+        """Yield the items of a batch, and add to `seconds` what each is expected to take."""
+        for item in islice(waiting, _MOST):
+            seconds.append(effort(item))
+            yield item
+            if sum(seconds) * self._slowness >= _TARGET:
+                return
 
-    def _send(self, written: bytes) -> Any:
-        batch = _Batch(_program(), written)
+    def _send(self, batch: Batch) -> Any:
         return self.client.submit(_run, batch, pure=False, retries=_RETRIES, key=None)
 
     def _completed(self, begun: dict[Any, _Begun]) -> list[Any]:
@@ -303,39 +274,41 @@ class Fleet(Workers):
                 raise FleetError(f"The cluster has had no worker for {_PATIENCE:.0f} s. {_AGAIN}")
 
     def _results(
-        self, future: Any, batch: _Begun, work: Callable[[T], R], died: Callable[[T], R]
+        self, future: Any, begun: _Begun, work: Callable[[T], R], died: Callable[[T], R]
     ) -> Iterator[tuple[T, R]]:
         """Yield the results of a batch; if it killed workers, of each of its items alone."""
         try:
             done = self._result(future)
         except BrokenExecutor:
-            for item in batch.items():
+            for item in begun.batch.items():
                 yield item, self._alone(work, item, died)
             return
         self.batches += 1
         self.busy_seconds += done.seconds
-        if batch.effort:
-            measured = done.seconds / batch.effort
+        if begun.seconds:
+            measured = done.seconds / begun.seconds
             self._slowness += _LEARNED * (measured - self._slowness)
-        for item, written in zip(batch.items(), done.results, strict=True):
-            yield item, _unpacked(written)
+        results = deque(done.results)
+        del done
+        for item in begun.batch.items():
+            yield item, unpack(results.popleft())
 
     def _alone(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> R:
-        batch = _Begun(_packed((work, [item])), 0.0)
-        future = self._send(batch.written)
-        self._completed({future: batch})
+        batch = pack_batch(_program(), work, [item])
+        future = self._send(batch)
+        self._completed({future: _Begun(batch)})
         try:
-            result: R = _unpacked(self._result(future).results[0])
+            result: R = unpack(self._result(future).results[0])
         except BrokenExecutor:
             return died(item)
         return result
 
-    def _result(self, future: Any) -> _Done:
+    def _result(self, future: Any) -> BatchResults:
         """Return the results of a batch; raises BrokenExecutor if it killed workers."""
         from distributed import KilledWorker  # noqa: PLC0415 - an extra
 
         try:
-            done: _Done = future.result()
+            done: BatchResults = future.result()
         except KilledWorker as error:
             raise BrokenExecutor from error
         except XlareportError:
@@ -355,28 +328,23 @@ def _lost(error: object) -> str:
     return f"The scheduler was lost ({error}). {_AGAIN}"
 
 
-def _run(batch: _Batch) -> _Done:
+def _run(batch: Batch) -> BatchResults:
     """Do the tasks of a batch, in a worker."""
     if batch.program != _program():
         raise FleetError(_foreign("that joined later", "another version of xlareport"))
     _prepare_worker()
-    started = time.perf_counter()
-    work, items = _unpacked(batch.written)
-    results = tuple(_packed(work(item)) for item in items)
-    return _Done(results, time.perf_counter() - started)
+    try:
+        return do_batch(batch)
+    except XlareportError:
+        raise
+    except Exception as error:  # noqa: BLE001 - its traceback may be too deep to travel: Dask then waits forever
+        words = f"{type(error).__name__}: {error}"
+        raise FleetError(f"A worker failed: {words}. {_AGAIN}") from None
 
 
 def _equal_effort(_: object) -> float:
     """Return the expected seconds of a task without an estimate."""
     return 0.02
-
-
-def _packed(value: Any) -> bytes:
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(pickle.dumps(value, 5))
-
-
-def _unpacked(written: bytes) -> Any:
-    return pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - of a client or a worker, whose objects Dask unpickles as well
 
 
 def _numbered(work: Callable[[T], R], pair: tuple[int, T]) -> R:

@@ -21,6 +21,8 @@ T = TypeVar("T")
 RESIDENT = 256
 """Values of a sequence that stay in memory; most dumps have fewer modules."""
 _LEVEL = 1
+_LENGTH = 8
+"""Bytes of the length of a value in the file."""
 
 
 class SpooledValues(LazySequence[T], Generic[T]):
@@ -38,16 +40,13 @@ class SpooledValues(LazySequence[T], Generic[T]):
         self._given = 0
         """The numbers given so far."""
         self._offsets = array("q")
-        """Offset of each value in the file; if negative, its key in `_held`."""
-        self._lengths = array("q")
+        """Offset in the file of each value after its length; if negative, its key in `_held`."""
         self._file: IO[bytes] | None = None
         self._end = 0
 
     def append(self, value: T) -> None:
         """Add a value at the end."""
-        offset, length = self._put(value)
-        self._offsets.append(offset)
-        self._lengths.append(length)
+        self._offsets.append(self._put(value))
 
     def extend(self, values: Iterable[T]) -> Self:
         """Add values at the end, and return the sequence."""
@@ -58,13 +57,11 @@ class SpooledValues(LazySequence[T], Generic[T]):
     def replace(self, place: int, value: T) -> None:
         """Put another value in a place."""
         self._held.pop(self._offsets[place], None)
-        self._offsets[place], self._lengths[place] = self._put(value)
+        self._offsets[place] = self._put(value)
 
     def reorder(self, order: Iterable[int]) -> None:
         """Put the values into another order, given by their places until now."""
-        places = array("q", order)
-        self._offsets = array("q", (self._offsets[place] for place in places))
-        self._lengths = array("q", (self._lengths[place] for place in places))
+        self._offsets = array("q", (self._offsets[place] for place in order))
 
     def is_resident(self, place: int) -> bool:
         """Return whether the value at a place is in memory."""
@@ -76,18 +73,20 @@ class SpooledValues(LazySequence[T], Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self.value_at, range(len(self)))
 
-    def _put(self, value: T) -> tuple[int, int]:
+    def _put(self, value: T) -> int:
+        """Keep a value and return its offset."""
         if len(self._held) < self._resident:
             self._given += 1
             self._held[-self._given] = value
-            return -self._given, 0
+            return -self._given
         written = zstandard.ZstdCompressor(level=_LEVEL).compress(pickle.dumps(value, 5))
         file = self._opened()
         file.seek(self._end)
+        file.write(len(written).to_bytes(_LENGTH))
         file.write(written)
-        place = self._end, len(written)
-        self._end += len(written)
-        return place
+        offset = self._end
+        self._end += _LENGTH + len(written)
+        return offset
 
     def value_at(self, place: int) -> T:
         """Return the value at a place, from the file where it is not in memory."""
@@ -96,7 +95,7 @@ class SpooledValues(LazySequence[T], Generic[T]):
             return self._held[offset]
         file = self._opened()
         file.seek(offset)
-        written = file.read(self._lengths[place])
+        written = file.read(int.from_bytes(file.read(_LENGTH)))
         result: T = pickle.loads(zstandard.ZstdDecompressor().decompress(written))  # noqa: S301 - what this process wrote into a file that no other can open by name
         return result
 

@@ -82,7 +82,7 @@ def assign_roles(
     }
     for key, reason in programs.items():
         if key in places:
-            alone[places[key]] = Role(ModuleRole.MAIN, reason)
+            alone[places[key]] = share(Role(ModuleRole.MAIN, reason))
     return tuple(alone)
 
 
@@ -96,7 +96,8 @@ def _programs(
         return {}
     best = main.best.summary
     again = main.recompilations
-    programs = {key: f"it is the main program, {how}" for key, how in again.items() if how}
+    reasons = {how: f"it is the main program, {how}" for how in again.values() if how}
+    programs = {key: reasons[how] for key, how in again.items() if how}
     programs[best.files.key] = "it is the best guess for the main program"
     for summary, role in zip(summaries, alone, strict=True):
         if role.name == ModuleRole.UNKNOWN and summary.files.key not in programs:
