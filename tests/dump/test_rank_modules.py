@@ -1,11 +1,14 @@
 """Modules that several processes wrote with the same contents are one."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from xlareport.dump.modules import GroupedDump
-from xlareport.dump.rank_modules import group_source
+from xlareport.dump.modules import GroupedDump, ModuleFiles
+from xlareport.dump.rank_modules import group_source, merge_rank_modules
 from xlareport.dump.source import open_source
+from xlareport.storage.packed_keys import ChosenValues
+from xlareport.storage.spooled_values import SpooledValues
 
 TEXT = "HloModule jit_f\n\nENTRY %main {\n  ROOT %p = f32[8]{0} parameter(0)\n}\n"
 ENDINGS = ("before_optimizations.txt", "cpu_after_optimizations.txt")
@@ -60,3 +63,17 @@ def test_processes_that_stamp_their_files_share_a_folder(tmp_path: Path) -> None
 def test_one_folder_without_stamps_is_left_alone(tmp_path: Path) -> None:
     prefixes = ["module_0001.jit_f", "module_0003.jit_f"]
     assert copies(grouped(tmp_path, dict.fromkeys(prefixes, TEXT))) == {}
+
+
+def test_modules_that_lie_on_disk_stay_there(tmp_path: Path) -> None:
+    every = grouped(
+        tmp_path, {"a/module_0001.jit_f": TEXT, "b/module_0007.jit_g": TEXT.replace("f32", "s32")}
+    )
+    first, second = every.modules
+    again = replace(first, key="c/module_0001.jit_f", slug="c", folder="c")
+    stored = SpooledValues[ModuleFiles](tmp_path, 0).extend([first, second, again])
+    merged = merge_rank_modules(replace(every, modules=stored))
+    assert isinstance(merged.modules, ChosenValues)
+    assert merged.modules.values is stored
+    assert list(merged.modules) == [first, second]
+    assert merged.copies == {first.key: (again.outline(),)}

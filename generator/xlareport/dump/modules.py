@@ -218,7 +218,7 @@ class GroupedDump:
     others: tuple[Artifact, ...]
     problems: tuple[Problem, ...]
     copies: Mapping[str, tuple[ModuleFiles, ...]] = field(default_factory=dict)
-    """Equal modules of other processes, by the key of a module."""
+    """Equal modules of other processes, without their files, by the key of a module."""
     folder_copies: tuple[FolderCopy, ...] = ()
     """Folders that repeat others; their files are in none of the other fields."""
 

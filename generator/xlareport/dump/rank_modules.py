@@ -18,7 +18,7 @@ from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
 from xlareport.dump.rank_folders import fold_rank_folders
 from xlareport.dump.source import Source, keep_entries
 from xlareport.dump.stored_groups import NamedDump, name_and_group
-from xlareport.storage.packed_keys import digest_number, group_alike
+from xlareport.storage.packed_keys import ChosenValues, digest_number, group_alike, index_keys
 
 _PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
 
@@ -75,9 +75,10 @@ def _new_owners(named: NamedDump, grouped: GroupedDump) -> Sequence[int]:
     """Return the new module indices of files after modules of other processes were removed."""
     if grouped.modules is named.grouped.modules:
         return named.owners
-    places = {module.key: place for place, module in enumerate(grouped.modules)}
-    places |= {copy.key: places[key] for key, some in grouped.copies.items() for copy in some}
-    new = array("q", (places[module.key] for module in named.grouped.modules))
+    places = index_keys((module.key for module in grouped.modules), len(grouped.modules))
+    originals = {copy.key: key for key, some in grouped.copies.items() for copy in some}
+    keys = (originals.get(module.key, module.key) for module in named.grouped.modules)
+    new = array("q", map(places.__getitem__, keys))
     return array("i", (new[owner] if owner >= 0 else owner for owner in named.owners))
 
 
@@ -103,10 +104,16 @@ def merge_rank_modules(grouped: GroupedDump, run: RunEach = map) -> GroupedDump:
     copies = run(_copies, ([every[number] for number in numbers] for numbers in several))
     keys = {key: repeated for some in copies for key, repeated in some.items() if repeated}
     gone = {key for repeated in keys.values() for key in repeated}
-    known = {module.key: module for module in every if module.key in gone}
+    known: dict[str, ModuleFiles] = {}
+    own = array("q")
+    for number, module in enumerate(every):  # which may lie on disk, and stay there
+        if module.key in gone:
+            known[module.key] = module.outline()
+        else:
+            own.append(number)
     return replace(
         grouped,
-        modules=tuple(module for module in every if module.key not in gone),
+        modules=ChosenValues(every, own),
         copies={key: tuple(known[copy] for copy in repeated) for key, repeated in keys.items()},
     )
 
