@@ -34,6 +34,7 @@ from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.program import ParsedModule, read_module
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord, StoredRecords
+from xlareport.runtime.allocation import give_back_large_blocks
 from xlareport.runtime.errors import UnreadableInputError, UnwritableOutputError
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.fleet import open_fleet
@@ -95,6 +96,7 @@ def build(
             folder.locked(),
             _readers(dump, options, workers) as readers,
         ):
+            give_back_large_blocks()
             folder.prepare()
             return _build(dump, options, (workers, readers), mkdocs_worker, progress)
     except OSError as error:
