@@ -797,3 +797,20 @@ def test_the_title_of_a_refused_fusion_is_no_line_of_a_log(case_of: MakeCase) ->
     assert raw not in finding.title
     assert finding.title.endswith("no fusion takes in that kind of consumer")
     assert raw in finding.evidence
+
+
+def test_a_sliced_array_has_the_name_of_its_argument(case_of: MakeCase) -> None:
+    text = (FINDINGS / "sliced-operands" / "by_hand.having.txt").read_text()
+    head, mark, tail = text.partition("parameter(1)\n  zero = s32[] constant(0)\n  t =")
+    named = f"{head}{mark.replace('(1)', '(1), ' + WEIGHTS, 1)}{tail}"
+    (plain, told) = (
+        finding.evidence
+        for case in (case_of(text), case_of(named))
+        for finding in find_findings(case)
+        if finding.rule == "sliced-operands"
+    )
+    assert "of `stack`, f32[8,1024,1024]," in plain
+    assert "of `weights`, f32[8,1024,1024]," in told
+
+
+WEIGHTS = 'metadata={op_name="weights"}'

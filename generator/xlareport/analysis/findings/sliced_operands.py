@@ -10,6 +10,7 @@ not reported.
 from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.cost.layout_spaces import space_of
+from xlareport.analysis.findings.arguments import name_argument
 from xlareport.analysis.findings.finding import (
     MOST_PLACES,
     Case,
@@ -73,9 +74,11 @@ def _finding(
 
 
 def _describe(case: Case, computation: str, names: Sequence[str]) -> str:
-    """Return the sliced arrays as words, with the shape of the first."""
-    source = case.module.find(computation, names[0])
-    return join_names(names) + (f", {without_layout(source.shape.text)}," if source else "")
+    """Return the sliced arrays as words: arguments by their names, with the shape of the first."""
+    home = case.module.by_name[computation]
+    words = [name_argument(case.module, home, name) or name for name in names]
+    source = home.by_name.get(names[0])
+    return join_names(words) + (f", {without_layout(source.shape.text)}," if source else "")
 
 
 def _sliced(case: Case, slicing: Instruction) -> tuple[str, ...]:

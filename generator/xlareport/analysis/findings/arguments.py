@@ -1,0 +1,51 @@
+"""The argument of the program behind a value that loops carry."""
+
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+_ALIKE = frozenset({"bitcast", "copy", "copy-done", "copy-start"})
+_DEEPEST = 32
+"""Copies and loops that are followed."""
+
+
+def name_argument(module: HloModule, computation: Computation, name: str) -> str:
+    """Return the framework's name of the argument that a value is: `params['w1']`; empty if none.
+
+    Looks through copies and into the initial state of loops, whose body leaves it as it is where
+    the value is read.
+    """
+    place: Computation | None = computation
+    value = computation.by_name.get(name)
+    for _ in range(_DEEPEST):
+        if place is None or value is None:
+            return ""
+        if value.opcode == "parameter" and place.is_entry:
+            return value.metadata.op_name
+        names = value.operand_names
+        if value.opcode in _ALIKE and names:
+            value = place.by_name.get(names[0])
+        elif value.opcode == "get-tuple-element" and names:
+            place, value = _element(module, place, value)
+        else:
+            return ""
+    return ""
+
+
+def _element(
+    module: HloModule, place: Computation, element: Instruction
+) -> tuple[Computation | None, Instruction | None]:
+    """Return the initial value of an element of a loop's state, and where it is."""
+    number = parse_whole_number(element.attributes.get("index", ""))
+    state = place.by_name.get(element.operand_names[0])
+    if number is None or state is None or state.opcode != "parameter":
+        return None, None
+    for computation in module.computations:
+        for loop in computation.instructions:
+            if loop.opcode == "while" and ("body", place.name) in loop.called:
+                given = computation.by_name.get((*loop.operand_names, "")[0])
+                operands = given.operand_names if given and given.opcode == "tuple" else ()
+                value = (
+                    computation.by_name.get(operands[number]) if number < len(operands) else None
+                )
+                return computation, value
+    return None, None
