@@ -61,12 +61,18 @@ _SURENESS = {
 }
 
 
+_UNUSED = "no use"
+
+
 def why(life: Lifetime | None) -> str:
     """Return why a value is live that long; empty if unknown."""
     if life is None:
         return ""
     follower = life.follower if life.ends is End.USE else None
-    return f"{_end(life)}{_followed(follower) if follower else ''}"
+    if follower is None:
+        return _end(life)
+    own = _end(life)
+    return f"{_followed(follower)}; {f'its own {own}' if own != _UNUSED else f'{own} of its own'}"
 
 
 def _end(life: Lifetime) -> str:
@@ -78,7 +84,7 @@ def _end(life: Lifetime) -> str:
     of = f", {units.plural(life.uses, 'use')}" if life.uses and life.uses > 1 else ""
     if life.uses is not None and life.operand is None:
         last = life.last_read
-        read = f"last use: %{last[0]} (operand {last[1]}){of}" if last else "no use"
+        read = f"last use: %{last[0]} (operand {last[1]}){of}" if last else _UNUSED
         if life.follower is not None:
             return read
         return f"{read}; its memory is shared and in use up to %{life.last_use}"
@@ -87,13 +93,12 @@ def _end(life: Lifetime) -> str:
 
 
 def _followed(follower: Follower) -> str:
-    """Return what the memory of a value holds next, and until when."""
-    name = f"; aliased with %{element_name(follower.instruction, follower.index)}"
+    """Return until when the memory of a value is in use, and as which later value."""
+    alias = f", as %{element_name(follower.instruction, follower.index)}"
     if follower.ends is not End.USE:
-        return f"{name}, an {'entry parameter' if follower.ends is End.ARGUMENT else 'output'}"
-    operand = f"operand {follower.operand}, " if follower.operand is not None else ""
+        return f"{'entry parameter' if follower.ends is End.ARGUMENT else 'output'}{alias}"
     verb = "in use up to" if follower.operand is None else "last use:"
-    return f"{name}, {verb} %{follower.last_use} ({operand}position {units.count(follower.end)})"
+    return f"{verb} %{follower.last_use} (position {units.count(follower.end)}){alias}"
 
 
 def value_name(value_row: ValueRow) -> str:

@@ -32,10 +32,16 @@ RETURNED = Follower("while.1", (3,), 9, End.RESULT, "", None)
         (Lifetime(0, 3, 9, End.USE, "dot.1", 2, 4), "%dot.1 (operand 2), 4 uses"),
         (
             Lifetime(0, 3, 9, End.USE, "while.1", None, 1, ("tuple.5", 3), READ),
-            "(operand 3); aliased with %while.1{3}, last use: %while.2 (operand 0, position 7)",
+            "%while.2 (position 7), as %while.1{3}; its own last use: %tuple.5 (operand 3)",
         ),
-        (Lifetime(0, 3, 9, End.USE, "while.1", 0, 1, None, HELD), "%while.1{3}, in use up to %p"),
-        (Lifetime(0, 3, 9, End.USE, "while.1", 0, 1, None, RETURNED), "%while.1{3}, an output"),
+        (
+            Lifetime(0, 3, 9, End.USE, "while.1", 0, 1, None, HELD),
+            "in use up to %p (position 7), as %while.1{3}",
+        ),
+        (
+            Lifetime(0, 3, 9, End.USE, "while.1", 0, 1, None, RETURNED),
+            "output, as %while.1{3}; its own last",
+        ),
     ],
 )
 def test_why_a_value_lives_so_long(life: Lifetime | None, words: str) -> None:
