@@ -1,8 +1,8 @@
-"""Candidates of `top_k` along a sharded dimension are told from values that are resharded."""
+"""Candidates of `top_k` and parts of an `argmax` are told from values that are resharded."""
 
 import pytest
 
-from xlareport.analysis.collectives.selections import find_selection
+from xlareport.analysis.collectives.selections import find_repeated_reduce, find_selection
 from xlareport.hlo.text import TextReader
 
 TEXT = """HloModule m, num_partitions=4
@@ -34,3 +34,44 @@ def test_candidates(old: str, new: str, name: str | None) -> None:
     home = module.by_name["e"]
     selection = find_selection(home, home.by_name["g"])
     assert (selection.name if selection else None) == name
+
+
+ARGMAX = """HloModule m, num_partitions=4
+
+ENTRY e {
+  x = f32[8,80] parameter(0)
+  n = s32[8,80] parameter(1)
+  a = f32[] parameter(2)
+  b = s32[] parameter(3)
+  p = (f32[8], s32[8]) reduce(x, n, a, b), dimensions={1}, to_apply=r, metadata={op_name="f/argmax"}
+  v = f32[8] get-tuple-element(p), index=0, metadata={op_name="f/argmax"}
+  w = f32[8,1] reshape(v), metadata={op_name="f/argmax"}
+  g = f32[8,4] all-gather(w), dimensions={1}, metadata={op_name="f/argmax"}
+  i = s32[8] get-tuple-element(p), index=1, metadata={op_name="f/argmax"}
+  j = s32[8,1] reshape(i), metadata={op_name="f/argmax"}
+  h = s32[8,4] all-gather(j), dimensions={1}, metadata={op_name="f/argmax"}
+  ROOT q = (f32[8], s32[8]) reduce(g, h, a, b), dimensions={1}, to_apply=r, metadata={op_name="f/argmax"}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ("", "", "p"),
+        ("ROOT q = (f32[8], s32[8]) reduce", "ROOT q = (f32[8], s32[8]) sort", None),
+        ("reduce(g, h, a, b), dimensions={1}, to_apply=r", "reduce(g, h, a, b), to_apply=s", None),
+        ("w = f32[8,1] reshape(v)", "w = f32[2,4] reshape(v)", None),
+        ('w = f32[8,1] reshape(v), metadata={op_name="f/argmax"}', "w = f32[8,1] reshape(v)", "p"),
+        ('dimensions={1}, to_apply=r, metadata={op_name="f/argmax"}\n  v', "to_apply=r\n  v", None),
+    ],
+)
+def test_partial_results_of_a_reduce_of_several_operands(
+    old: str, new: str, name: str | None
+) -> None:
+    assert old in ARGMAX
+    module = TextReader().read(ARGMAX.replace(old, new, 1 if old else 0).encode(), "m.txt")
+    assert module is not None
+    home = module.by_name["e"]
+    partial = find_repeated_reduce(home, home.by_name["g"])
+    assert (partial.name if partial else None) == name

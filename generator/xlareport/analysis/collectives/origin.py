@@ -14,7 +14,7 @@ from xlareport.analysis.collectives.partitioning import (
     chain_back,
     consumer_of,
 )
-from xlareport.analysis.collectives.selections import find_selection
+from xlareport.analysis.collectives.selections import find_repeated_reduce, find_selection
 from xlareport.analysis.collectives.sharding_effect import cuts_along
 from xlareport.analysis.collectives.sharding_pair import (
     OF_PARTITIONER,
@@ -92,6 +92,9 @@ def explain_cause(step: PartitioningStep, collective: Collective, devices: int) 
     selection = find_selection(home, body) if collective.kind == "all-gather" else None
     if selection is not None:
         return _selected(step, body, selection)
+    partial = find_repeated_reduce(home, body) if collective.kind == "all-gather" else None
+    if partial is not None:
+        return _explain_reduction(step, home, body, partial)
     wanting = _wanting(step, home, body, source)
     is_edge = collective.kind == "collective-permute" and _is_edge(home, body)
     if wanting is not None and is_edge and wanting.instruction.opcode in _WINDOWED:
@@ -290,7 +293,7 @@ def _resharding(
     op = wanting.instruction if wanting else None
     wanted = f" for `{op.name}` ({op.opcode})" if op else ""
     if pair is None:
-        detail = f"Moves the parts of `{source.name}`{wanted} to where they are wanted."
+        detail = f"Moves the parts of `{source.name}`{wanted} between devices."
         return CollectiveCause(
             CauseKind.RESHARDING, detail, operands, None, Grade.MATCHED, _NOT_WRITTEN
         )

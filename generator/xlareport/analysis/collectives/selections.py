@@ -1,9 +1,13 @@
-"""All-gathers of what each device selects: `top_k` along a sharded dimension.
+"""All-gathers of what each device selects or reduces along a sharded dimension.
 
-The partitioner lets each device select among its own part, gathers the candidates, and sorts these.
+The partitioner lets each device select among its own part, gathers the candidates, and sorts these:
+`top_k`. A reduce of several operands, such as `argmax`, has no all-reduce: it reduces each part,
+gathers the results, and reduces these (SpmdPartitioningVisitor::HandleReduce).
 """
 
+from xlareport.analysis.collectives.partitioning import chain_back, consumer_of
 from xlareport.analysis.cost.custom_calls import name_target
+from xlareport.analysis.cost.site import parse_integers
 from xlareport.hlo.model import Computation, Instruction
 
 
@@ -30,3 +34,25 @@ def _is_selection(line: Instruction) -> bool:
     if line.opcode == "custom-call":
         return name_target(line) in ("TopK", "__gpu$TopK")
     return line.opcode == "topk"
+
+
+def find_repeated_reduce(home: Computation, gather: Instruction) -> Instruction | None:
+    """Return the reduce of each device whose results are gathered and reduced again; else None.
+
+    Each device has one partial result along the gathered dimension.
+    """
+    chain, again = chain_back(home, gather), consumer_of(home, gather)
+    first = chain[-1] if chain else None
+    if first is None or again is None or (first.opcode, again.opcode) != ("reduce", "reduce"):
+        return None
+    names = {line.metadata.op_name for line in (first, gather, again)}
+    applied = {line.attributes.get("to_apply") for line in (first, again)}
+    is_repeated = len(names) == len(applied) == 1 and _has_one_each(home, gather)
+    return first if is_repeated else None
+
+
+def _has_one_each(home: Computation, gather: Instruction) -> bool:
+    operand = home.by_name.get(gather.operand_names[0]) if gather.operand_names else None
+    along = parse_integers(gather.attributes.get("dimensions", ""))
+    sizes = operand.shape.dimensions if operand is not None else ()
+    return bool(along) and all(number < len(sizes) and sizes[number] == 1 for number in along)
