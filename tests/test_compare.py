@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from xlareport.api import Report
 from xlareport.cli.compare import command
 from xlareport.compare import compare, compare_many
+from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.results import markdown
 from xlareport.records.budgets import check, parse_budget
 from xlareport.records.compare import ComparisonRecord
@@ -210,3 +211,50 @@ def test_a_donation_that_only_the_header_has_is_a_cause(tmp_path: Path) -> None:
         "1 argument is no longer donated (16.0 KiB per device)"
     )
     assert view.causes[0].grade == "exact"
+
+
+@pytest.mark.parametrize(
+    ("dot", "where", "changed"),
+    [
+        (
+            "dot(a, a), lhs",
+            "header",
+            (
+                "The donation of arguments (the instructions of the program are the same); no "
+                "change of options, device or compiler was found."
+            ),
+        ),
+        (
+            "dot(a, a), operand_precision={high,high}, lhs",
+            "input",
+            "The program (its input HLO); no change of options, device or compiler was found.",
+        ),
+    ],
+)
+def test_a_program_whose_header_alone_differs_is_no_other_model(
+    dot: str, where: str, changed: str, tmp_path: Path
+) -> None:
+    """`input_output_alias` before optimizations is donation; the program does the same work."""
+    final = HLO.replace("a, a)", "c, a)").replace("  ROOT", "  c = f32[64,64]{1,0} copy(a)\n  ROOT")
+    alias = "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }"
+    aliased = HLO.replace("is_scheduled=true", alias)
+    given = HLO.replace(", is_scheduled=true", "").replace("dot(a, a), lhs", dot)
+    for name, first, last in (
+        ("a", aliased.replace("is_scheduled=true, ", ""), aliased),
+        ("b", given, final),
+    ):
+        (tmp_path / name).mkdir()
+        for stage, text in (("before", first), ("cpu_after", last)):
+            path = tmp_path / name / f"module_0001.jit_f.{stage}_optimizations.txt"
+            path.write_text(text)
+    view = compared(tmp_path / "a", tmp_path / "b")
+    assert view.main is not None
+    assert view.main.divergence.where == where
+    page = compare_page(view)
+    assert page.changed == changed
+    assert ("same work" in page.regression) == (where == "input")
+    if where == "header":
+        assert view.main.divergence.sentence == (
+            "The instructions of the input HLO are the same; its header differs in "
+            "`input_output_alias`."
+        )

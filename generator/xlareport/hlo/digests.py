@@ -18,7 +18,8 @@ _OF_NAMES = frozenset(
     ("metadata", "channel_id", "control-predecessors", "origin", "original_value")
 )
 """Attributes about names and origins, which do not affect the result."""
-_OF_MODULES = ("is_scheduled", "input_output_alias", "num_partitions", "replica_count")
+OF_HEADER = ("is_scheduled", "input_output_alias", "num_partitions", "replica_count")
+"""Attributes of the header that count."""
 _UNKNOWN = b"?"
 _NOT_KNOWN = (_UNKNOWN, _UNKNOWN)
 _PRIME = (1 << 127) - 1
@@ -53,11 +54,19 @@ class HloDigests:
 
         The order of instructions counts only if `ordered`: by itself it is the order of a schedule.
         """
+        entry = self._entry(module)
+        result = [f"{key}={module.attributes.get(key)}" for key in OF_HEADER]
+        return _digest([entry[ordered], *(text.encode() for text in result)])
+
+    def instructions_of(self, module: HloModule) -> bytes:
+        """Return the digest of a module's entry with all callees, without the header."""
+        return self._entry(module)[0]
+
+    def _entry(self, module: HloModule) -> tuple[bytes, bytes]:
         entry = self._modules.get(module.computations)
         if entry is None:
             entry = self._modules[module.computations] = self._of_entry(module)
-        result = [f"{key}={module.attributes.get(key)}" for key in _OF_MODULES]
-        return _digest([entry[ordered], *(text.encode() for text in result)])
+        return entry
 
     def contents_of(self, module: HloModule) -> bytes:
         """Return the digest of a module's set of instructions, without operands and callees.
@@ -224,6 +233,15 @@ def _in_order(instruction: Instruction) -> str:
     if not isinstance(value, dict):
         return instruction.attributes.get("backend_config", "")
     return json.dumps(value, sort_keys=True)
+
+
+def digest_header(module: HloModule) -> tuple[tuple[str, str | None], ...]:
+    """Return the attributes of the header that count, each with a digest; None without it."""
+    values = ((name, module.attributes.get(name)) for name in OF_HEADER)
+    return tuple(
+        (name, None if value is None else _digest([value.encode("utf-8", "surrogateescape")]).hex())
+        for name, value in values
+    )
 
 
 def _digest(parts: Sequence[bytes]) -> bytes:

@@ -35,7 +35,7 @@ class DivergenceRecord:
     """Where both part."""
 
     where: str
-    """`nowhere`, `input`, `pass` or `unknown`."""
+    """`nowhere`, `input`, `header`, `pass` or `unknown`."""
     sentence: str
     base: str | None
     """Label of the first snapshot of the base that differs."""

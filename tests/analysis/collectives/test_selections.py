@@ -43,14 +43,14 @@ ENTRY e {
   n = s32[8,80] parameter(1)
   a = f32[] parameter(2)
   b = s32[] parameter(3)
-  p = (f32[8], s32[8]) reduce(x, n, a, b), dimensions={1}, to_apply=r, metadata={op_name="f/argmax"}
-  v = f32[8] get-tuple-element(p), index=0, metadata={op_name="f/argmax"}
-  w = f32[8,1] reshape(v), metadata={op_name="f/argmax"}
-  g = f32[8,4] all-gather(w), dimensions={1}, metadata={op_name="f/argmax"}
-  i = s32[8] get-tuple-element(p), index=1, metadata={op_name="f/argmax"}
-  j = s32[8,1] reshape(i), metadata={op_name="f/argmax"}
-  h = s32[8,4] all-gather(j), dimensions={1}, metadata={op_name="f/argmax"}
-  ROOT q = (f32[8], s32[8]) reduce(g, h, a, b), dimensions={1}, to_apply=r, metadata={op_name="f/argmax"}
+  p = (f32[8], s32[8]) reduce(x, n, a, b), dimensions={1}, to_apply=r, metadata={op_name="f/m"}
+  v = f32[8] get-tuple-element(p), index=0, metadata={op_name="f/m"}
+  w = f32[8,1] reshape(v), metadata={op_name="f/m"}
+  g = f32[8,4] all-gather(w), dimensions={1}, metadata={op_name="f/m"}
+  i = s32[8] get-tuple-element(p), index=1, metadata={op_name="f/m"}
+  j = s32[8,1] reshape(i), metadata={op_name="f/m"}
+  h = s32[8,4] all-gather(j), dimensions={1}, metadata={op_name="f/m"}
+  q = (f32[8], s32[8]) reduce(g, h, a, b), dimensions={1}, to_apply=r, metadata={op_name="f/m"}
 }
 """
 
@@ -59,11 +59,10 @@ ENTRY e {
     ("old", "new", "name"),
     [
         ("", "", "p"),
-        ("ROOT q = (f32[8], s32[8]) reduce", "ROOT q = (f32[8], s32[8]) sort", None),
+        ("q = (f32[8], s32[8]) reduce", "q = (f32[8], s32[8]) sort", None),
         ("reduce(g, h, a, b), dimensions={1}, to_apply=r", "reduce(g, h, a, b), to_apply=s", None),
         ("w = f32[8,1] reshape(v)", "w = f32[2,4] reshape(v)", None),
-        ('w = f32[8,1] reshape(v), metadata={op_name="f/argmax"}', "w = f32[8,1] reshape(v)", "p"),
-        ('dimensions={1}, to_apply=r, metadata={op_name="f/argmax"}\n  v', "to_apply=r\n  v", None),
+        ('dimensions={1}, to_apply=r, metadata={op_name="f/m"}\n  v', "to_apply=r\n  v", None),
     ],
 )
 def test_partial_results_of_a_reduce_of_several_operands(

@@ -1,5 +1,7 @@
 """Where two compilations part: in what was given, at a pass, nowhere, or out of sight."""
 
+from dataclasses import replace
+
 import pytest
 
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
@@ -29,3 +31,19 @@ def moments(forms: str) -> list[SnapshotDigest]:
 )
 def test_where_they_part(base: str, head: str, expected: Divergence) -> None:
     assert find_divergence(moments(base), moments(head)) == expected
+
+
+@pytest.mark.parametrize(
+    ("instructions", "where", "header"),
+    [(b"same", Where.HEADER, ("alias",)), (b"other", Where.INPUT, ()), (b"", Where.INPUT, ())],
+)
+def test_headers_of_equal_instructions(
+    instructions: bytes, where: Where, header: tuple[str, ...]
+) -> None:
+    sides = []
+    for form, own, alias in (("ab", b"same", None), ("xb", instructions, "1")):
+        first, last = moments(form)
+        known = (("partitions", "8"), ("alias", alias))
+        sides.append([replace(first, instructions=own, header=known), last])
+    divergence = find_divergence(*sides)
+    assert (divergence.where, divergence.header) == (where, header)

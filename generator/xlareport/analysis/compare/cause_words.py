@@ -171,6 +171,7 @@ _WORDS = {
     ChangeKind.DONATION: "{donated} ({size} per device)",
     ChangeKind.SHARDING: "The sharding is `{head}` instead of `{base}`",
     ChangeKind.OPERATIONS: "The program has other operations",
+    ChangeKind.HEADER: "The program has the same instructions and another header",
     ChangeKind.OTHER: "The program differs in constants, attributes or calls",
 }
 

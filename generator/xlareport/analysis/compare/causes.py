@@ -49,6 +49,7 @@ _SCALE = frozenset(
 """Changes of a program that change the work of every pass."""
 _TOLD_APART = frozenset({ChangeKind.OPERATIONS, ChangeKind.LOOPS, ChangeKind.DONATION})
 """With these changes only, ops of one side are an effect of changed operations."""
+_OF_PROGRAM = (Where.INPUT, Where.HEADER)
 _WHERE_PARTED = ("parted", "head", "base", "end")
 _ORDER = ("device", "compiler", "disabled pass", "option")
 
@@ -60,7 +61,7 @@ class Cause:
     kind: str
     """`device`, `option`, `disabled pass`, `compiler`, `modules`, `autotuning`, `pass`, or the kind
     of a change of the program: `dtype`, `size`, `layers`, `rematerialization`, `donation`,
-    `trip count`, `sharding`, `operations`, `program`."""
+    `trip count`, `sharding`, `operations`, `header`, `program`."""
     sentence: str
     """Names are in backticks."""
     grade: Grade
@@ -186,7 +187,7 @@ def _has_other_program(comparison: Comparison, *, is_only: bool) -> bool:
     Other modules are the compiler's own, such as fusions that it compiles for autotuning.
     """
     where = comparison.divergence.where
-    if where is Where.INPUT or (is_only and where is Where.UNKNOWN):
+    if where in _OF_PROGRAM or (is_only and where is Where.UNKNOWN):
         return True
     return is_only and _donates_otherwise(comparison)
 
@@ -207,8 +208,11 @@ def find_changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
     if base is None or head is None or comparison.same:
         return ()
     changes = find_program_changes(base.facts.program, head.facts.program)
-    if changes or comparison.divergence.where is not Where.INPUT or is_reordered(comparison):
+    where = comparison.divergence.where
+    if changes or where not in _OF_PROGRAM or is_reordered(comparison):
         return changes
+    if where is Where.HEADER:
+        return (ProgramChange(ChangeKind.HEADER, "", "", names=comparison.divergence.header),)
     return (ProgramChange(ChangeKind.OTHER, "", ""),)
 
 
@@ -254,7 +258,7 @@ def _grade_of(change: ProgramChange, comparison: Comparison) -> Grade:
     where = comparison.divergence.where
     if change.kind is ChangeKind.DONATION and where is not Where.UNKNOWN:
         return Grade.EXACT  # the header has it, whatever the instructions are
-    if where is not Where.INPUT:
+    if where not in _OF_PROGRAM:
         return Grade.MATCHED
     return Grade.MATCHED if cause_words.find_upcast(change, comparison) else Grade.EXACT
 

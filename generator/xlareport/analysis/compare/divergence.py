@@ -11,6 +11,8 @@ class Where(StrEnum):
     NOWHERE = "nowhere"
     INPUT = "input"
     """The program that the compiler was given differs."""
+    HEADER = "header"
+    """The given programs have the same instructions and differ in their headers alone."""
     PASS = "pass"  # noqa: S105 - a pass of the compiler
     """The same program, and the same after some passes; then it differs."""
     UNKNOWN = "unknown"
@@ -31,6 +33,10 @@ class SnapshotDigest:
     """The pass that runs next."""
     changes: tuple[tuple[str, int], ...] = ()
     """Change of the count of each opcode since the previous snapshot."""
+    instructions: bytes = b""
+    """The form without the header; empty where it is not known."""
+    header: tuple[tuple[str, str | None], ...] = ()
+    """The attributes of the header that count, with a digest of each; None without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,8 @@ class Divergence:
     head: int | None
     agreed: tuple[int, int] | None = None
     """The numbers of the last snapshots that are the same in both; None where there are none."""
+    header: tuple[str, ...] = ()
+    """The attributes of the header that differ, of HEADER."""
 
 
 def find_divergence(base: Sequence[SnapshotDigest], head: Sequence[SnapshotDigest]) -> Divergence:
@@ -55,12 +63,23 @@ def find_divergence(base: Sequence[SnapshotDigest], head: Sequence[SnapshotDiges
     at = next(differing, len(pairs))
     if at == len(ours) == len(theirs):
         return Divergence(Where.NOWHERE, None, None)
+    header = _header_alone(base[0], head[0]) if pairs and not at else ()
+    given = Where.HEADER if header else Where.INPUT
     return Divergence(
-        where=_known(Where.PASS if at or not pairs else Where.INPUT, base, head),
+        where=_known(Where.PASS if at or not pairs else given, base, head),
         base=ours[at] if at < len(ours) else None,
         head=theirs[at] if at < len(theirs) else None,
         agreed=pairs[at - 1] if at else None,
+        header=header,
     )
+
+
+def _header_alone(base: SnapshotDigest, head: SnapshotDigest) -> tuple[str, ...]:
+    """Return the attributes of the header that differ; empty where instructions differ too."""
+    if not base.instructions or base.instructions != head.instructions:
+        return ()
+    other = dict(head.header)
+    return tuple(name for name, value in base.header if other.get(name) != value)
 
 
 def _known(where: Where, base: Sequence[SnapshotDigest], head: Sequence[SnapshotDigest]) -> Where:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from xlareport.analysis.compare.comparison import Comparison
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
+from xlareport.runtime.english import listing
 
 _END = "after_optimizations"
 
@@ -20,6 +21,9 @@ def parting(comparison: Comparison) -> str:
         return "The optimized HLO differs; the dumps have no snapshots that show which pass did it"
     if comparison.divergence.where is Where.INPUT:
         return "Input HLO differs (model change, not a compiler change)"
+    if comparison.divergence.where is Where.HEADER:
+        names = listing([f"`{name}`" for name in comparison.divergence.header])
+        return f"The instructions of the input HLO are the same; its header differs in {names}"
     base = _ran(comparison.base.moments, comparison.divergence.base)
     head = _ran(comparison.head.moments, comparison.divergence.head)
     if base == head:

@@ -31,6 +31,8 @@ class ChangeKind(StrEnum):
     DONATION = "donation"
     SHARDING = "sharding"
     OPERATIONS = "operations"
+    HEADER = "header"
+    """Attributes of the header alone."""
     OTHER = "program"
     """Constants or attributes."""
 

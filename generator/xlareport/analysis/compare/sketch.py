@@ -15,7 +15,7 @@ from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles
-from xlareport.hlo.digests import HloDigests
+from xlareport.hlo.digests import HloDigests, digest_header
 from xlareport.knowledge.devices import device_named
 from xlareport.program import ParsedModule, read_module
 from xlareport.runtime.faults import guard
@@ -108,7 +108,10 @@ def _digest_snapshot(
     stage = snapshot.stage
     form = forms.of_module(snapshot.hlo)
     return SnapshotDigest(
-        *(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before), changes
+        *(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before),
+        changes,
+        forms.instructions_of(snapshot.hlo),
+        digest_header(snapshot.hlo),
     )
 
 

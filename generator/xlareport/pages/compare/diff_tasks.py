@@ -30,7 +30,7 @@ def diff_task(
         head=_diff_side(head),
         slug=head.summary.files.slug,
         divergence=comparison.divergence,
-        inputs_differ=comparison.divergence.where is Where.INPUT,
+        inputs_differ=comparison.divergence.where in (Where.INPUT, Where.HEADER),
         ends_differ=not comparison.same,
         passes=passes,
     )

@@ -23,7 +23,7 @@ from xlareport.pages.compare.verdict import (
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records.compare import ComparedRecord, ComparisonRecord
-from xlareport.runtime import units
+from xlareport.runtime import english, units
 
 TABLE = "compared"
 """The payload key of the table of modules."""
@@ -161,8 +161,8 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
         lead=lead(view),
         time=time_row(view.verdict.time, view.verdict.work) if judged else None,
         memory=memory_row(view.verdict.memory, view.verdict.work) if judged else None,
-        regression=regression_sentence(view.verdict, program_words(view.causes)) if judged else "",
-        changed=changed_words(view.causes),
+        regression=regression_sentence(view.verdict, _changed(view)) if judged else "",
+        changed=changed_words(view.causes, instructions=not _has_same_instructions(main)),
         base=view.base.path,
         head=view.head.path,
         causes=causes[:MOST_CAUSES],
@@ -178,16 +178,37 @@ def compare_page(view: ComparisonRecord, remarks: Sequence[str] = ()) -> Compare
     )
 
 
-def changed_words(causes: Sequence[Cause]) -> str:
-    """Return a sentence on what changed between the dumps, by the kinds of causes; may be empty."""
+def _has_same_instructions(main: ComparedRecord | None) -> bool:
+    """Return whether the compiler was given the same instructions of the main program."""
+    return main is not None and main.divergence.where in _SAME_INSTRUCTIONS
+
+
+def _changed(view: ComparisonRecord) -> str:
+    """Return that the program does other work; empty if its header differs alone."""
+    kinds = {cause.kind for cause in view.causes} - _OUTSIDE.keys() - _OF_COMPILATION
+    if _has_same_instructions(view.main) and kinds <= _SAME_WORK:
+        return ""
+    return program_words(view.causes)
+
+
+def changed_words(causes: Sequence[Cause], *, instructions: bool = True) -> str:
+    """Return a sentence on what changed between the dumps, by the kinds of causes; may be empty.
+
+    `instructions` says whether a changed program has other instructions, not its header alone.
+    """
     kinds = {cause.kind for cause in causes}
     outside = [words for kind, words in _OUTSIDE.items() if kind in kinds]
     if changes_program(causes):
-        outside.insert(0, "the program (its input HLO)")
-        if len(outside) == 1:
+        program = "the program (its input HLO)"
+        if not instructions:
+            what = "the donation of arguments" if "donation" in kinds else "the program's header"
+            program = f"{what} (the instructions of the program are the same)"
+        if not outside:
             return (
-                "The program (its input HLO); no change of options, device or compiler was found."
+                f"{english.capitalize(program)}; no change of options, device or compiler was "
+                "found."
             )
+        outside.insert(0, program)
     if outside:
         return f"{', '.join(outside)[:1].upper()}{', '.join(outside)[1:]}."
     return "The same program, compiled differently." if causes else ""
@@ -207,6 +228,8 @@ def program_words(causes: Sequence[Cause]) -> str:
     return f"{sentence[:1].lower()}{sentence[1:]}" if changes_program(causes) else ""
 
 
+_SAME_INSTRUCTIONS = ("header", "pass", "nowhere")
+_SAME_WORK = frozenset({"donation", "header"})
 _OF_COMPILATION = frozenset({"modules", "pass", "autotuning"})
 _OUTSIDE = {
     "device": "the device",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.compare.divergence import Divergence
+from xlareport.analysis.compare.divergence import Divergence, Where
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.steps.text_difference import TextDiff, text_diff
@@ -116,7 +116,8 @@ def _diff(task: DiffTask) -> ModuleDiff:
     for id_, label, module, other in _sides(task):
         actor = _COMPILER if id_ in _OF_COMPILER or id_.startswith("pass-") else _HEAD
         same_program = actor is _COMPILER or not task.inputs_differ
-        change = step(module, other, actor, headers=False, same_program=same_program)
+        headers = id_ == "given" and task.divergence.where is Where.HEADER
+        change = step(module, other, actor, headers=headers, same_program=same_program)
         rows.append(_row(id_, label, change))
         steps.append(_step(rows[-1], other))
         diff = text_diff(change.matching) if change.matching else None
