@@ -5349,7 +5349,7 @@ var xlareport = (() => {
      * @param {Event[]} events
      */
     begun(events) {
-      const added = events.filter(([, what]) => what === "added").slice(-SHOWN2);
+      const added = events.filter(([, what]) => what === "added");
       const paragraphs = added.map(([stage, , instruction2, , , grade]) => {
         const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
         return element(
@@ -5363,7 +5363,13 @@ var xlareport = (() => {
           gradeChip(GRADES2[grade])
         );
       });
-      return [element("h3", null, "Compiler-generated; no origin in before_optimizations"), ...paragraphs];
+      const rest2 = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN2));
+      const folded = rest2.length > 0 && element("details", null, element("summary", null, `${format.count(rest2.length)} more`), ...rest2);
+      return [
+        element("h3", null, "Compiler-generated; no origin in before_optimizations"),
+        ...paragraphs,
+        ...folded ? [folded] : []
+      ];
     }
     /**
      * Says first which step gave an instruction its name: that is what most people come to ask.

@@ -106,7 +106,7 @@ def test_every_module_can_be_counted(parts: tuple[str, str, str], header: str) -
     assert all(instruction.counted >= 0 for instruction in cost.instructions.values())
     for one in measure_collectives(module, cost, nominal_device("tpu")):
         assert one.wire_bytes is None or one.wire_bytes >= 0
-        assert one.overlap.hidden_seconds >= 0
+        assert one.overlap.work_seconds >= 0
     estimate_peak(module)
     find_donations(module)
     for finding in find_findings(Case(module, cost, nominal_device("tpu"), module)):

@@ -52,6 +52,10 @@ def test_a_share_is_never_rounded_to_nothing_or_to_all(fraction: float, words: s
 
 
 def test_differences_carry_their_sign() -> None:
+    shares = (0.123, -0.0006, -0.0003, 1e-9, 0.0)
+    assert [units.signed_share(share) for share in shares] == [
+        *("+12.3%", "\N{MINUS SIGN}0.1%", "<0.1% less", "<0.1% more", "+0.0%")
+    ]
     assert [units.signed(one) for one in (5, 0, -1234)] == ["+5", "±0", "\N{MINUS SIGN}1,234"]
 
 

@@ -124,7 +124,7 @@ export class SubjectView {
    * @param {Event[]} events
    */
   begun(events) {
-    const added = events.filter(([, what]) => what === "added").slice(-SHOWN);
+    const added = events.filter(([, what]) => what === "added");
     const paragraphs = added.map(([stage, , instruction, , , grade]) => {
       const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
       return element(
@@ -138,7 +138,15 @@ export class SubjectView {
         gradeChip(GRADES[grade]),
       );
     });
-    return [element("h3", null, "Compiler-generated; no origin in before_optimizations"), ...paragraphs];
+    const rest = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN));
+    const folded =
+      rest.length > 0 &&
+      element("details", null, element("summary", null, `${format.count(rest.length)} more`), ...rest);
+    return [
+      element("h3", null, "Compiler-generated; no origin in before_optimizations"),
+      ...paragraphs,
+      ...(folded ? [folded] : []),
+    ];
   }
 
   /**

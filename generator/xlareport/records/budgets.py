@@ -26,8 +26,8 @@ from xlareport.records.compare import (
     ComparisonRecord,
     UncheckedRecord,
 )
+from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError, XlareportError
-from xlareport.runtime.units import unit_scale
 
 _BUDGET = re.compile(
     r"(?P<figure>[a-z_]{1,64})(?:\[(?P<module>[^\]]{1,400})\])?\s{0,9}>\s{0,9}"
@@ -104,7 +104,7 @@ def parse_budget(text: str) -> Budget:
         module=match["module"],
         figures=_FIGURES[match["figure"]],
         opcode="",
-        limit=float(match["number"]) * (0.01 if share else unit_scale(match["unit"] or "")),
+        limit=float(match["number"]) * (0.01 if share else units.unit_scale(match["unit"] or "")),
         grown=bool(match["more"]),
         share=share,
     )
@@ -227,7 +227,7 @@ def _breaches(budget: Budget, compared: ComparedRecord) -> Iterator[BreachRecord
     quantity = _quantity(budget, compared)
     if quantity is not None and _breaks(budget, quantity):
         was = "unknown" if quantity.base is None else f"{quantity.base:,}"
-        change = "" if quantity.change is None else f" ({quantity.change:+.1%})"
+        change = "" if quantity.change is None else f" ({units.signed_share(quantity.change)})"
         message = (
             f"{quantity.name} of {compared.name} went from {was} to {quantity.head:,}{change}."
         )

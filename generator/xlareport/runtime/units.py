@@ -79,6 +79,14 @@ def signed(number: int) -> str:
     return count(number) if number < 0 else f"+{count(number)}"
 
 
+def signed_share(fraction: float) -> str:
+    """Return a relative change with its sign: `+1.5%`; one that is not 0 is never written as 0."""
+    text = f"{abs(fraction):.1%}"
+    if fraction and text == "0.0%":
+        return f"<0.1% {'more' if fraction > 0 else 'less'}"
+    return f"{MINUS if fraction < 0 else '+'}{text}"
+
+
 def plural(number: int, singular: str, many: str = "") -> str:
     """Return a number with its noun: `plural(2, "step")` gives `2 steps`."""
     return f"{count(number)} {singular if number == 1 else many or pluralize(singular)}"

@@ -70,7 +70,7 @@ def test_why_nothing_hides_it(
     (only,) = measured(read_text(text), "nvidia-h100").values()
     assert only.overlap.reason is reason
     assert only.overlap.reason_detail
-    assert only.overlap.hidden_seconds == 0
+    assert only.overlap.work_seconds == 0
     assert only.overlap.exposed_seconds == only.time.seconds
 
 
@@ -129,7 +129,7 @@ def test_work_in_between_hides_it(read_text: ReadText, measured: Measure) -> Non
     (only,) = measured(read_text(HIDDEN), "nvidia-h100").values()
     flops = 2 * 4096**3
     assert only.overlap.between == ("c",)
-    assert only.overlap.hidden_seconds == pytest.approx(flops / 495e12)
+    assert only.overlap.work_seconds == pytest.approx(flops / 495e12)
     wire = 4096 * 4096 * 4 * 2 * 7 / 8
     assert only.time.seconds == pytest.approx(wire / 450e9)
     expected = max(0.0, wire / 450e9 - flops / 495e12)
@@ -196,6 +196,6 @@ def test_what_hides_a_part_is_told_where_nothing_more_is_there(rows_of: Rows) ->
     (row,) = rows_of("overlapped-tpu", "jit_independent").values()
     overlap = row.figures.overlap
     assert overlap.between == ("convolution_tanh_fusion",)
-    assert 0 < overlap.hidden_seconds < (row.figures.time.seconds or 0)
+    assert 0 < overlap.work_seconds < (row.figures.time.seconds or 0)
     assert overlap.reason is WaitReason.NO_WORK
     assert overlap.reason_detail.startswith("What is independent of it runs meanwhile")

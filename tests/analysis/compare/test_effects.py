@@ -64,8 +64,8 @@ def test_words_of_an_effect() -> None:
     assert effect_words(UNKNOWN) == ""
     effect = Effect(-2e-6, 3 << 20, 0, 4, "convert")
     assert effect_words(effect) == (
-        "+3.0 MiB bytes accessed, \N{MINUS SIGN}2 µs estimated time, +4 kernels, "
-        "in kernels of opcode convert"
+        "+3.0 MiB bytes accessed, \N{MINUS SIGN}2 µs estimated time, "
+        "+4 instructions outside fusions, of opcode convert"
     )
     assert not UNKNOWN.is_known
     assert effect.is_known

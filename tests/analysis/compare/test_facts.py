@@ -62,3 +62,9 @@ def test_collectives_that_keep_the_wider_type_are_told(
     assert told in words
     assert words.endswith(".")
     assert ("send" in words) == (types[0] == ("f32",))
+
+
+def test_names_that_are_left_out_are_counted() -> None:
+    assert cause_words.listed(["a", "b", "c", "d"], 6) == "`a`, `b`, `c`, `d` and 2 more"
+    assert cause_words.listed(["a", "b", "c", "d", "e"]) == "`a`, `b`, `c`, `d` and 1 more"
+    assert cause_words.listed(["a", "b"], 2) == "`a`, `b`"

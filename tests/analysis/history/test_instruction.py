@@ -122,3 +122,21 @@ def test_an_inlined_call_goes_on_as_what_it_did_not_as_its_literals(read: Read) 
     shots = SnapshotSequence([read(_CALLED), read(_IN_PLACE)])
     ends = descendants(shots, 0, [at("call")])
     assert {place.instruction for place in ends} == {"twos", "power"}
+
+
+def test_what_was_merged_of_many_has_the_history_of_each(read: Read) -> None:
+    """A combined collective can have a hundred members."""
+    names = [f"part{number}" for number in range(20)]
+    parts = "\n".join(f"  %{name} = f32[8]{{0}} divide(%a, %a)" for name in names)
+    tuples = ["ROOT %t = (", ", ".join(["f32[8]{0}"] * 20), ") tuple("]
+    text = "HloModule m\n\nENTRY %main {\n  %a = f32[8]{0} parameter(0)\n"
+    before = f"{text}{parts}\n  {''.join(tuples)}{', '.join(f'%{name}' for name in names)})\n}}\n"
+    first, *others = parts.splitlines()
+    after = before.replace("\n".join(others) + "\n", "")
+    for name in names[1:]:
+        after = after.replace(f"%{name},", "%part0,").replace(f"%{name})", "%part0)")
+    assert len(others) == 19
+    assert first in after
+    events = history(SnapshotSequence([read(before), read(after)]), 1, at("part0"))
+    begun = {event.instruction.instruction for event in events if event.event is Event.FIRST}
+    assert begun == set(names)

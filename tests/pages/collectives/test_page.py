@@ -44,6 +44,27 @@ def test_the_page_of_eight_gpus(unpacked: Callable[[str], Path]) -> None:
     )
 
 
+def test_no_more_is_hidden_than_is_modeled(unpacked: Callable[[str], Path]) -> None:
+    """Modeled time is hidden and exposed time; the work meanwhile can be longer than both."""
+    tables = collectives_page(
+        module("main"), report_of(unpacked("sharded-gpu"), "jit_fsdp_step")
+    ).tables
+    overview, overlap = tables["collectives"], tables["overlap"]
+    modeled = [column.title for column in overview.columns].index("Modeled µs")
+    titles = [column.title for column in overlap.columns]
+    places = [titles.index(title) for title in ("Hidden µs", "Exposed µs", "Work meanwhile µs")]
+    longer = 0
+    for row, other in zip(overview.rows, overlap.rows, strict=True):
+        whole = row[modeled]
+        hidden, exposed, work = (other[place] for place in places)
+        assert isinstance(hidden, float)
+        assert isinstance(exposed, float)
+        assert isinstance(work, float)
+        assert hidden + exposed == pytest.approx(whole, abs=2e-3)
+        longer += work > hidden + 1e-3
+    assert longer, "some work is longer than what it hides"
+
+
 def test_groups_are_drawn_once_each(unpacked: Callable[[str], Path]) -> None:
     page = collectives_page(module("main"), report_of(unpacked("sharded-gpu"), "jit_fsdp_step"))
     assert [group.title for group in page.groups] == ["G1", "G2"]

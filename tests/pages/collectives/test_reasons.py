@@ -8,7 +8,8 @@ import pytest
 from tests.pages.collectives.test_page import report_of
 
 from xlareport.analysis.collectives.rows import CollectiveRow
-from xlareport.pages.collectives.reasons import plain, reason_words, short_stage
+from xlareport.pages.collectives.reasons import cause_words, plain, reason_words, short_stage
+from xlareport.records.shardings import AxisRecord, MeshRecord
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +44,12 @@ def test_the_scope_the_phase_and_the_axes_stand_first(
 def test_a_stage_is_short() -> None:
     assert short_stage("0018 spmd-cleanup: after pipeline-start, before dce") == "0018 spmd-cleanup"
     assert short_stage("before_optimizations") == "before_optimizations"
+
+
+def test_shardings_are_in_words_along_the_mesh(row: CollectiveRow) -> None:
+    assert row.sharding is not None
+    pair = replace(row.sharding, from_="{devices=[1,8]<=[8]}", to="{replicated}")
+    detail = f"Reshards `x` from `{pair.from_}` to `{pair.to}`."
+    mesh = MeshRecord((AxisRecord("tp", 8),), tuple(range(8)), "", named=True)
+    said = cause_words(replace(row.origin, detail=detail), pair, mesh)
+    assert said == "Reshards x from dimension 1 in 8 parts along tp to replicated."

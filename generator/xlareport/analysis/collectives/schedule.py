@@ -53,10 +53,10 @@ class Overlap:
     """Instructions in between, without collectives; None if it is synchronous."""
     together: tuple[str, ...]
     """Other collectives in progress at the same time."""
-    hidden_seconds: float
+    work_seconds: float
     """The roofline time of the instructions in between; 0 without any."""
     exposed_seconds: float | None
-    """Modeled seconds minus hidden seconds, at least 0.
+    """Modeled seconds minus those of the work, at least 0.
 
     None if the time is not modeled or the module is not scheduled.
     """
@@ -98,7 +98,7 @@ class Schedule:
         return Overlap(
             between=None if between is None or collective.is_sync else (*pieces, *working),
             together=tuple(line.name for line in between or () if line.name in starts),
-            hidden_seconds=hidden,
+            work_seconds=hidden,
             exposed_seconds=exposed,
             reason=reason,
             reason_detail=detail,

@@ -115,16 +115,16 @@ def _build(build: str) -> str:
     return f"build `{build}`{known}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """List the first names, and how many more there are."""
+def listed(names: Sequence[str], count: int = 0) -> str:
+    """List the first names, and how many more there are: of `count`, or of the names."""
     shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
-    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+    more = max(count, len(names)) - min(len(names), _SHOWN)
+    return f"{shown} and {more:,} more" if more else shown
 
 
 def program(change: ProgramChange, comparison: Comparison) -> str:
     """Return a sentence on a change in the program."""
-    more = ", ..." if change.count > len(change.names) and change.names else ""
-    names = f": {listed(change.names)}{more}" if change.names else ""
+    names = f": {listed(change.names, change.count)}" if change.names else ""
     at = _at(change.lines)
     what = _WORDS[change.kind].format(
         base=change.base,

@@ -23,7 +23,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
 
-_MOST_TRAILS = 8
+_MOST_TRAILS = 512
 """Limit on merged instructions whose histories are included."""
 
 

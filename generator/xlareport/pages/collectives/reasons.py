@@ -1,24 +1,42 @@
 """Why a collective is there, in the words of the program: scope, phase, axes of the mesh."""
 
-from xlareport.analysis.collectives.rows import CollectiveRow
+from xlareport.analysis.collectives.rows import CollectiveOrigin, CollectiveRow
+from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.compare.operations import Phase, phase_of
 from xlareport.analysis.source.scopes import LEFT_OUT, scope_of, split_merged, split_path
+from xlareport.records.shardings import MeshRecord, words_along
 from xlareport.runtime.english import capitalize
 
 
-def reason_words(row: CollectiveRow, axes: tuple[str, ...]) -> str:
+def reason_words(row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None) -> str:
     """Return a cell: scope and phase of the framework's op, the axes of its groups, and the cause.
 
     Of a combined collective that is the op of the largest part.
     """
-    origin = row.origin
-    cause = plain(origin.detail or origin.cause_reason or "")
+    cause = cause_words(row.origin, row.sharding, mesh)
     where = _scope_words(_op_name(row))
     along = f"along mesh axis {axes[0]}" if len(axes) == 1 else ""
     if len(axes) > 1:
         along = f"along mesh axes {', '.join(axes)}"
     place = ", ".join(filter(None, (where, along if where else capitalize(along))))
     return f"{place}. {cause}" if place else cause
+
+
+def cause_words(
+    origin: CollectiveOrigin, pair: ShardingPair | None, mesh: MeshRecord | None
+) -> str:
+    """Return the cause of a collective, with its shardings along the axes of the mesh."""
+    detail = origin.detail or origin.cause_reason or ""
+    for written in (pair.from_, pair.to) if pair else ():
+        if written:
+            detail = detail.replace(f"`{written}`", _sharding_words(written, mesh))
+    return plain(detail)
+
+
+def _sharding_words(written: str, mesh: MeshRecord | None) -> str:
+    """Return a sharding as a part of a sentence: without its explanation, several in brackets."""
+    said = words_along(written, mesh).partition(":")[0]
+    return f"({said})" if "," in said else said
 
 
 def plain(words: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.pages.collectives.groups import find_group_axes, group_ids, label_groups
-from xlareport.pages.collectives.reasons import plain, reason_words, short_stage
+from xlareport.pages.collectives.reasons import cause_words, plain, reason_words, short_stage
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.shardings import MeshRecord
 
@@ -19,7 +19,7 @@ def collectives_tables(
     events = _events(report.rows)
     if events.rows:
         tables["trails"] = events
-    members = _members(report.rows)
+    members = _members(report.rows, mesh)
     if members.rows:
         tables["members"] = members
     tables["overlap"] = _overlap(report.rows)
@@ -29,12 +29,12 @@ def collectives_tables(
 def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
-        Column("Cause"),
-        Column("Groups", "text", "drawn below"),
-        Column("Executions", "int", "per module execution"),
         Column("Sent", "bytes", "per device that sends and module execution; see Algorithm"),
         Column("Modeled µs", "float", "of all executions, by link bandwidth; not measured"),
         Column("Exposed µs", "float", "of all executions, less the time of what runs meanwhile"),
+        Column("Cause"),
+        Column("Groups", "text", "drawn below"),
+        Column("Executions", "int", "per module execution"),
         Column("Kind", "code", of="opcode"),
         Column("Bytes", "bytes", "the full logical array: the larger of operands and result"),
         Column("Sent per execution", "bytes", "per device that sends; see Algorithm"),
@@ -56,12 +56,12 @@ def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -
     known = figures.wire_bytes is not None and figures.executions is not None
     return [
         row.collective.instruction,
-        origin.cause.value if origin.cause else None,
-        labels[row.collective.key],
-        figures.executions,
         (figures.wire_bytes or 0) * (figures.executions or 0) if known else None,
         _of_all(row, figures.time.seconds),
         _of_all(row, overlap.exposed_seconds),
+        origin.cause.value if origin.cause else None,
+        labels[row.collective.key],
+        figures.executions,
         row.collective.kind,
         figures.data_bytes,
         figures.wire_bytes,
@@ -99,7 +99,7 @@ def _origin_cells(row: CollectiveRow, mesh: MeshRecord | None) -> list[Cell]:
     origin, pair = row.origin, row.sharding
     return [
         row.collective.instruction,
-        reason_words(row, find_group_axes(group_ids(row), mesh)),
+        reason_words(row, find_group_axes(group_ids(row), mesh), mesh),
         origin.cause.value if origin.cause else None,
         origin.grade,
         pair.value if pair else None,
@@ -133,7 +133,7 @@ def _events(rows: Sequence[CollectiveRow]) -> Table:
     return Table(columns, cells)
 
 
-def _members(rows: Sequence[CollectiveRow]) -> Table:
+def _members(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
         Column("Member", "code", "in the snapshot that first has it"),
@@ -151,7 +151,7 @@ def _members(rows: Sequence[CollectiveRow]) -> Table:
             member.shape if len(member.shape) < 100 else f"{member.shape[:100]}...",
             member.data_bytes,
             member.origin.cause.value if member.origin.cause else None,
-            plain(member.origin.detail),
+            cause_words(member.origin, member.sharding, mesh),
             member.op_name,
             member.source,
         ]
@@ -164,8 +164,9 @@ def _members(rows: Sequence[CollectiveRow]) -> Table:
 def _overlap(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
-        Column("Hidden µs", "float", "of all executions: roofline time of what runs meanwhile"),
-        Column("Exposed µs", "float", "of all executions: modeled time less the hidden time"),
+        Column("Hidden µs", "float", "of all executions: modeled time less the exposed time"),
+        Column("Exposed µs", "float", "of all executions: modeled time that nothing hides"),
+        Column("Work meanwhile µs", "float", "of all executions: roofline time, hiding or not"),
         Column("Form"),
         Column("Ends with", "code", of="instruction"),
         Column("Runs meanwhile", "code"),
@@ -181,14 +182,21 @@ def _overlap_cells(row: CollectiveRow) -> list[Cell]:
     sync = ", is_sync" if collective.is_sync else ""
     return [
         collective.instruction,
-        _of_all(row, overlap.hidden_seconds),
+        _of_all(row, _hidden(row)),
         _of_all(row, overlap.exposed_seconds),
+        _of_all(row, overlap.work_seconds),
         f"{collective.form}{thread}{sync}",
         collective.done,
         _meanwhile(row),
         plain(overlap.reason_detail),
         row.remedy,
     ]
+
+
+def _hidden(row: CollectiveRow) -> float | None:
+    """Return the part of the modeled seconds of an execution that other work hides."""
+    modeled, exposed = row.figures.time.seconds, row.figures.overlap.exposed_seconds
+    return None if modeled is None or exposed is None else modeled - exposed
 
 
 def _meanwhile(row: CollectiveRow) -> str:

@@ -10,7 +10,7 @@ from xlareport.records.compare import RUN
 from xlareport.runtime import units
 
 _WORTH_A_LOOK = 0.0005
-"""Share; smaller changes are written as 0.0%."""
+"""Share; smaller changes are written as <0.1%."""
 _NAMES = {
     RUN: "Measured time per run",
     ESTIMATE: "Estimated time per run (roofline)",
@@ -19,7 +19,7 @@ _NAMES = {
     "allocated_bytes": "Memory allocated",
     "occupied_peak_bytes": "Peak memory",
     "temp_bytes": "Temp memory",
-    "kernels": "Kernels",
+    "kernels": "Instructions outside fusions",
     "fusions": "Fusions",
     "collectives": "Collectives",
     "wire_bytes": "Bytes sent to other devices",
@@ -116,7 +116,7 @@ def _change(quantity: Quantity) -> str:
         return "the same"
     if quantity.change is None:
         return "new"
-    return f"{quantity.change:+.1%}".replace("-", units.MINUS)
+    return units.signed_share(quantity.change)
 
 
 def figures_differ(figures: Sequence[Quantity]) -> bool:

@@ -342,7 +342,7 @@ def _shown_at(cause: Cause, member: ComparedRecord) -> str:
 def effect_words(effect: Effect) -> str:
     """Return the effect of a cause on a run of the main program, the largest figure first."""
     figures = list(_effects(effect))
-    of = f", in kernels of opcode {effect.opcode}" if effect.opcode and figures else ""
+    of = f", of opcode {effect.opcode}" if effect.opcode and figures else ""
     return ", ".join(figures) + of
 
 
@@ -354,7 +354,8 @@ def _effects(effect: Effect) -> Iterator[str]:
     if effect.memory_bytes:
         yield f"{_signed(effect.memory_bytes, units.byte_size)} memory"
     if effect.kernels:
-        yield f"{_signed(effect.kernels, units.count)} kernels"
+        plural = "" if abs(effect.kernels) == 1 else "s"
+        yield f"{_signed(effect.kernels, units.count)} instruction{plural} outside fusions"
 
 
 def _signed(number: float, written: Callable[[Any], str]) -> str:

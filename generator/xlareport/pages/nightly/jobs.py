@@ -157,7 +157,7 @@ def _change_since(former: Night, before: float, night: Night, after: float) -> s
 def _change(before: float, after: float) -> str:
     if before == after:
         return "no change"
-    return f"{after / before - 1:+.1%}".replace("-", units.MINUS) if before else "new"
+    return units.signed_share(after / before - 1) if before else "new"
 
 
 def _steps(job: NightlyJob) -> Iterator[StepRow]:

@@ -173,12 +173,12 @@ def _row(
     nightly: Nightly, nights: Sequence[Night], module: str, figure: str, step: Step
 ) -> ChangeRow:
     before, after = written(figure, round(step.before)), written(figure, step.after)
-    change = f" ({step.after / step.before - 1:+.1%})" if step.before else ""
+    change = f" ({units.signed_share(step.after / step.before - 1)})" if step.before else ""
     return ChangeRow(
         module=words.short_name(module),
         what=_CHARTS[figure],
         when=night_minute(nights[step.night]),
-        words=f"{before} to {after}{change}".replace("-", "\N{MINUS SIGN}"),
+        words=f"{before} to {after}{change}",
         report=_address(nightly, nights[step.night]),
     )
 
