@@ -212,6 +212,7 @@ _SUMS = {
 _OF_CANDIDATES = "candidates are gathered, not a value of the program"
 _NO_OP = "the op that needs it has no counterpart before partitioning"
 _NOT_WRITTEN = "the snapshot before partitioning does not write the shardings of its operands"
+_NO_RESULT = "the snapshot before partitioning does not write the sharding of its result"
 
 
 def _cuts_words(cuts: int) -> str:
@@ -257,8 +258,10 @@ def _pair_of_sum(
     step: PartitioningStep, op: Instruction, operands: Sequence[ShardedValue]
 ) -> tuple[ShardingPair | None, str]:
     after = step.sharding(op)
-    if not operands or not after:
+    if not operands:
         return None, _NOT_WRITTEN
+    if not after:
+        return None, _NO_RESULT
     before = " · ".join(operand.sharding for operand in operands)
     return make_pair(op.name, before, after, "partial sums", Grade.EXACT), ""
 

@@ -35,8 +35,8 @@ def cause_words(
 
 def _sharding_words(written: str, mesh: MeshRecord | None) -> str:
     """Return a sharding as a part of a sentence: without its explanation, several in brackets."""
-    said = words_along(written, mesh).partition(":")[0]
-    return f"({said})" if "," in said else said
+    words = words_along(written, mesh).partition(":")[0]
+    return f"({words})" if "," in words else words
 
 
 def plain(words: str) -> str:
