@@ -152,6 +152,44 @@ ENTRY""",
     assert not any(known.relation is Relation.OUTLINED for known in matching.pairings)
 
 
+_ONE_AFTER_THE_OTHER = """
+ENTRY %main (b: f32[32]) -> f32[16] {
+  %b = f32[32]{0} parameter(0)
+  %copy.1 = f32[32]{0} copy(%b)
+  ROOT %slice.1 = f32[16]{0} slice(%copy.1), slice={[0:16]}
+}
+"""
+_BEGUN_ONE_AFTER_THE_OTHER = """
+%of_copy (p: f32[32]) -> f32[32] {
+  %p = f32[32]{0} parameter(0)
+  ROOT %copy.9 = f32[32]{0} copy(%p)
+}
+
+%of_slice (q: f32[32]) -> f32[16] {
+  %q = f32[32]{0} parameter(0)
+  ROOT %slice.9 = f32[16]{0} slice(%q), slice={[0:16]}
+}
+
+ENTRY %main (b: f32[32]) -> f32[16] {
+  %b = f32[32]{0} parameter(0)
+  %copy-start = ((f32[32]{0}), f32[32]{0}, s32[]) async-start(%b), calls=%of_copy
+  %copy-done = f32[32]{0} async-done(%copy-start)
+  %slice-start = ((f32[32]{0}), f32[16]{0}, s32[]) async-start(%copy-done), calls=%of_slice
+  ROOT %slice-done = f32[16]{0} async-done(%slice-start)
+}
+"""
+
+
+def test_what_read_one_that_is_asynchronous_now_may_be_asynchronous_too(read: Read) -> None:
+    matching = match(read(_ONE_AFTER_THE_OTHER), read(_BEGUN_ONE_AFTER_THE_OTHER))
+    for name in "copy", "slice":
+        said = matching.pairing_before(at(f"{name}.1"))
+        assert said is not None
+        assert said.relation is Relation.ASYNC
+        inner = Place(f"of_{name}", f"{name}.9")
+        assert said.after == (at(f"{name}-start"), at(f"{name}-done"), inner)
+
+
 def test_a_copy_before_which_another_is_begun_and_ended_goes_on_itself(read: Read) -> None:
     """Memory space assignment fetches what a copy of another layout reads."""
     text = """

@@ -386,3 +386,32 @@ def test_an_element_that_was_taken_twice_is_merged_in_a_tuple_that_grew(read: Re
     assert pairing is not None
     assert pairing.relation is Relation.MERGED
     assert Place("body", "in") in pairing.after
+
+
+def test_a_comparator_goes_with_the_dead_sort_that_called_it(read: Read) -> None:
+    lines = """
+%later (a: f32[], b: f32[], i: s32[], j: s32[]) -> pred[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  %i = s32[] parameter(2)
+  %j = s32[] parameter(3)
+  %a.up = f32[] abs(%a)
+  ROOT %is.later = pred[] compare(%a.up, %b), direction=GT
+}
+
+ENTRY %main (x: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %n = s32[8]{0} iota(), iota_dimension=0
+  %sort.1 = (f32[8]{0}, s32[8]{0}) sort(%x, %n), dimensions={0}, to_apply=%later
+  %at = s32[8]{0} get-tuple-element(%sort.1), index=1
+  ROOT %out = f32[8]{0} negate(%x)
+}
+"""
+    after = lines[lines.index("ENTRY") :]
+    dead = "%n ", "%sort.1 ", "%at "
+    kept = [line for line in after.splitlines() if not any(name in line for name in dead)]
+    matching = match(read(lines), read("\n".join(kept)))
+    for name in ("a", "a.up", "is.later"):
+        said = matching.pairing_before(Place("later", name))
+        assert said is not None
+        assert said.cause is ChangeCause.UNUSED

@@ -71,9 +71,10 @@ def test_the_memory_space_of_the_elements_of_a_tuple(read: Read) -> None:
     assert list(compare(before, other, {})) == [Kind.LAYOUT]
 
 
-def test_other_dimension_numbers_of_a_scatter_weigh_more_than_what_it_reads() -> None:
+def test_other_attributes_weigh_more_than_who_gives_the_operands() -> None:
     kinds = [Kind.REDIRECTED, Kind.ATTRIBUTES]
     assert by_weight(kinds, "scatter") == (Kind.ATTRIBUTES, Kind.REDIRECTED)
+    assert by_weight(kinds, "compare") == (Kind.ATTRIBUTES, Kind.REDIRECTED)
     assert by_weight(kinds, "get-tuple-element") == (Kind.REDIRECTED, Kind.ATTRIBUTES)
 
 

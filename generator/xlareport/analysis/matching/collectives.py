@@ -1,7 +1,7 @@
 """Rules for collectives that were combined, and for those split into a start and a done."""
 
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import (
@@ -93,12 +93,19 @@ def halves(search: Search) -> None:
     """Pair an instruction with the start and the done that do its work asynchronously.
 
     Skip instructions that keep their name: the pair was inserted before them.
+    What reads the result of another such pair is found after that one: repeat while any was.
     """
     pairs = list(_halves(search.after))
-    if not pairs:
-        return
+    count = len(pairs) + 1
+    names = Names(search.after) if pairs else None
+    while names is not None and pairs and len(pairs) < count:
+        count = len(pairs)
+        _pair_each(search, pairs, names)
+        pairs = list(_halves(search.after))
+
+
+def _pair_each(search: Search, pairs: Iterable[tuple[Node, Node]], names: Names) -> None:
     search.evaluate()
-    names = Names(search.after)
     waiting: dict[Hashable, deque[Node]] = {}
     for node in search.before.open():
         if not names.claim(node):

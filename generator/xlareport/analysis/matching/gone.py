@@ -182,10 +182,22 @@ class Gone:
     def _dead(self, frame: Frame) -> frozenset[str]:
         """Return the names of the removed instructions of a frame that nothing depended on."""
         if frame not in self._dead_lines:
-            caller = frame.caller
-            gone = caller is not None and caller.instruction.name in self._dead(caller.frame)
-            self._dead_lines[frame] = frozenset(self._dead_of(frame, called=not gone))
+            self._dead_lines[frame] = frozenset()
+            self._dead_lines[frame] = frozenset(
+                self._dead_of(frame, called=not self._lost_callers(frame))
+            )
         return self._dead_lines[frame]
+
+    def _lost_callers(self, frame: Frame) -> bool:
+        """Return whether all instructions that call the computation of a frame are dead."""
+        if frame.caller is not None:
+            return frame.caller.instruction.name in self._dead(frame.caller.frame)
+        before = self._search.before
+        sites = before.graph.call_sites(frame.computation.name)
+        homes = [(before.homes.get(home.name), call.instruction.name) for home, call in sites]
+        return bool(homes) and all(
+            home is not None and name in self._dead(home) for home, name in homes
+        )
 
     def _dead_of(self, frame: Frame, *, called: bool) -> set[str]:
         computation = frame.computation

@@ -115,6 +115,10 @@ _PRECISION = frozenset({"operand_precision", "algorithm"})
 _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
 _WITH_NUMBERS = _WEIGHT | {Kind.ATTRIBUTES: _WEIGHT[Kind.OPERANDS]}
 """Other dimension numbers are no consequence of what is read."""
+_WITH_ATTRIBUTES = _WEIGHT | {Kind.ATTRIBUTES: _WEIGHT[Kind.REDIRECTED] - 0.5}
+"""Other attributes are told before who gives the operands now."""
+_ELEMENT = "get-tuple-element"
+"""Its only attribute, the index, follows from the tuple that it reads."""
 _NUMBERED = frozenset(
     {
         "broadcast",
@@ -138,7 +142,8 @@ _LEAD = 12
 
 def by_weight(kinds: Iterable[Kind], opcode: str) -> tuple[Kind, ...]:
     """Return the kinds of difference of an instruction, the weightiest first."""
-    weights = _WITH_NUMBERS if opcode in _NUMBERED else _WEIGHT
+    weights = _WITH_NUMBERS if opcode in _NUMBERED else _WITH_ATTRIBUTES
+    weights = _WEIGHT if opcode == _ELEMENT else weights
     return tuple(sorted(kinds, key=lambda kind: weights[kind]))
 
 

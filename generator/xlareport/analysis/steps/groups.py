@@ -36,6 +36,8 @@ class ChangeGroup:
     """Computations that the changes are in, before."""
     target: str = ""
     """Of the custom calls that took the place of another opcode."""
+    sources: int = 0
+    """How many different instructions before were changed; one can be moved past several."""
 
     @property
     def repetition(self) -> str:
@@ -87,6 +89,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         alike=len({_manner(member) for member in members}) == 1,
         homes=frozenset(member.before.computation for member in members if member.before),
         target=members[0].target,
+        sources=len({member.before for member in members}),
     )
 
 

@@ -144,7 +144,10 @@ def _sunk(groups: Sequence[ChangeGroup]) -> str:
 
 
 def _swapped(groups: Sequence[ChangeGroup]) -> str:
-    return f"moved {wording.counted(_counts(groups, _BEFORE))} past other instructions"
+    counts: Counter[str] = Counter()
+    for group in groups:
+        counts[wording.noun(group.opcodes[_BEFORE])] += group.sources
+    return f"moved {wording.counted([*counts.items()])} past other instructions"
 
 
 def _shared(groups: Sequence[ChangeGroup]) -> str:
