@@ -1,4 +1,4 @@
-"""Programs that were compiled to be read by hand in rounds 19 to 21, as `read_programs.py`.
+"""Programs that were compiled to be read by hand in rounds 19 to 22, as `read_programs.py`.
 
 usage: NOTAG=1 PYTHONPATH=tests/data/programs python THIS BACKEND PROGRAM
 """
@@ -675,6 +675,183 @@ def streamed():
         return jax.tree.map(lambda w, g: w - rate * g, p, grads), value, size
 
     return train, params, arr(over, (rows, long + 1), dtype="int32")
+
+
+def warped():
+    """Images moved by a field that a convolutional net gives, in bfloat16; groups normalized."""
+    over = mesh(data=4, model=2)
+    images, size, wide, groups = 8, 16, 16, 4
+    params = {
+        "in": arr(over, (3, 3, 6, wide), None, None, None, "model", dtype=_BF),
+        "down": arr(over, (3, 3, wide, 2 * wide), None, None, None, "model", dtype=_BF),
+        "up": arr(over, (3, 3, 2 * wide, wide), None, None, "model", dtype=_BF),
+        "out": arr(over, (3, 3, wide, 2), None, None, "model", dtype=_BF),
+        "gain": arr(over, (wide,), "model"),
+    }
+
+    def conv(x, w, stride=1, spread=1):
+        names = lax.conv_dimension_numbers(x.shape, w.shape, ("NHWC", "HWIO", "NHWC"))
+        return lax.conv_general_dilated(
+            x, w, (stride, stride), "SAME", (spread, spread), dimension_numbers=names
+        )
+
+    def normed(x, gain):
+        parts = x.astype(jnp.float32).reshape(*x.shape[:3], groups, -1)
+        mean = parts.mean((1, 2, 4), keepdims=True)
+        off = parts - mean
+        off *= lax.rsqrt((off**2).mean((1, 2, 4), keepdims=True) + 1e-5)
+        return (off.reshape(x.shape) * gain).astype(x.dtype)
+
+    def sampled(image, field):
+        rows, columns = jnp.mgrid[:size, :size]
+        place = jnp.stack([rows, columns], -1) + field
+        low = jnp.floor(place).astype(jnp.int32)
+        part = place - low
+        total = 0.0
+        for up, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            at = jnp.clip(low + np.array([up, right]), 0, size - 1)
+            weight = jnp.abs(1 - up - part[..., 0]) * jnp.abs(1 - right - part[..., 1])
+            total += image[at[..., 0], at[..., 1]] * weight[..., None]
+        return total
+
+    def loss(p, one, two):
+        x = jnp.concatenate([one, two], -1).astype(jnp.bfloat16)
+        first = jax.nn.silu(normed(conv(x, p["in"]), p["gain"]))
+        deep = jax.nn.silu(conv(first, p["down"], 2))
+        wider = jax.image.resize(deep, (images, size, size, 2 * wide), "bilinear")
+        field = conv(first + jax.nn.silu(conv(wider, p["up"])), p["out"]).astype(jnp.float32)
+        made = jax.vmap(sampled)(one, 4.0 * jnp.tanh(field))
+        rough = jnp.abs(jnp.diff(field, axis=1)).mean() + jnp.abs(jnp.diff(field, axis=2)).mean()
+        return jnp.mean(jnp.sqrt((made - two) ** 2 + 1e-4)) + 0.1 * rough
+
+    def train(p, ahead, one, two):
+        value, grads = jax.value_and_grad(loss)(p, one, two)
+        ahead = jax.tree.map(lambda a, g: 0.9 * a + g.astype(jnp.float32), ahead, grads)
+        new = jax.tree.map(lambda w, a: (w - 0.01 * jnp.sign(a)).astype(w.dtype), p, ahead)
+        return new, ahead, value
+
+    pictures = [arr(over, (images, size, size, 3), "data") for _ in range(2)]
+    ahead = jax.tree.map(lambda a: jnp.zeros(a.shape, jnp.float32), params)
+    return train, params, ahead, *pictures
+
+
+def parcelled():
+    """One expert for each token, sent there by an all-to-all; weights gathered layer by layer."""
+    over = mesh(data=4, expert=2)
+    layers, wide, hidden, experts, rows, room = 2, 32, 64, 4, 64, 8
+    params = {
+        "router": arr(over, (layers, wide, experts)),
+        "up": arr(over, (layers, experts, wide, hidden), None, "expert", "data"),
+        "down": arr(over, (layers, experts, hidden, wide), None, "expert", None, "data"),
+    }
+    specs = P(), P(None, "expert", "data"), P(None, "expert", None, "data")
+
+    def block(x, w):
+        router, up, down = w
+        chances = jax.nn.softmax(x @ router)
+        own = jnp.argmax(chances, -1)
+        order = jnp.argsort(own)
+        mixed, own = x[order], own[order]
+        place = jnp.arange(x.shape[0]) - jnp.searchsorted(own, own)
+        packed = jnp.zeros((experts, room, wide)).at[own, place].set(mixed, mode="drop")
+        sent = lax.all_to_all(packed, "expert", 0, 1, tiled=True)
+        up = lax.all_gather(up, "data", axis=1, tiled=True)
+        down = lax.all_gather(down, "data", axis=2, tiled=True)
+        done = jnp.einsum("ech,ehd->ecd", jax.nn.gelu(jnp.einsum("ecd,edh->ech", sent, up)), down)
+        back = lax.all_to_all(done, "expert", 1, 0, tiled=True)
+        value = back.at[own, place].get(mode="fill", fill_value=0.0)
+        chance = jnp.take_along_axis(chances[order], own[:, None], 1)
+        value = jax.ops.segment_sum(value * chance, order, x.shape[0])
+        load = lax.pmean(jnp.bincount(own, length=experts), ("data", "expert"))
+        return x + value, (load * chances.mean(0)).sum()
+
+    @smap(over, (*specs, P(("data", "expert"))), (P(("data", "expert")), P()))
+    def layered(router, up, down, x):
+        x, uneven = lax.scan(jax.checkpoint(block), x, (router, up, down))
+        return x, lax.pmean(uneven.mean(), ("data", "expert"))
+
+    def train(p, x, aim):
+        def loss(p):
+            y, uneven = layered(p["router"], p["up"], p["down"], x)
+            return jnp.mean((y - aim) ** 2) + 0.01 * uneven
+
+        value, grads = jax.value_and_grad(loss)(p)
+        sizes = jax.tree.map(
+            lambda w, g: 0.001 * jnp.linalg.norm(w) / (jnp.linalg.norm(g)), p, grads
+        )
+        return jax.tree.map(lambda w, g, r: w - r * g, p, grads, sizes), value
+
+    points = [arr(over, (rows, wide), ("data", "expert")) for _ in range(2)]
+    return train, params, *points
+
+
+def ensembled():
+    """Critics by vmap, replayed transitions by choice, ends of episodes, targets that follow."""
+    over = mesh(data=2, member=4)
+    members, wide, seen, acts, held, rows = 4, 32, 12, 3, 256, 32
+    critic = {
+        "in": arr(over, (members, seen + acts, wide), "member"),
+        "mid": arr(over, (members, wide, wide), "member"),
+        "out": arr(over, (members, wide, 1), "member"),
+    }
+    actor = {"in": arr(over, (seen, wide)), "out": arr(over, (wide, 2 * acts))}
+    memory = {
+        "seen": arr(over, (held, seen), "data"),
+        "act": arr(over, (held, acts), "data", dtype=_BF),
+        "gain": arr(over, (held,), "data"),
+        "next": arr(over, (held, seen), "data"),
+        "end": arr(over, (held,), "data", dtype="uint8"),
+    }
+
+    def valued(c, s, a):
+        def one(w):
+            h = jax.nn.relu(jnp.concatenate([s, a], -1) @ w["in"])
+            h += jax.nn.relu(h @ w["mid"])
+            return (h @ w["out"])[:, 0]
+
+        return jax.vmap(one)(c)
+
+    def drawn(p, s, key):
+        mean, wide_ = jnp.split(jax.nn.elu(s @ p["in"]) @ p["out"], 2, -1)
+        wide_ = jnp.clip(wide_, -5.0, 2.0)
+        noise = jax.random.normal(key, mean.shape)
+        act = jnp.tanh(mean + jnp.exp(wide_) * noise)
+        logp = -0.5 * noise**2 - wide_ - jnp.log1p(-(act**2) + 1e-6)
+        return act, logp.sum(-1)
+
+    def train(state, memory, seed):
+        def one(state, key):
+            actor, critic, slow, heat = state
+            pick, again, own, chosen = jax.random.split(key, 4)
+            part = jax.random.choice(pick, held, (rows,), replace=False)
+            some = jax.tree.map(lambda a: a[part], memory)
+            ahead, logp = drawn(actor, some["next"], again)
+            two = jax.random.permutation(chosen, members)[:2]
+            least = valued(slow, some["next"], ahead)[two].min(0) - jnp.exp(heat) * logp
+            aim = some["gain"] + 0.99 * jnp.where(some["end"] > 0, 0.0, least)
+            act = some["act"].astype(jnp.float32)
+
+            def critical(c):
+                off = valued(c, some["seen"], act) - lax.stop_gradient(aim)
+                return jnp.where(jnp.abs(off) < 1, 0.5 * off**2, jnp.abs(off) - 0.5).mean()
+
+            def acting(p, heat):
+                act, logp = drawn(p, some["seen"], own)
+                value = valued(critic, some["seen"], act).mean(0)
+                aside = -heat * lax.stop_gradient(logp + acts).mean()
+                return (jnp.exp(lax.stop_gradient(heat)) * logp - value).mean() + aside
+
+            lost, slope = jax.value_and_grad(critical)(critic)
+            slopes = jax.grad(acting, (0, 1))(actor, heat)
+            critic = jax.tree.map(lambda w, g: w - 3e-3 * g, critic, slope)
+            actor = jax.tree.map(lambda w, g: w - 3e-3 * g, actor, slopes[0])
+            slow = jax.tree.map(lambda a, b: 0.995 * a + 0.005 * b, slow, critic)
+            return (actor, critic, slow, heat - 3e-3 * slopes[1]), lost
+
+        return lax.scan(one, state, jax.random.split(jax.random.wrap_key_data(seed), 4))
+
+    state = actor, critic, critic, arr(over, ())
+    return train, state, memory, arr(over, (2,), dtype="uint32")
 
 
 if __name__ == "__main__":
