@@ -5952,11 +5952,12 @@ var xlareport = (() => {
       element("details.xr-more", null, element("summary", null, "Values live there"), table)
     );
   }
-  function line2([name, bytes, kind, start, end]) {
+  function line2([name, bytes, kind, start, end, argument]) {
+    const value = element("code", null, `%${name}`);
     return element(
       "tr",
       null,
-      element("td", null, element("code", null, `%${name}`)),
+      element("td", null, ...argument ? [element("code", null, argument), " (", value, ")"] : [value]),
       element("td.xr-number", null, format.bytes(bytes)),
       element("td", null, kind),
       element("td.xr-number", null, `${format.count(start)}\u2013${format.count(end)}`)

@@ -11,7 +11,7 @@ import { load } from "../core/payloads.js";
 const [LEFT, RIGHT, WIDTH] = [64, 8, 760];
 const SHOWN = 20;
 
-/** @typedef {[name: string, bytes: number, kind: string, start: number, end: number]} Living */
+/** @typedef {[name: string, bytes: number, kind: string, start: number, end: number, argument: string]} Living */
 
 /**
  * Returns what is in use at a position, as it stands in the rows, and its bytes.
@@ -70,11 +70,12 @@ export async function drawLiving(host, key) {
 }
 
 /** @param {Living} row */
-function line([name, bytes, kind, start, end]) {
+function line([name, bytes, kind, start, end, argument]) {
+  const value = element("code", null, `%${name}`);
   return element(
     "tr",
     null,
-    element("td", null, element("code", null, `%${name}`)),
+    element("td", null, ...(argument ? [element("code", null, argument), " (", value, ")"] : [value])),
     element("td.xr-number", null, format.bytes(bytes)),
     element("td", null, kind),
     element("td.xr-number", null, `${format.count(start)}\u2013${format.count(end)}`),

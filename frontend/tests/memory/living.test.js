@@ -6,9 +6,9 @@ import { livingAt, positionAt } from "../../src/memory/living.js";
 test("lists what is in use at a position, both ends included", () => {
   /** @type {import("../../src/memory/living.js").Living[]} */
   const rows = [
-    ["a", 8, "parameter", 0, 9],
-    ["b", 4, "temp", 3, 5],
-    ["c", 2, "temp", 6, 7],
+    ["a", 8, "parameter", 0, 9, "params['w']"],
+    ["b", 4, "temp", 3, 5, ""],
+    ["c", 2, "temp", 6, 7, ""],
   ];
   const { living, bytes } = livingAt(rows, 5);
   assert.deepEqual(

@@ -8,6 +8,7 @@ from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.saving import Saving
+from xlareport.analysis.cost_report.memory_curves import LivingValue
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.pages.memory.tables import fills_table, memory_tables, why
 from xlareport.readers.buffer_assignment import BufferValue, read_buffer_assignment
@@ -72,6 +73,13 @@ def test_arguments_have_their_names_in_a_column_of_their_own() -> None:
     ]
     plain = memory_tables(None, MemoryReport(figures, values=rows))["values"]
     assert "Argument" not in [column.title for column in plain.columns]
+
+
+def test_values_at_a_position_have_the_names_of_arguments() -> None:
+    living = LivingValue("param.3", 8, "parameter", 0, 9, "params['emb']")
+    figures = collect_memory_figures(None, None, ())
+    (row,) = memory_tables(None, MemoryReport(figures, living=(living,)))["living"].rows
+    assert list(row) == ["param.3", 8, "parameter", 0, 9, "params['emb']"]
 
 
 def test_a_target_out_of_reach_has_no_table() -> None:

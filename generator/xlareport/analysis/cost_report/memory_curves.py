@@ -34,6 +34,8 @@ class LivingValue:
     start: int
     end: int
     """Positions, both included."""
+    argument: str
+    """The framework's name of an entry parameter; empty for others."""
 
 
 def thin_curve(curve: tuple[int, ...]) -> tuple[int, ...]:
@@ -50,10 +52,14 @@ def find_space_curves(occupancy: Occupancy, schedule: Sequence[str]) -> Iterator
         yield SpaceCurve(color, thin_curve(curve), occupancy.held.get(color, {}), position, at)
 
 
-def list_living_values(occupancy: Occupancy) -> Iterator[LivingValue]:
-    """Yield the largest values in the device memory, each with its live range."""
+def list_living_values(occupancy: Occupancy, arguments: Mapping[str, str]) -> Iterator[LivingValue]:
+    """Yield the largest values in the device memory, each with its live range.
+
+    `arguments` has the names of entry parameters by instruction.
+    """
     largest = sorted(occupancy.slots, key=lambda slot: (-slot.size, slot.start, slot.key))
     for slot in largest[:_MOST_LIVING]:
         name, index = slot.key
         whole = f"{name}{{{','.join(map(str, index))}}}" if index else name
-        yield LivingValue(whole, slot.size, slot.allocation.kind, slot.start, slot.end)
+        kind, argument = slot.allocation.kind, "" if index else arguments.get(name, "")
+        yield LivingValue(whole, slot.size, kind, slot.start, slot.end, argument)

@@ -282,7 +282,7 @@ class _ReportBuilder:
             peak_lines=sum_buffers(peak, self._line)[:MOST_ROWS],
             curve=thin_curve(occupancy.curve),
             curves=tuple(find_space_curves(occupancy, schedule)),
-            living=tuple(list_living_values(occupancy)),
+            living=tuple(list_living_values(occupancy, self._arguments)),
             occupied_peak_bytes=occupancy.peak,
             space_peaks={color: max(curve) for color, curve in occupancy.curves.items()},
             positions=len(occupancy.curve),

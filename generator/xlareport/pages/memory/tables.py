@@ -41,10 +41,12 @@ def _living(memory: MemoryReport) -> Table:
         Column("Kind"),
         Column("First position", "int"),
         Column("Last position", "int"),
+        Column("Argument", "code", "name of an entry parameter"),
     )
-    return Table(
-        columns, [(row.name, row.size, row.kind, row.start, row.end) for row in memory.living]
-    )
+    rows = [
+        (row.name, row.size, row.kind, row.start, row.end, row.argument) for row in memory.living
+    ]
+    return Table(columns, rows)
 
 
 def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
