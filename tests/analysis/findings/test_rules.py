@@ -814,3 +814,59 @@ def test_a_sliced_array_has_the_name_of_its_argument(case_of: MakeCase) -> None:
 
 
 WEIGHTS = 'metadata={op_name="weights"}'
+
+
+SCAN = """HloModule m, is_scheduled=true
+
+cut {
+  stack = f32[128,1024,1024]{2,1,0:T(8,128)} parameter(0)
+  i = s32[] parameter(1)
+  zero = s32[] constant(0)
+  part = f32[1,1024,1024]{2,1,0:T(8,128)} dynamic-slice(stack, i, zero, zero), \
+dynamic_slice_sizes={1,1024,1024}
+  b = f32[1024,1024]{1,0:T(8,128)} bitcast(part)
+  ROOT n = f32[1024,1024]{1,0:T(8,128)} negate(b)
+}
+
+plain {
+  x = f32[64,1024]{1,0:T(8,128)} parameter(0)
+  ROOT n = f32[64,1024]{1,0:T(8,128)} negate(x)
+}
+
+body {
+  state = (s32[], f32[128,1024,1024], f32[64,1024]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  stack = f32[128,1024,1024]{2,1,0:T(8,128)} get-tuple-element(state), index=1
+  x = f32[64,1024]{1,0:T(8,128)} get-tuple-element(state), index=2
+  large = f32[1024,1024]{1,0:T(8,128)} fusion(stack, i), kind=kLoop, calls=cut, \
+backend_config={"estimated_cycles":"120000"}
+  small = f32[64,1024]{1,0:T(8,128)} fusion(x), kind=kLoop, calls=plain, \
+backend_config={"estimated_cycles":"30000"}
+  k = s32[] constant(1)
+  j = s32[] add(i, k)
+  ROOT next = (s32[], f32[128,1024,1024], f32[64,1024]) tuple(j, stack, small)
+}
+
+condition {
+  state = (s32[], f32[128,1024,1024], f32[64,1024]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  k = s32[] constant(128)
+  ROOT c = pred[] compare(i, k), direction=LT
+}
+
+ENTRY e {
+  stack = f32[128,1024,1024]{2,1,0:T(8,128)} parameter(0)
+  x = f32[64,1024]{1,0:T(8,128)} parameter(1)
+  zero = s32[] constant(0)
+  t = (s32[], f32[128,1024,1024], f32[64,1024]) tuple(zero, stack, x)
+  ROOT loop = (s32[], f32[128,1024,1024], f32[64,1024]) while(t), condition=condition, \
+body=body, backend_config={"known_trip_count":{"n":"128"}}
+}
+"""
+
+
+def test_slices_of_stacked_arrays_make_no_other_fusion_slow(case_of: MakeCase) -> None:
+    """What the whole stack would take is no measure for `small`."""
+    assert "slow-fusions" not in {finding.rule for finding in find_findings(case_of(SCAN))}
+    slower = SCAN.replace('"30000"', '"9000000"')
+    assert "slow-fusions" in {finding.rule for finding in find_findings(case_of(slower))}

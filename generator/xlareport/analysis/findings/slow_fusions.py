@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
-from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
@@ -28,7 +27,7 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
     the roofline, even if all others reached it.
     """
     rows = [
-        (case.cycles[place] * cost.counted, _least(case, computation, instruction, cost), place)
+        (case.cycles[place] * cost.counted, _least(case, cost), place)
         for computation, instruction, cost in case.scheduled()
         if (place := (computation.name, instruction.name)) in case.cycles
         and instruction.opcode == "fusion"
@@ -62,14 +61,10 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
         )
 
 
-def _least(
-    case: Case, computation: Computation, instruction: Instruction, cost: InstructionCost
-) -> float:
+def _least(case: Case, cost: InstructionCost) -> float:
     """Return the roofline time as if all that it reads and writes came through the device memory.
 
-    What lies on the chip costs no such traffic, but it is not read for nothing either.
+    What lies on the chip costs no such traffic, but it is not read for nothing either. Of arrays
+    of which it reads a slice, the slice counts.
     """
-    operands = (computation.by_name.get(name) for name in instruction.operand_names)
-    shapes = [instruction.shape, *(operand.shape for operand in operands if operand is not None)]
-    size = sum(shape.byte_size or 0 for shape in shapes)
-    return max(case.least(cost), case.time_of_bytes(size) * cost.counted)
+    return max(case.least(cost), case.time_of_bytes(cost.bytes_accessed or 0) * cost.counted)
