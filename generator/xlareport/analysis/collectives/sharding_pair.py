@@ -21,7 +21,7 @@ from xlareport.hlo.shardings.device_groups import parse_pairs
 from xlareport.hlo.shardings.written import local_dimensions
 from xlareport.knowledge.grades import Grade
 
-_OPEN = "it does not follow from the snapshots"
+_OPEN = "not known: no snapshot states it"
 OF_PARTITIONER = "resharding of a value that the partitioner made"
 """Of a pair whose first sharding no snapshot has: it follows from the shape of the shards."""
 

@@ -104,7 +104,7 @@ def _origin_cells(row: CollectiveRow, mesh: MeshRecord | None) -> list[Cell]:
         origin.grade,
         pair.value if pair else None,
         pair.from_ if pair else f"({row.sharding_reason})",
-        (pair.to or "(does not follow)") if pair else None,
+        (pair.to or "(not known)") if pair else None,
         short_stage(origin.stage) if origin.stage else f"({origin.stage_reason})",
     ]
 
