@@ -59,6 +59,11 @@ def test_an_op_of_the_optimizer_that_uses_no_gradient_has_its_phase(
         'k = f32[4] copy(x), metadata={op_name="jit(step)/adam/sub"}\n  c = f32[4] copy(g)',
     )
     assert phases(module_of(text))["k"] == "optimizer"
+    zeros = text.replace(
+        'copy(x), metadata={op_name="jit(step)/adam/sub"}',
+        'copy(x), metadata={op_name="jit(step)/adam/zeros;adam/zeros"}',
+    )
+    assert phases(module_of(zeros))["k"] == "optimizer"
     assert phases(module_of(STEP))["scaled"] == "other"
 
 

@@ -220,8 +220,10 @@ def test_what_the_backend_runs_as_a_kernel_of_its_own_is_no_saving(
 def test_what_a_scatter_updates_in_place_needs_memory_anyway(case_of: MakeCase) -> None:
     text = f"  a = f32[512,512] parameter(0)\n  b = f32[512,512] {PRODUCT}\n"
     case = case_of(entry(f"{text}  ROOT c = f32[512,512] negate(b)"))
-    reason = "do not fuse into the in-place operand of scatter"
-    assert not refusal(case, FusionDecision("producer_ineligible", "b", (), "", reason, None, None))
+    for what in ("in-place operand of scatter", "output of scatter"):
+        reason = f"do not fuse into the {what}"
+        no = FusionDecision("producer_ineligible", "b", (), "", reason, None, None)
+        assert not refusal(case, no)
     assert refusal(case, FusionDecision("producer_ineligible", "b", (), "", "other", None, None))
 
 

@@ -1,6 +1,12 @@
 import pytest
 
-from xlareport.analysis.source.scopes import find_numbers, mask_numbers, plain_path, scope_of
+from xlareport.analysis.source.scopes import (
+    find_numbers,
+    mask_numbers,
+    plain_path,
+    scope_of,
+    split_merged,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +47,8 @@ def test_plain_paths(op_name: str, expected: str) -> None:
 def test_layers_are_alike_but_for_their_number() -> None:
     assert mask_numbers("layer_3/mlp_1") == mask_numbers("layer_12/mlp_0")
     assert find_numbers("layer_3/mlp_1") == ("3", "1")
+
+
+def test_an_op_name_inside_a_call_that_merged_with_the_whole_one_is_the_same_op() -> None:
+    assert split_merged("jit(f)/table/adagrad/mul;adagrad/mul") == ("jit(f)/table/adagrad/mul",)
+    assert split_merged("jit(f)/a/mul;jit(f)/b/mul") == ("jit(f)/a/mul", "jit(f)/b/mul")

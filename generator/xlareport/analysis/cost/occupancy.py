@@ -146,6 +146,17 @@ class Occupancy:
             for value in allocation.values
         }
 
+    def values_in(self, slot: Slot) -> tuple[BufferValue, ...]:
+        """Return all values that live in a slot of shared memory, in the order of the schedule."""
+        alike = (
+            (lives.start, value.id, value)
+            for value in slot.allocation.values
+            if (value.offset, value.size) == (slot.offset, slot.size)
+            and (lives := self.ranges.get(_key(value))) is not None
+            and slot.start <= lives.start <= slot.end
+        )
+        return tuple(value for _, _, value in sorted(alike, key=lambda item: item[:2]))
+
     def value_at(self, slot: Slot, position: int) -> BufferValue:
         """Return a value that lives in a slot at a position; if none does, that of the slot."""
         if _lives(self.ranges.get(slot.key), position):

@@ -2,7 +2,7 @@
 
 JAX writes `jvp(...)` around what is differentiated and `transpose(jvp(...))` around its gradient;
 TensorFlow writes `gradient_tape/` before the gradient, and nothing before what is differentiated.
-What uses a gradient, and is none, updates, and so does what has the scoped op_name of such an
+What uses a gradient, and is none, updates, and so does what is in the named scope of such an
 instruction. Collectives of neither pass, such as those that reduce gradients, are a phase of their
 own.
 """
@@ -71,7 +71,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
         _FORWARD.search(op_name_of(instruction, module)) for instruction in module.instructions
     )
     unmarked = OTHER if marked else FORWARD
-    updates = _scoped_op_names(module, later)
+    updates = _update_scopes(module, later)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
         if "/" not in op_name:
@@ -82,21 +82,25 @@ def key_by_phase(module: HloModule) -> OpKey | None:
             return FORWARD
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
-        is_update = instruction.name in later[computation.name] or op_name in updates
+        is_update = instruction.name in later[computation.name] or scope_of(op_name) in updates
         return UPDATE if is_update else unmarked
 
     return key
 
 
-def _scoped_op_names(module: HloModule, later: Mapping[str, set[str]]) -> set[str]:
-    """Return the op_names of instructions that use gradients, where a scope of theirs is named."""
+def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]:
+    """Return the named scopes of instructions that use gradients and are none."""
     op_names = (
         op_name_of(instruction, module)
         for computation in module.computations
         for instruction in computation.instructions
         if instruction.name in later.get(computation.name, ())
     )
-    return {op_name for op_name in op_names if layer_of(op_name) and not _is_backward(op_name)}
+    return {
+        scope_of(op_name)
+        for op_name in op_names
+        if layer_of(op_name) and not _FORWARD.search(op_name) and not _is_backward(op_name)
+    }
 
 
 def key_by_layer(module: HloModule) -> OpKey:

@@ -1,10 +1,15 @@
 """The buffers that have to shrink to reduce the peak memory by some share."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, Slot
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import CONTROL_FLOW, NO_CODE
 
 _MOST_BUFFERS = 200
+_PASS_ON = NO_CODE | CONTROL_FLOW
+"""Their results lie where the values of others do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +27,31 @@ class Saving:
     later: frozenset[BufferKey] = frozenset()
     """Buffers that are not in use at the current peak, where the peak moves without the others."""
 
+    taken_over: Mapping[BufferKey, tuple[str, ...]] = field(default_factory=dict)
+    """Instructions that write further values into the memory of a buffer, in place; only of those
+    that have any."""
+
     @property
     def is_enough(self) -> bool:
         """Whether the peak reaches the target."""
         return self.reached <= self.wanted
 
 
-def find_savings(occupancy: Occupancy, share: float) -> Saving:
+def find_savings(
+    occupancy: Occupancy, share: float, instructions: Mapping[str, Instruction] | None = None
+) -> Saving:
     """Choose temporaries one by one, each the largest where the most lives, until the peak is down.
 
     `share` is the part of the peak to save, 0 to 1. The estimate leaves the schedule and all
-    sharing as they are.
+    sharing as they are: a buffer shrinks with all values that lie in it one after another. Of
+    `instructions`, by name, those that compute such values are named.
     """
     curve = list(occupancy.curve)
     wanted = int(occupancy.peak * (1 - share))
     candidates = [slot for slot in occupancy.slots if not slot.is_held]
     chosen: list[tuple[BufferKey, int]] = []
     later: set[BufferKey] = set()
+    taken_over: dict[BufferKey, tuple[str, ...]] = {}
     while curve and max(curve) > wanted and len(chosen) < _MOST_BUFFERS:
         position = curve.index(max(curve))
         largest = _largest_at(position, candidates)
@@ -49,14 +62,28 @@ def find_savings(occupancy: Occupancy, share: float) -> Saving:
         value = occupancy.value_at(largest, occupancy.position if is_at_peak else position)
         key = (value.instruction, value.index)
         chosen.append((key, largest.size))
+        if further := _computed(occupancy, largest, key, instructions or {}):
+            taken_over[key] = further
         if not is_at_peak:
             later.add(key)
         for used in range(largest.start, largest.end + 1):
             curve[used] -= largest.size
     reached = max(curve, default=0)
-    return Saving(occupancy.peak, wanted, reached, tuple(chosen), frozenset(later))
+    return Saving(occupancy.peak, wanted, reached, tuple(chosen), frozenset(later), taken_over)
 
 
 def _largest_at(position: int, candidates: list[Slot]) -> Slot | None:
     alive = (slot for slot in candidates if slot.start <= position <= slot.end and slot.size)
     return max(alive, key=lambda slot: slot.size, default=None)
+
+
+def _computed(
+    occupancy: Occupancy, slot: Slot, key: BufferKey, instructions: Mapping[str, Instruction]
+) -> tuple[str, ...]:
+    """Return the other instructions that compute values in a slot, each once."""
+    names = dict.fromkeys(value.instruction for value in occupancy.values_in(slot))
+    return tuple(
+        name
+        for name in names
+        if name != key[0] and name in instructions and instructions[name].opcode not in _PASS_ON
+    )

@@ -267,7 +267,7 @@ class _ReportBuilder:
         living = occupancy.living(position)
         temporaries = ((slot.key, slot.size) for slot in living if not slot.is_held)
         peak = find_peak_buffers(living, self._origin)
-        saving = find_savings(occupancy, _TO_SAVE) if occupancy.peak else None
+        saving = find_savings(occupancy, _TO_SAVE, self._made) if occupancy.peak else None
         at = schedule[position] if position < len(schedule) else ""
         roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
         free = [(key, size) for key, size in temporaries if not roles.is_working(key)]

@@ -7,8 +7,9 @@ what fusing saves at most, launches aside. Results that a loop, a collective or 
 are written in any case: only reading them counts. Collectives are no consumers. Custom fusions
 (Triton) and library calls take in only what was assigned to them before: with one of them as the
 producer or as all consumers nothing can be saved by this pass, and the finding says so without a
-saving. Operands that a scatter updates in place are in memory in any case, and not reported. The
-dump of the pass uses names from before the final module; they are followed through the fusions.
+saving. Operands that a scatter updates in place, and its results, are in memory in any case, and
+not reported. The dump of the pass uses names from before the final module; they are followed
+through the fusions.
 """
 
 from collections import defaultdict
@@ -31,8 +32,8 @@ _KERNELS = frozenset(
 )
 """Opcodes of which the backend makes kernels or library calls of their own."""
 _IDS = ("partition-id", "replica-id")
-_IN_PLACE = "do not fuse into the in-place operand"
-"""How the reason begins where a scatter updates the result in place: it has to be in memory."""
+_IN_PLACE = ("do not fuse into the in-place operand", "do not fuse into the output of scatter")
+"""How the reason begins where a scatter updates a buffer in place, which has to be in memory."""
 
 
 @dataclass(frozen=True, slots=True)

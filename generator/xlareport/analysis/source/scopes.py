@@ -54,12 +54,19 @@ def split_merged(op_name: str) -> tuple[str, ...]:
     """
     several = op_name[:_LONGEST].split(";")
     if len(several) > 1:
-        return tuple(several)
+        return _without_relative(several)
     *common, last = split_path(several[0])
     if not last.startswith("(") or not last.endswith(")"):
         return (op_name,)
     names = _split_at_colons(last[1:-1])
     return tuple("/".join((*common, name)) for name in names) if len(names) > 1 else (op_name,)
+
+
+def _without_relative(names: list[str]) -> tuple[str, ...]:
+    """Return op_names without those that are the end of another: the same op, inside a call."""
+    return tuple(
+        name for name in names if not any(other.endswith(f"/{name}") for other in names)
+    ) or tuple(names)
 
 
 def _split_at_colons(text: str) -> list[str]:

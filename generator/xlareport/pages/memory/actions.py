@@ -10,6 +10,7 @@ from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.pages.words import op_words
 from xlareport.runtime import units
 
@@ -105,6 +106,9 @@ def _shrinks(memory: MemoryReport, saving: Saving) -> Iterator[str]:
     for treatment, words in _TREATMENTS.items():
         if treatment in groups:
             yield words(memory, groups[treatment])
+    in_place = taken_over_words(saving)
+    if in_place:
+        yield f"in place, {in_place}"
     later = len(saving.later)
     if later:
         others = units.plural(later, "value")

@@ -1,6 +1,7 @@
 """Sentences on the peak of memory: where it is, what the live-range file says, what to reduce."""
 
 from xlareport.analysis.cost.occupancy import MAIN_MEMORY
+from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.runtime import units
 
@@ -64,15 +65,17 @@ def saving_words(memory: MemoryReport) -> str:
         return ""
     freed = sum(size for _, size in saving.buffers)
     text, these = (
-        ("this value", "Size:")
+        ("this buffer", "Size:")
         if len(saving.buffers) == 1
-        else (f"these {len(saving.buffers):,} values", "Total size:")
+        else (f"these {len(saving.buffers):,} buffers", "Total size:")
     )
     why = _why_so_much(freed, saving.peak - saving.reached)
+    words = taken_over_words(saving).replace("`", "")
+    in_place = f" In place, {words}." if words else ""
     before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
     return (
-        f"{before} → {after} without {text}. {these} {units.byte_size(freed)}{why}. Estimate: "
-        "schedule and buffer sharing are assumed unchanged."
+        f"{before} → {after} without {text}. {these} {units.byte_size(freed)}{why}.{in_place} "
+        "Estimate: schedule and buffer sharing are assumed unchanged."
     )
 
 
@@ -90,6 +93,18 @@ def _held(memory: MemoryReport) -> str:
         if kind in held
     ]
     return f", with {', '.join(parts)}" if parts else ""
+
+
+def taken_over_words(saving: Saving) -> str:
+    """Return which values lie in the memory of the buffers later, and have to shrink as well."""
+    words = [
+        f"`%{name}` takes over the memory of `%{key[0]}`"
+        for key, names in saving.taken_over.items()
+        for name in names
+    ]
+    rest = len(words) - _NAMED
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"{', '.join(words[:_NAMED])}{more} and has to shrink as well" if words else ""
 
 
 def _why_so_much(freed: int, saved: int) -> str:
