@@ -4,6 +4,7 @@ Needs `xlareport[dask]`: `make test-dask` runs these with it, `make test` skips 
 """
 
 import errno
+import gc
 import os
 import random
 import resource
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -203,6 +205,26 @@ def _fill_disk(room: int, path: Path) -> int | None:
     except OSError as error:
         return error.errno
     return None
+
+
+def test_what_was_sent_does_not_stay_in_memory(tmp_path: Path) -> None:
+    """Dask keeps the latest messages, unless told otherwise: they hold all items."""
+    number, size, known = 4_000, 500, tmp_path / "scheduler.json"
+    here = PACKAGE.parent
+    with _started("scheduler", known, here), _started("worker", known, here, "--nthreads", "1"):
+        while not known.exists():
+            time.sleep(0.1)
+        with open_fleet(str(known)) as fleet:
+            assert list(fleet.stream_in_order(len, [b"first"], len)) == [len(b"first")]
+            tracemalloc.start()
+            try:
+                items = (os.urandom(size) for _ in range(number))
+                assert sum(fleet.stream_in_order(len, items, len)) == number * size
+                gc.collect()
+                left, _ = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+    assert left < number * size / 2
 
 
 @contextmanager

@@ -45,6 +45,8 @@ _GLANCE = 5.0
 """Seconds between looks at whether there are workers."""
 _LEARNED = 0.3
 """Weight of the latest batch in what is known of the speed of workers."""
+_LATEST_MESSAGES = "distributed.admin.low-level-log-length"
+"""How many of the messages that it sent Dask keeps, 1,000 unless told: with them all modules."""
 _LOCAL = "local:"
 _CONFIGURED = "dask"
 
@@ -71,8 +73,10 @@ def open_fleet(scheduler: str, seen: Path | None = None) -> Iterator["Fleet"]:
     """
     if find_spec("distributed") is None:
         raise FleetError("--scheduler needs Dask: pip install 'xlareport[dask]'.")
+    import dask  # noqa: PLC0415 - an extra
+
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with _client(scheduler) as client:
+    with dask.config.set({_LATEST_MESSAGES: 0}), _client(scheduler) as client:
         _check_workers(client, seen)
         yield Fleet(client)
 
