@@ -8,6 +8,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.search_start import start
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -376,3 +377,23 @@ def test_of_a_chain_of_moves_the_one_of_the_same_framework_op_goes_on(
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "bitcast.3")) == Place("main", "bitcast.9")
     assert {place.instruction for place in matching.removed} == {"bitcast.1", "bitcast.2"}
+
+
+def test_a_buffer_that_a_partner_reads_is_no_duplicate(read: Read) -> None:
+    text = """
+ENTRY %main (a: u32[8]) -> u32[8] {
+  %a = u32[8] parameter(0)
+  %first = u32[8] custom-call(), custom_call_target="AllocateBuffer"
+  %second = u32[8] custom-call(), custom_call_target="AllocateBuffer"
+  %sum = u32[8] add(%first, %a)
+  ROOT %out = u32[8] add(%sum, %second)
+}
+"""
+    anew = text.replace("first", "first.7").replace("second", "second.7").replace("%sum", "%sum.7")
+    search = start(read(text), read(anew))
+    old = {node.instruction.name: node for node in search.before.nodes}
+    new = {node.instruction.name: node for node in search.after.nodes}
+    search.link(old["sum"], new["sum.7"], Grade.MATCHED, "")
+    rules.same_leaf_read(search)
+    assert old["first"].partner is new["first.7"]
+    assert old["second"].partner is None

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -255,3 +255,77 @@ def test_a_sole_user_without_the_framework_op_is_not_what_has_it(read: Read) -> 
     assert matching.partner_after(Place("body", "other")) == Place("body", "other.1")
     assert Place("body", "sum") in matching.added
     assert matching.partner_after(Place("body", "t")) != Place("body", "inner")
+
+
+def test_nor_where_the_body_was_made_anew(read: Read) -> None:
+    """Its frame has no partner yet, where its parameter has."""
+    anew = (_COUNTED_ONCE + _LOOP).replace("%body", "%wide.clone")
+    matching = match(read(_COUNTED + _LOOP), read(anew))
+    assert matching.partner_after(Place("body", "other")) == Place("wide.clone", "other.1")
+    assert Place("wide.clone", "sum") in matching.added
+
+
+_BUFFERS = """
+%inner (r: (s32[], u32[8], u32[8])) -> (s32[], u32[8], u32[8]) {
+  %r = (s32[], u32[8], u32[8]) parameter(0)
+  %m = s32[] get-tuple-element(%r), index=0
+  %u = u32[8] get-tuple-element(%r), index=1
+  %uno = s32[] constant(1)
+  %m.next = s32[] add(%m, %uno)
+  %w = u32[8] get-tuple-element(%r), index=2
+  %u.next = u32[8] negate(%u)
+  ROOT %v = (s32[], u32[8], u32[8]) tuple(%m.next, %u.next, %w)
+}
+
+%ends.2 (s: (s32[], u32[8], u32[8])) -> pred[] {
+  %s = (s32[], u32[8], u32[8]) parameter(0)
+  %l = s32[] get-tuple-element(%s), index=0
+  ROOT %less = pred[] compare(%l, %l), direction=LT
+}
+
+%body (p: (s32[], u32[8], u32[8])) -> (s32[], u32[8], u32[8]) {
+  %p = (s32[], u32[8], u32[8]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %first = u32[8] custom-call(), custom_call_target="AllocateBuffer"
+  %second = u32[8] custom-call(), custom_call_target="AllocateBuffer"
+  %begin = (s32[], u32[8], u32[8]) tuple(%one, %first, %second)
+  %while.2 = (s32[], u32[8], u32[8]) while(%begin), condition=%ends.2, body=%inner
+  %got = u32[8] get-tuple-element(%while.2), index=1
+  ROOT %t = (s32[], u32[8], u32[8]) tuple(%next, %got, %got)
+}
+
+%condition (q: (s32[], u32[8], u32[8])) -> pred[] {
+  %q = (s32[], u32[8], u32[8]) parameter(0)
+  %k = s32[] get-tuple-element(%q), index=0
+  ROOT %ends = pred[] compare(%k, %k), direction=LT
+}
+
+ENTRY %main (a: s32[], b: u32[8]) -> u32[8] {
+  %a = s32[] parameter(0)
+  %b = u32[8] parameter(1)
+  %start = (s32[], u32[8], u32[8]) tuple(%a, %b, %b)
+  %while.1 = (s32[], u32[8], u32[8]) while(%start), condition=%condition, body=%body
+  ROOT %out = u32[8] get-tuple-element(%while.1), index=1
+}
+"""
+
+
+def test_buffers_in_a_body_made_anew_are_no_duplicates(read: Read) -> None:
+    anew = _BUFFERS.replace("u32[8])", "u32[8], s32[])").replace("b: u32[8], s32[])", "b: u32[8])")
+    anew = anew.replace("%uno = s32[] constant(1)", "%uno = s32[] get-tuple-element(%r), index=3")
+    anew = anew.replace("%one = s32[] constant(1)", "%one = s32[] get-tuple-element(%p), index=3")
+    for given in ("%next, %got, %got", "%one, %first, %second", "%a, %b, %b"):
+        anew = anew.replace(f"tuple({given})", f"tuple({given}, %one)")
+    anew = anew.replace("%u.next, %w)", "%u.next, %w, %uno)")
+    anew = anew.replace("  %start =", "  %one = s32[] constant(1)\n  %start =")
+    for name in ("first", "second", "body", "inner", "begin"):
+        for end in (" ", ",", ")", "\n"):
+            anew = anew.replace(f"%{name}{end}", f"%{name}.7{end}")
+    matching = match(read(_BUFFERS), read(anew))
+    for name in ("first", "second"):
+        said = matching.pairing_before(Place("body", name))
+        assert said is not None
+        assert said.relation is not Relation.MERGED
+        assert said.after == (Place("body.7", f"{name}.7"),)

@@ -95,6 +95,7 @@ _RULES = (
     sums.reassociated,
     frames.opened_results,
     frames.parameters,
+    rules.same_leaf_read,
 )
 _PARTS = (
     collectives.halves,

@@ -12,9 +12,11 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import (
     Names,
+    is_free,
     name_in_computation,
     origin,
     same_form,
+    same_leaf,
     same_shape,
 )
 from xlareport.analysis.matching.search import Search
@@ -71,6 +73,19 @@ def _pair_names(search: Search, ours: list[Node], theirs: list[Node]) -> None:
             search.link(node, other, Grade.EXACT, "the same name and expression")
     for nodes in (ours, theirs):
         nodes[:] = [node for node in nodes if node.partner is None]
+
+
+def same_leaf_read(search: Search) -> None:
+    """Pair what reads nothing with its equal that the reader's partner reads.
+
+    In a loop that was made anew, its frame may have no partner.
+    """
+    search.evaluate()
+    for node in search.before.open():
+        other = same_leaf(search.before, search.after, node) if _is_leaf(node) else None
+        if other is not None and is_free(other) and _opcode(node) == _opcode(other):
+            reason = "the same expression, read by what is paired"
+            search.link(node, other, Grade.EXACT, reason)
 
 
 def same_value_in_order(search: Search) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator
 
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.graph import Graph, Node, NodeElement
+from xlareport.analysis.matching.graph import Frame, Graph, Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.moved_copies import is_done_again
 from xlareport.analysis.matching.nodes import (
@@ -82,17 +82,17 @@ class _Spread:
         message = origin(node)
         if not message or _opcode(node) in PASSING or _opcode(node) == _opcode(other):
             return False
-        return message != origin(other) and self._is_left_elsewhere(node)
+        return message != origin(other) and self._is_left_elsewhere(node, other)
 
-    def _is_left_elsewhere(self, node: Node) -> bool:
-        """Return whether an unpaired new operation is of the framework op of a node."""
+    def _is_left_elsewhere(self, node: Node, other: Node) -> bool:
+        """Return whether an unpaired new operation, beside `other`, is of a node's framework op."""
         if not origin(node):
             return False
         if self._open_after is None:
             self._open_after = group_by_key(
-                (_operation(open_node), open_node) for open_node in self._search.after.open()
+                (_operation(known, known.frame), known) for known in self._search.after.open()
             )
-        return any(map(is_free, self._open_after.get(_operation(node), ())))
+        return any(map(is_free, self._open_after.get(_operation(node, other.frame), ())))
 
     def _is_left_before(self, node: Node, other: Node) -> bool:
         """Return whether a new move is of the framework op of another old one that is unpaired."""
@@ -179,7 +179,7 @@ class _Spread:
         """
         if self._goes_by_name(node, other) or only_gathers(node, other):
             return False
-        if not origin(other) and self._is_left_elsewhere(node):
+        if not origin(other) and self._is_left_elsewhere(node, other):
             return False
         if self._is_left_before(node, other):
             return False
@@ -328,8 +328,8 @@ def _start_loops(loop: Node, starts: tuple[Node, Node]) -> bool:
     return _opcode(loop) == "while" and are_tuples(*starts) and all(map(is_free, starts))
 
 
-def _operation(node: Node) -> Hashable:
-    return (node.frame.number, _opcode(node), origin(node))
+def _operation(node: Node, frame: Frame) -> Hashable:
+    return (frame.number, _opcode(node), origin(node))
 
 
 def _same_count(node: Node, other: Node) -> bool:
