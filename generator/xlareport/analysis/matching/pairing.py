@@ -57,7 +57,7 @@ class ChangeCause(StrEnum):
     UNREAD = "it had no users"
     UNUSED = "only dead instructions used it"
     UNCALLED = "its computation had no callers"
-    ARGUMENT = "a parameter of an inlined computation"
+    ARGUMENT = "a parameter of a computation that was inlined or merged into another"
     PARAMETER = "a parameter of a new fusion or call, or of the module"
     UNTRACED = "no counterpart was found"
 
