@@ -7,6 +7,7 @@ from typing import TypeVar
 from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.copied_updates import copied_updates
+from xlareport.analysis.findings.dense_gradients import dense_gradients
 from xlareport.analysis.findings.double_upcasts import double_upcasts
 from xlareport.analysis.findings.exposed_collectives import exposed_collectives
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, join_names
@@ -63,6 +64,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     convert_pairs,
     copied_updates,
     sliced_operands,
+    dense_gradients,
     float_upcasts,
     unfused_chains,
     refused_fusions,

@@ -1,0 +1,123 @@
+"""Scatter into zeros that are read whole.
+
+A scatter adds updates to a buffer of zeros that is at least twice as large as the updates, as the
+gradient of an embedding lookup does, and later instructions read the whole buffer. Filling it and
+reading it take 5% or more of the roofline time, as far as they do not depend on the updates. An
+optimizer that updates the touched rows alone needs no such buffer.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlareport.analysis.findings.finding import Case, Finding, describe_executions, join_names
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
+
+LEAST_SHARE = 0.05
+"""Of the module's roofline time."""
+_LEAST_RATIO = 2
+"""Bytes of the buffer by those of the updates."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scatter:
+    """A scatter by itself, or the fusion that consists of one and what it needs."""
+
+    instruction: Instruction
+    zeros: Instruction
+    """What fills the buffer, in the computation of the instruction."""
+    updates: int
+    """Bytes."""
+
+
+def dense_gradients(case: Case) -> Iterator[Finding]:
+    """Report scatters into buffers of zeros much larger than what is scattered."""
+    for computation, instruction, cost in case.scheduled():
+        scatter = _scatter(case, computation, instruction)
+        if scatter is None or not cost.counted:
+            continue
+        size = instruction.shape.byte_size or 0
+        readers = _readers(computation, instruction)
+        if not readers or size < _LEAST_RATIO * max(scatter.updates, 1):
+            continue
+        seconds = case.time_of_bytes(size) * (1 + len(readers)) * cost.counted
+        if case.is_noticeable(seconds, LEAST_SHARE):
+            names = join_names(reader.name for reader in readers)
+            yield Finding(
+                rule="dense-gradients",
+                title="Scatter into zeros that are read whole",
+                places=tuple(
+                    (computation.name, line.name) for line in (instruction, scatter.zeros, *readers)
+                ),
+                occurrences=1,
+                evidence=(
+                    f"`{instruction.name}` adds {units.byte_size(scatter.updates)} of updates to "
+                    f"{units.byte_size(size)} of zeros, which `{scatter.zeros.name}` writes and "
+                    f"{names} read whole{describe_executions(cost.counted)}: writing and reading "
+                    f"them takes {units.share(case.share(seconds))} of the module's roofline time."
+                ),
+                suggestion=(
+                    "If this is the gradient of an embedding table, update the touched rows "
+                    "alone: scatter into the table and the optimizer's state instead of zeros."
+                ),
+                grade="matched",
+                weight=seconds,
+                seconds=seconds,
+                bytes=size,
+            )
+
+
+def _scatter(case: Case, home: Computation, instruction: Instruction) -> _Scatter | None:
+    """Return the scatter into zeros that an instruction is; None for others."""
+    if instruction.shape.elements:
+        return None
+    if instruction.opcode == "scatter" and len(instruction.operand_names) > 2:
+        updates = home.by_name.get(instruction.operand_names[2])
+        buffer = home.by_name.get(instruction.operand_names[0])
+    elif instruction.opcode == "fusion" and instruction.called:
+        inside = case.module.by_name.get(instruction.called[0][1])
+        root = inside.root if inside else None
+        if inside is None or root is None or root.opcode != "scatter":
+            return None
+        updates = inside.by_name.get((*root.operand_names, "", "", "")[2])
+        place = [line.name for line in inside.parameters]
+        first = root.operand_names[0]
+        buffer = (
+            home.by_name.get(instruction.operand_names[place.index(first)])
+            if first in place
+            else None
+        )
+    else:
+        return None
+    zeros = _zeros(case, home, buffer)
+    size = updates.shape.byte_size if updates else None
+    return _Scatter(instruction, zeros, size) if zeros and size else None
+
+
+def _zeros(case: Case, home: Computation, buffer: Instruction | None) -> Instruction | None:
+    """Return the instruction that fills a buffer with zeros; None if another one does."""
+    while buffer is not None and buffer.opcode == "bitcast":
+        buffer = home.by_name.get(buffer.operand_names[0])
+    if buffer is None:
+        return None
+    filling, place = buffer, home
+    if buffer.opcode == "fusion" and buffer.called:
+        place = case.module.by_name.get(buffer.called[0][1]) or home
+        root = place.root
+        filling = root if root is not None else buffer
+    if filling.opcode != "broadcast" or not filling.operand_names:
+        return None
+    value = place.by_name.get(filling.operand_names[0])
+    return buffer if value is not None and value.argument in ("0", "-0") else None
+
+
+def _readers(computation: Computation, instruction: Instruction) -> list[Instruction]:
+    """Return what reads a value, through instructions that run nothing."""
+
+    def behind(user: Instruction) -> tuple[Instruction, ...]:
+        return computation.users.get(user.name, ()) if user.opcode in ALIASES else ()
+
+    first = computation.users.get(instruction.name, ())
+    return [user for user in reachable(first, behind) if user.opcode not in (*ALIASES, "tuple")]
