@@ -13,6 +13,7 @@ from xlareport.analysis.cost_report.source_lines import (
     SourceReport,
     report_source_lines,
 )
+from xlareport.analysis.source.served_ops import serve_ops
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
@@ -109,3 +110,32 @@ def test_what_is_fused_twice_is_told_as_the_outermost_fusion() -> None:
     (line,) = story(evidence, None).lines
     assert [(one.instruction, one.operations) for one in line.became] == [("o", (("tanh", 1),))]
     assert line.excerpt == ()
+
+
+COMBINED = """add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  p = f32[3000] parameter(0)
+  q = f32[1000] parameter(1)
+  m = f32[3000] negate(p), metadata={op_name="jit(f)/a/neg" source_file="f.py" source_line=3}
+  n = f32[1000] negate(q), metadata={op_name="jit(f)/b/neg" source_file="f.py" source_line=4}
+  r = (f32[3000], f32[1000]) all-reduce(m, n), replica_groups={{0,1}}, to_apply=add, \
+metadata={op_name="jit(f)/b/neg" source_file="f.py" source_line=4}
+  s = f32[3000] get-tuple-element(r), index=0, metadata={op_name="jit(f)/a/neg"}
+  ROOT t = f32[1000] get-tuple-element(r), index=1, metadata={op_name="jit(f)/b/neg"}
+}"""
+
+
+def test_a_combined_collective_counts_to_the_lines_of_its_members() -> None:
+    module = TextReader().read(f"HloModule m, num_partitions=2\n\n{COMBINED}\n".encode(), "m.txt")
+    assert module is not None
+    cost = count_cost(module)
+    shares = share_fusions(module, cost, CPU)
+    evidence = SourceEvidence(None, module, (), None, serve_ops(module))
+    lines = report_source_lines(evidence, cost, shares, None).lines
+    sent = {line.place.line: line.cost.bytes_accessed for line in lines}
+    assert sent == {3: 2 * 12_000 + 24_000, 4: 2 * 4_000 + 8_000}

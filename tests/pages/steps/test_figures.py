@@ -56,3 +56,8 @@ def test_the_effect_of_a_step_is_told_in_a_few_words() -> None:
         ("layout", "2 layout"),
         ("order", "1,200 reordered"),
     ]
+
+
+def test_bytes_that_grow_many_times_are_written_in_full() -> None:
+    (chip,) = effect_chips(StepEffect(), Growth(9, 1, 0, 1, 1000), Growth(9, 1, 0, 1, 27_700))
+    assert chip == ("bytes", "+2,670% bytes")

@@ -115,7 +115,7 @@ def report_cost(
     rematerializations = shardings.rematerializations if shardings is not None else None
     case = make_case(module, cost, device, rematerializations or ())
     operations = module.side.of(reader_table.STABLEHLO) or ()
-    evidence = SourceEvidence(first, hlo, operations, peak)
+    evidence = SourceEvidence(first, hlo, operations, peak, served)
     return CostReport(
         device=device,
         device_grade=grade,

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlareport.analysis.cost.breakdown import CostPart, break_down, key_by_line
+from xlareport.analysis.cost.breakdown import CostPart, OpKey, divide_by_op, key_by_line
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, find_user_frame, places_of
-from xlareport.hlo.model import HloModule, Instruction, InstructionKey
+from xlareport.analysis.source.served_ops import OpShares
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.readers.stablehlo import StablehloOperation
 
 ReadLines = Callable[[str], Sequence[str] | None]
@@ -74,6 +75,8 @@ class SourceEvidence:
     stablehlo: Sequence[StablehloOperation]
     peak: Sequence[Share] | None
     """The peak of memory by line; None where it is not known."""
+    served: Mapping[InstructionKey, OpShares] = field(default_factory=dict)
+    """The ops that instructions work for: a combined collective for those of its members."""
 
 
 def report_source_lines(
@@ -84,7 +87,8 @@ def report_source_lines(
 ) -> SourceReport:
     """Return each source line with its instructions; `read` returns source texts."""
     final, peak = evidence.final, evidence.peak
-    result = {part.name: part for part in break_down(final, cost, key_by_line(final), shares)}
+    key = _key_by_members_line(final, evidence.served)
+    result = {part.name: part for part in divide_by_op(final, cost, key, shares, evidence.served)}
     places = _places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
@@ -107,6 +111,27 @@ def report_source_lines(
         for name in known[:MOST_LINES]
     )
     return SourceReport(lines, len(known), result.get("", CostPart("")), has_stablehlo=bool(given))
+
+
+def _key_by_members_line(module: HloModule, served: Mapping[InstructionKey, OpShares]) -> OpKey:
+    """Return a key that names the source line; of a combined collective that of each member's op.
+
+    The line of an op is that of an instruction with its op_name.
+    """
+    own = key_by_line(module)
+    lines: dict[str, str] = {}
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            op_name, line = instruction.metadata.op_name, own(computation, instruction)
+            if op_name and line and len(served.get((computation.name, instruction.name), ())) < 2:
+                lines.setdefault(op_name, line)
+
+    def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
+        line = own(computation, instruction)
+        is_combined = len(served.get((computation.name, instruction.name), ())) > 1
+        return lines.get(op_name, line) if is_combined else line
+
+    return key
 
 
 def _places(module: HloModule) -> Mapping[str, SourcePlace]:

@@ -56,7 +56,8 @@ _TENTHS = 1000
 
 
 def _tenths(value: int) -> str:
-    return f"{value / 10:.3g}%"
+    """Return tenths of a percent as a percentage, whole from 1,000%."""
+    return f"{value / 10:,.0f}%" if value >= 10 * _TENTHS else f"{value / 10:.3g}%"
 
 
 def _figures(before: Growth, after: Growth) -> Iterator[StepFigure]:
