@@ -45,8 +45,11 @@ _GLANCE = 5.0
 """Seconds between looks at whether there are workers."""
 _LEARNED = 0.3
 """Weight of the latest batch in what is known of the speed of workers."""
-_LATEST_MESSAGES = "distributed.admin.low-level-log-length"
-"""How many of the messages that it sent Dask keeps, 1,000 unless told: with them all modules."""
+_SETTINGS = {
+    "distributed.admin.low-level-log-length": 0,  # messages kept: 1,000 hold all modules
+    "distributed.worker.profile.enabled": False,  # looks at each worker 100 times a second
+}
+"""Settings of Dask in this process, and in the workers that it starts."""
 _LOCAL = "local:"
 _CONFIGURED = "dask"
 
@@ -76,7 +79,7 @@ def open_fleet(scheduler: str, seen: Path | None = None) -> Iterator["Fleet"]:
     import dask  # noqa: PLC0415 - an extra
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with dask.config.set({_LATEST_MESSAGES: 0}), _client(scheduler) as client:
+    with dask.config.set(_SETTINGS), _client(scheduler) as client:
         _check_workers(client, seen)
         yield Fleet(client)
 
