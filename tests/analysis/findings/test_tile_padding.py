@@ -68,3 +68,32 @@ def test_padding_counts_once_for_each_place_in_use_at_the_peak(case_of: MakeCase
             False,
             expected[2] is None,
         ]
+
+
+PAIR = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  x = f32[8]{0:T(128)} parameter(0)
+  p = (f32[65536,1]{1,0:T(8,128)}, f32[65536,1]{1,0:T(8,128)}) custom-call(x), \
+custom_call_target="foo"
+  ROOT n = f32[8]{0:T(128)} custom-call(p), custom_call_target="foo"
+}
+"""
+PLACED = b"""BufferAssignment:
+allocation 0: size 67108864, preallocated-temp:
+ value: <1 p{0} @0> (size=33554432,offset=0): f32[65536,1]{1,0:T(8,128)}
+ value: <2 p{1} @0> (size=33554432,offset=33554432): f32[65536,1]{1,0:T(8,128)}
+"""
+
+
+def test_of_a_tuple_only_elements_in_use_at_the_peak_count(case_of: MakeCase) -> None:
+    assignment, _ = read_buffer_assignment(PLACED, "b.txt")
+    padding = 127 * 65536 * 4
+    for first_end, expected in ((2, 2 * padding), (1, padding)):
+        ranges = (
+            LiveRange("p", (0,), 1, first_end),
+            LiveRange("p", (1,), 2 if first_end == 1 else 1, 3),
+        )
+        files = MemoryFiles(assignment, LiveRanges(("x", "p", "n", "n"), ranges), ())
+        (finding,) = tile_padding(replace(case_of(PAIR), memory_files=files))
+        assert finding.bytes == expected

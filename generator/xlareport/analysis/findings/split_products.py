@@ -108,7 +108,7 @@ def _finding(case: Case, products: Sequence[_Split], seconds: float) -> Finding:
         ),
         suggestion=(
             "Autotune on the device that runs it, or switch the rewrite off with "
-            "xla_gpu_enable_split_k_autotuning=false: splitting pays off where a matmul has fewer "
+            "--xla_disable_hlo_passes=splitk-rewriter: splitting pays off where a matmul has fewer "
             "output tiles than the device has multiprocessors."
         ),
         grade="guessed",

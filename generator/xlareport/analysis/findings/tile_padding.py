@@ -39,10 +39,8 @@ def tile_padding(case: Case) -> Iterator[Finding]:
         here = _waste_in_main_memory(instruction.shape)
         amount = units.byte_size(here) if here else "None"
         place = "" if here == padded - data else f" {amount} of it in device memory."
-        used = _place_at_peak(case, instruction.name) if here else None
-        held = 0 if used is None or used in taken else here
-        taken.add(used)
-        if here and used is None:
+        held = _waste_at_peak(case, instruction, taken) if here else None
+        if here and held is None:
             place += " It is not in use at the peak."
         yield Finding(
             rule="tile-padding",
@@ -74,21 +72,45 @@ def _is_buffer(instruction: Instruction, computation: Computation, case: Case) -
     return instruction.opcode not in _NO_BUFFER and not instruction.opcode.endswith("-start")
 
 
-def _place_at_peak(case: Case, name: str) -> Hashable | None:
+def _waste_at_peak(case: Case, instruction: Instruction, taken: set[Hashable]) -> int | None:
+    """Return the padding in device memory at the peak, in bytes, each place once.
+
+    None if no part of the result is in use then. The places are added to `taken`.
+    """
+    wasted: int | None = None
+    for index, array in _arrays(instruction.shape):
+        waste = _waste_in_main_memory(array)
+        place = _place_at_peak(case, instruction.name, index) if waste else None
+        if place is not None:
+            wasted = (wasted or 0) + (0 if place in taken else waste)
+            taken.add(place)
+    return wasted
+
+
+def _arrays(shape: Shape) -> Iterator[tuple[tuple[int, ...], Shape]]:
+    """Yield the elements of a tuple with their places, or the whole."""
+    if not shape.elements:
+        yield (), shape
+    for number, element in enumerate(shape.elements):
+        yield (number,), element
+
+
+def _place_at_peak(case: Case, name: str, index: tuple[int, ...]) -> Hashable | None:
     """Return the place that a value uses at the peak, None if it uses none.
 
     Where that is not known, each value has a place of its own.
     """
     occupancy = case.occupancy
-    keys = [key for key in occupancy.ranges if key[0] == name] if occupancy else []
-    if occupancy is None or not keys:
-        return name
+    known = [key for key in occupancy.ranges if key[0] == name] if occupancy else []
+    if occupancy is None or not known:
+        return name, index
+    keys = [key for key in known if key[1][: len(index)] == index]
     moment = occupancy.position
     for slot in occupancy.living(moment):
         shared = not slot.is_held and any(
             occupancy.share_place(key, slot.key, moment) for key in keys
         )
-        if shared or slot.value.instruction == name:
+        if shared or slot.key in keys:
             return slot.allocation.index, slot.offset
     return None
 
