@@ -5190,7 +5190,9 @@ var xlareport = (() => {
   var LONGEST4 = 2e3;
   var WRAPPED = /^([A-Za-z_]\w*)\((.*)\)$/s;
   var TRACED = /* @__PURE__ */ new Set(["jit", "pjit", "xla_call"]);
-  var LEVELS = new Set("while body cond closed_call core_call eval_jaxpr checkpoint rematted_computation".split(" "));
+  var LEVELS = new Set(
+    "while body cond closed_call core_call eval_jaxpr checkpoint shard_map rematted_computation".split(" ")
+  );
   var BACKWARD = /(?:^|[/(])transpose\(|(?:^|\/)gradient_tape\/|^gradients\//;
   var byName = new Intl.Collator("en", { numeric: true });
   var FORWARD = /(?:^|[/(])jvp\(/;
@@ -5252,7 +5254,10 @@ var xlareport = (() => {
     }
   };
   function rankOf(forms, wanted2, plain) {
-    if (forms.some((form) => form === wanted2 || form === plain)) return -1;
+    if (forms[0] === wanted2) return -4;
+    if (forms.includes(wanted2)) return -3;
+    if (forms.some((form) => form.endsWith(`/${wanted2}`))) return -2;
+    if (forms.includes(plain)) return -1;
     const places2 = [forms[0].indexOf(wanted2), ...forms.slice(1).map((form) => form.indexOf(plain))];
     const found = places2.filter((place) => place >= 0);
     return found.length ? Math.min(...found) : null;

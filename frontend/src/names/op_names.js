@@ -7,7 +7,9 @@
 const LONGEST = 2000;
 const WRAPPED = /^([A-Za-z_]\w*)\((.*)\)$/s;
 const TRACED = new Set(["jit", "pjit", "xla_call"]);
-const LEVELS = new Set("while body cond closed_call core_call eval_jaxpr checkpoint rematted_computation".split(" "));
+const LEVELS = new Set(
+  "while body cond closed_call core_call eval_jaxpr checkpoint shard_map rematted_computation".split(" "),
+);
 const BACKWARD = /(?:^|[/(])transpose\(|(?:^|\/)gradient_tape\/|^gradients\//;
 const byName = new Intl.Collator("en", { numeric: true });
 const FORWARD = /(?:^|[/(])jvp\(/;
@@ -106,10 +108,14 @@ export class OpNames {
  * @param {string[]} forms of an op_name, the whole first
  * @param {string} wanted
  * @param {string} plain what is wanted, without transformations
- * @returns {number | null} where it stands, -1 for the same; null where no form contains it
+ * @returns {number | null} where it stands; below 0 for the same, the op_name itself first, then forms that are or end
+ * with what is wanted as it was typed, loops and calls included; null where no form contains it
  */
 function rankOf(forms, wanted, plain) {
-  if (forms.some((form) => form === wanted || form === plain)) return -1;
+  if (forms[0] === wanted) return -4;
+  if (forms.includes(wanted)) return -3;
+  if (forms.some((form) => form.endsWith(`/${wanted}`))) return -2;
+  if (forms.includes(plain)) return -1;
   const places = [forms[0].indexOf(wanted), ...forms.slice(1).map((form) => form.indexOf(plain))];
   const found = places.filter((place) => place >= 0);
   return found.length ? Math.min(...found) : null;

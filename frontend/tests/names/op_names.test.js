@@ -40,3 +40,14 @@ test("a scope finds the op_names that JAX wraps it in, forward and backward apar
   assert.deepEqual(found("transpose(jvp(encoder))/mlp"), [[0]]);
   assert.deepEqual(found("nowhere"), []);
 });
+
+test("an op_name as it stands comes before one that is the same without loops and calls", () => {
+  const before = "jit(f)/jvp(lstm)/dot";
+  const inside = "jit(f)/jvp(lstm)/while/body/closed_call/dot";
+  const known = new OpNames([before, inside]);
+  const first = (/** @type {string} */ wanted) => known.find(wanted)[0][0].name;
+  for (const wanted of [inside, "lstm/while/body/closed_call/dot", "body/closed_call/dot"]) {
+    assert.equal(first(wanted), inside);
+  }
+  for (const wanted of [before, "lstm/dot"]) assert.equal(first(wanted), before);
+});

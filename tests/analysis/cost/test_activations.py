@@ -56,6 +56,37 @@ def test_a_copy_named_after_the_backward_op_that_uses_it(
     assert activations == (Activation(("kept", ()), 32, "layer_1"),)
 
 
+PREFETCHED = """ENTRY e {
+  x = f32[4] parameter(0)
+  kept = f32[4] tanh(x), metadata={op_name="jit(f)/jvp(layer_1)/tanh"}
+  begun = (f32[4], f32[4]{0:S(1)}, u32[]) copy-start(kept)
+  near = f32[4]{0:S(1)} copy-done(begun)
+  joined = f32[4]{0:S(1)} custom-call(near), custom_call_target="ConcatBitcast"
+  ROOT gradient = f32[4] add(joined, x), metadata={op_name="jit(f)/transpose(jvp(layer_1))/add"}
+}"""
+
+
+def test_a_prefetch_stands_for_what_reads_the_value(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    lives = {("kept", ()): life("begun")}
+    (kept,) = find_activations([(("kept", ()), 16)], lives, module_of(PREFETCHED))
+    assert kept.layer == "layer_1"
+    unnamed = PREFETCHED.replace(
+        'custom-call(near), custom_call_target="ConcatBitcast"', "tanh(near)"
+    )
+    assert find_activations([(("kept", ()), 16)], lives, module_of(unnamed)) == (kept,)
+    to_host = PREFETCHED.replace("S(1)", "S(5)")
+    assert not find_activations([(("kept", ()), 16)], lives, module_of(to_host))
+
+
+def test_an_input_in_another_type_is_no_activation(module_of: Callable[[str], HloModule]) -> None:
+    cast = STEP.replace("f32[4] tanh(x)", "f32[4] convert(x)")
+    assert not find_activations(
+        [(("kept", ()), 16)], {("kept", ()): life("gradient")}, module_of(cast)
+    )
+
+
 def test_layers_with_the_most_bytes_first() -> None:
     sizes = [("a", 1), ("b", 5), ("a", 2)]
     activations = [Activation(("x", ()), size, layer) for layer, size in sizes]

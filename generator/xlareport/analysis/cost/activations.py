@@ -5,7 +5,7 @@ last. `jax.checkpoint` computes such values again instead.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.lifetimes import Lifetime
@@ -13,8 +13,19 @@ from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.analysis.cost.phases import is_forward, is_gradient, key_by_layer
 from xlareport.analysis.cost.value_sources import ValueSources
 from xlareport.analysis.source.locations import op_name_of
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.runtime.graphs import reachable
 
+_PASSES_ON = ALIASES | {
+    *("async-done", "async-start", "async-update"),
+    *("copy-done", "copy-start", "slice-done", "slice-start"),
+}
+"""Opcodes of prefetches into the VMEM of a TPU."""
+_JOINS = '"ConcatBitcast"'
+"""The target of XLA:TPU's custom call that joins the pieces of a prefetch."""
+_HOST = "S(5)"
+"""The host's memory: a value that is moved there is not kept on the device."""
 _LOOP = "while"
 """Opcode of loops; buffers that forward loops stack are identified by their loop."""
 
@@ -36,11 +47,17 @@ def find_activations(
     """Return the activations among values with their bytes; matched by op_names.
 
     A copy or an all-gather of a result of the forward pass is an activation too, whatever its own
-    op_name is.
+    op_name is; a copy or a convert of an input is none. A last use that only passes the value on,
+    as a prefetch does, or has no op_name stands for what reads its result.
     """
     sources = ValueSources(module)
     instructions = {instruction.name: instruction for instruction in module.instructions}
     layer_of = key_by_layer(module)
+    homes = {
+        instruction.name: computation
+        for computation in module.computations
+        for instruction in computation.instructions
+    }
     activations = []
     for key, size in values:
         own, source = instructions.get(key[0]), sources.find(key[0])
@@ -48,11 +65,31 @@ def find_activations(
         last = instructions.get(life.last_use) if life else None
         if own is None or source is None or last is None or own.opcode == _LOOP:
             continue
-        named = is_forward(own, module) or is_forward(source[1], module)
-        if named and is_gradient(last, module):
+        is_input = source[1].opcode == "parameter" and source[0].is_entry
+        named = not is_input and (is_forward(own, module) or is_forward(source[1], module))
+        if named and any(
+            is_gradient(reader, module) for reader in _readers(homes[last.name], last, module)
+        ):
             layer = layer_of(*source, op_name_of(source[1], module))
             activations.append(Activation(key, size, layer))
     return tuple(activations)
+
+
+def _readers(home: Computation, last: Instruction, module: HloModule) -> Iterator[Instruction]:
+    """Yield an instruction, and what reads its value if it passes it on or has no op_name."""
+
+    def following(instruction: Instruction) -> tuple[Instruction, ...]:
+        is_open = _passes_on(instruction) or not op_name_of(instruction, module)
+        is_open = is_open and _HOST not in instruction.shape.text
+        return home.users.get(instruction.name, ()) if is_open else ()
+
+    return reachable([last], following)
+
+
+def _passes_on(instruction: Instruction) -> bool:
+    if instruction.opcode == "custom-call":
+        return instruction.attributes.get("custom_call_target") == _JOINS
+    return instruction.opcode in _PASSES_ON
 
 
 def sum_by_layer(activations: Iterable[Activation]) -> tuple[tuple[str, int], ...]:
