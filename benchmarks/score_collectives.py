@@ -31,6 +31,7 @@ DEFINED = re.compile(r"^\s+(?:ROOT )?%?(\S+) = (.+?) [\w\-]+\(")
 CALLED = re.compile(r"(?:calls|body|condition|to_apply|called_computations)=\{?%?([\w.\-]+)")
 BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 ARRAY = re.compile(r"([a-z]+)(\d*)\w*\[([\d,]*)\]")
+ONE_SHOT = '"kernel_strategy":"KERNEL_STRATEGY_TRITON_ONE_SHOT"'
 BITS = {"pred": 8, "token": 0}
 
 
@@ -63,8 +64,10 @@ def group_size(kind: str, attributes: str, partitions: int) -> int:
     return len(listed[1].split(",")) if listed else partitions
 
 
-def sent(kind: str, size: int, data: int) -> int:
-    """Return what one device of n sends by a ring algorithm."""
+def sent(kind: str, size: int, data: int, attributes: str) -> int:
+    """Return what one device of n sends by a ring algorithm, or to each other one in one shot."""
+    if kind == "all-reduce" and ONE_SHOT in attributes:
+        return (size - 1) * data
     if size < 2:
         return 0
     if kind in ("collective-permute", "collective-broadcast"):
@@ -138,7 +141,7 @@ def count_text(text: str) -> Counter[tuple[str, int, int, int]]:
             scatters = name.startswith("all-reduce-scatter")
             kind = "reduce-scatter" if scatters else kind
             size = group_size(kind, attributes, partitions * replicas)
-            counter[kind, data, sent(kind, size, data), size] += 1
+            counter[kind, data, sent(kind, size, data, attributes), size] += 1
     return counter
 
 

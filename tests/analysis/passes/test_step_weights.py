@@ -35,4 +35,5 @@ def test_bytes_that_the_next_step_takes_back_count_once() -> None:
 def test_steps_without_figures_and_without_change_weigh_what_they_touch() -> None:
     same = StepSummary(changed=False, added=0, removed=0, modified=0, headline="")
     assert weigh_steps([None, STEP], ()) == (0.0, 7.0)
+    assert weigh_steps((), ()) == ()
     assert weigh_steps([None, same], [growth(1), growth(2)]) == (0.0, 0.0)

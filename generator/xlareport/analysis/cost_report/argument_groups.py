@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.residency import PeakBuffer
 
-_STEP = re.compile(r"\[[^\]]*+\]|\.[^.\[]++|[^.\[]++")
+_STEP = re.compile(r"\[[^\]]{0,200}+\]|\.[^.\[]++|[^.\[]++")
 """A part of `state.params['w'][0]`: a name, an attribute or a key."""
 _DEEPEST = 4
 

@@ -23,7 +23,7 @@ def weigh_steps(steps: Sequence[StepSummary | None], growth: Sequence[Growth]) -
     What the next step takes back, as copies that one pass adds and another removes, does not count.
     Without figures for each snapshot, the changes alone count.
     """
-    if len(growth) != len(steps):
+    if not growth or len(growth) != len(steps):
         return tuple(step.weight if step else 0.0 for step in steps)
     shares = _lasting_shares(growth)
     partitioned = [False, *(old.partitions != new.partitions for old, new in pairwise(growth))]
