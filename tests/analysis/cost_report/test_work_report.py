@@ -10,6 +10,7 @@ from xlareport.analysis.cost_report.work_report import (
     list_uncounted,
     sum_totals,
 )
+from xlareport.analysis.source.served_ops import serve_ops
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import devices, nominal_device
@@ -91,9 +92,35 @@ def test_heavy_rows_say_what_holds_them_back(unpacked: Callable[[str], Path]) ->
     made = TextReader().read(path.read_bytes(), path.name)
     assert made is not None
     cost = count_cost(made)
-    rows = list(list_heavy(made, cost, CPU, 10))
+    rows = list(list_heavy(made, cost, CPU, 10, {}))
     assert {row.least.bound for row in rows} <= {"compute", "memory", "interconnect"}
     assert any(row.source.startswith("jax_train.py:") for row in rows)
     totals = sum_totals(cost)
     assert totals.bytes_accessed == cost.bytes_accessed
     assert totals.intensity is not None
+
+
+def test_a_combined_collective_has_the_op_of_its_largest_member() -> None:
+    text = """HloModule m
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  p = f32[3000] parameter(0)
+  q = f32[10] parameter(1)
+  m = f32[3000] negate(p), metadata={op_name="jit(f)/a/neg"}
+  n = f32[10] negate(q), metadata={op_name="jit(f)/b/neg"}
+  ROOT r = (f32[10], f32[3000]) all-reduce(n, m), replica_groups={{0,1}}, to_apply=add, \
+metadata={op_name="jit(f)/b/neg" source_file="f.py" source_line=4}
+}
+"""
+    module = TextReader().read(text.encode(), "m.txt")
+    assert module is not None
+    served = serve_ops(module)
+    rows = list(list_heavy(module, count_cost(module), CPU, 10, served))
+    (row,) = (row for row in rows if row.opcode == "all-reduce")
+    assert (row.scope, row.source) == ("jit(f)/a/neg", "")

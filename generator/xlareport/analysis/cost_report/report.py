@@ -122,7 +122,7 @@ def report_cost(
         totals=sum_totals(cost),
         seconds=estimate_total_time(cost, device),
         asynchronous_seconds=estimate_asynchronous_time(hlo, cost, device),
-        heaviest=tuple(list_heavy(hlo, cost, device, _ROWS)),
+        heaviest=tuple(list_heavy(hlo, cost, device, _ROWS, served)),
         loops=tuple(list_loops(hlo, cost, device)),
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
         computations=break_down(hlo, cost, key_by_computation, shares)[:_ROWS],

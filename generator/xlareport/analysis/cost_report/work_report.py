@@ -1,6 +1,6 @@
 """The work of a module: totals, heavy instructions, loops."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.loops import TripCount
@@ -13,8 +13,9 @@ from xlareport.analysis.cost.roofline import (
 )
 from xlareport.analysis.cost.work import ModuleCost, WorkFigures
 from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.analysis.source.served_ops import OpShares, main_op
 from xlareport.hlo.graph import called_computations
-from xlareport.hlo.model import HloModule
+from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.knowledge.devices import Device
 
 
@@ -99,20 +100,32 @@ def sum_totals(cost: ModuleCost) -> Totals:
 
 
 def list_heavy(
-    module: HloModule, cost: ModuleCost, device: Device, count: int
+    module: HloModule,
+    cost: ModuleCost,
+    device: Device,
+    count: int,
+    served: Mapping[InstructionKey, OpShares],
 ) -> Iterator[HeavyRow]:
-    """Yield the instructions that need most time by estimate, the heaviest first."""
+    """Yield the instructions that need most time by estimate, the heaviest first.
+
+    Of `served`, the ops that a combined collective works for, it names the one with the most bytes;
+    its own op_name is that of any member.
+    """
     place = places_of(module)
     for heavy in rank_heaviest(cost, device, count):
         instruction = module.by_name[heavy.computation].by_name[heavy.instruction]
         least, where = estimate_time(heavy.cost, device), place(instruction)
+        op_name = op_name_of(instruction, module)
+        ops = served.get((heavy.computation, heavy.instruction), ())
+        if len(ops) > 1 and main_op(ops) != op_name:
+            op_name, where = main_op(ops), None
         if least is not None:
             yield HeavyRow(
                 heavy=heavy,
                 least=least,
                 opcode=instruction.opcode,
                 shape=instruction.shape.text,
-                scope=op_name_of(instruction, module),
+                scope=op_name,
                 source=where.short if where else "",
             )
 
