@@ -84,6 +84,12 @@ class CostReport:
     """Matmuls without op_name in the final snapshot that have that of their history."""
 
 
+def _restored(written: HloModule, snapshots: SnapshotSequence | None) -> tuple[HloModule, int]:
+    """Return the final snapshot with op_names from histories, and how many these are."""
+    is_last = snapshots is not None and snapshots.modules[-1] is written
+    return restore_metadata(snapshots) if snapshots and is_last else (written, 0)
+
+
 def report_cost(
     module: ParsedModule,
     cost: ModuleCost,
@@ -99,11 +105,8 @@ def report_cost(
     `read` returns source texts, if given. From `snapshots`, matmuls that lost their op_name get
     that of their history.
     """
-    final = module.final
-    written = final.hlo if final else HloModule("", "", ())
-    hlo, restored = written, 0
-    if snapshots is not None and snapshots.modules[-1] is written:
-        hlo, restored = restore_metadata(snapshots)
+    written = module.final.hlo if module.final else HloModule("", "", ())
+    hlo, restored = _restored(written, snapshots)
     device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())
     earlier = [snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not written]
     chip = device_named(module.device_words)
