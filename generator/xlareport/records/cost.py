@@ -19,7 +19,7 @@ from xlareport.analysis.cost_report.precision_report import (
 )
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
-from xlareport.analysis.cost_report.work_report import HeavyRow, LoopRow
+from xlareport.analysis.cost_report.work_report import HeavyInstruction, LoopRow
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.records.sentences import value_name, why
 
@@ -228,7 +228,7 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         recomputed_product_flops=cost_report.recomputed.products,
         precisions=sum_by_precision(cost_report.products),
         products=tuple(_product(row) for row in cost_report.products[:_MOST_PRODUCTS]),
-        heaviest=tuple(_heavy(heavy_row) for heavy_row in cost_report.heaviest[:_MOST]),
+        heaviest=tuple(_heavy(heavy) for heavy in cost_report.heaviest[:_MOST]),
         loops=tuple(_loop(loop) for loop in cost_report.loops),
         memory=_memory(cost_report.memory, backend),
         lines=tuple(_line(line) for line in cost_report.source.lines[:_MOST]),
@@ -253,19 +253,18 @@ def _product(row: ProductRow) -> ProductRecord:
     )
 
 
-def _heavy(row: HeavyRow) -> HeavyInstructionRecord:
-    cost = row.heavy.cost
+def _heavy(heavy: HeavyInstruction) -> HeavyInstructionRecord:
     return HeavyInstructionRecord(
-        computation=row.heavy.computation,
-        instruction=row.heavy.instruction,
-        seconds=row.heavy.seconds,
-        share=row.heavy.share,
-        limit=row.least.bound,
-        flops=cost.of_all_runs(cost.flops),
-        bytes_read=cost.of_all_runs(cost.bytes_read),
-        bytes_written=cost.of_all_runs(cost.bytes_written),
-        executions=cost.executions,
-        source=row.source,
+        computation=heavy.computation,
+        instruction=heavy.instruction,
+        seconds=heavy.seconds,
+        share=heavy.share,
+        limit=heavy.limit,
+        flops=heavy.flops,
+        bytes_read=heavy.bytes_read,
+        bytes_written=heavy.bytes_written,
+        executions=heavy.cost.executions,
+        source=heavy.source,
     )
 
 

@@ -150,9 +150,9 @@ def test_one_model_serves_roofline_findings_and_tab(
         for key in (row.collective.key, row.collective.body)
     }
     heavy = {
-        (row.heavy.computation, row.heavy.instruction): row.least.interconnect
+        (row.computation, row.instruction): row.least.interconnect
         for row in analysis.cost.heaviest
-        if row.heavy.cost.traffic
+        if row.cost.traffic
     }
     assert heavy
     assert heavy == {key: modeled[key] for key in heavy}

@@ -34,7 +34,7 @@ def test_a_cpu_that_the_dump_does_not_name_is_stood_for_by_round_figures(unpacke
     assert found.device_grade == "guessed"
     assert found.seconds is not None
     assert found.seconds > 0
-    shares = [one.heavy.share for one in found.heaviest]
+    shares = [one.share for one in found.heaviest]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) <= 1.0001
 

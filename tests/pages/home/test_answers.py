@@ -157,8 +157,7 @@ def test_a_function_of_tensorflow_has_one_name_however_often_it_was_compiled() -
 
 
 def heavy_row(name: str, seconds: float, opcode: str = "all-reduce-start") -> Any:
-    heavy = SimpleNamespace(instruction=name, seconds=seconds)
-    return SimpleNamespace(opcode=opcode, heavy=heavy)
+    return SimpleNamespace(instruction=name, seconds=seconds, opcode=opcode)
 
 
 def test_instructions_that_need_the_same_time_are_counted() -> None:

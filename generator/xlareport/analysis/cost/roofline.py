@@ -62,8 +62,8 @@ class LeastTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Heavy:
-    """An instruction in a ranking by time."""
+class RankedInstruction:
+    """An instruction in a ranking by roofline time."""
 
     computation: str
     instruction: str
@@ -89,7 +89,7 @@ def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     )
 
 
-def rank_heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, ...]:
+def rank_heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[RankedInstruction, ...]:
     """Return the instructions with the longest roofline time over all their runs, longest first.
 
     What is inside fusions counts for the fusion. Instructions that cannot be counted are left out.
@@ -98,7 +98,7 @@ def rank_heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, 
     whole = sum(times.values())
     ranked = sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(
-        Heavy(*key, cost.instructions[key], seconds, seconds / whole)
+        RankedInstruction(*key, cost.instructions[key], seconds, seconds / whole)
         for key, seconds in ranked[:count]
         if seconds > 0
     )

@@ -25,7 +25,7 @@ from xlareport.analysis.cost_report.source_lines import (
     report_source_lines,
 )
 from xlareport.analysis.cost_report.work_report import (
-    HeavyRow,
+    HeavyInstruction,
     LoopRow,
     Totals,
     Uncounted,
@@ -63,7 +63,7 @@ class CostReport:
     """The roofline time, the sum of all instructions; None if nothing was counted."""
     asynchronous_seconds: float
     """The part of it between starts and dones, which other work can hide."""
-    heaviest: tuple[HeavyRow, ...]
+    heaviest: tuple[HeavyInstruction, ...]
     loops: tuple[LoopRow, ...]
     uncounted: tuple[Uncounted, ...]
     computations: tuple[CostPart, ...]

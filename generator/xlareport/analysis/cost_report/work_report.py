@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.roofline import (
-    Heavy,
     LeastTime,
+    RankedInstruction,
     estimate_time,
     rank_heaviest,
     total_time,
@@ -37,16 +37,42 @@ class Totals(WorkFigures):
 
 
 @dataclass(frozen=True, slots=True)
-class HeavyRow:
+class HeavyInstruction(RankedInstruction):
     """One of the heaviest instructions, with its description and source."""
 
-    heavy: Heavy
     least: LeastTime
     """Roofline time of one execution."""
     opcode: str
     shape: str
     scope: str
+    """The op_name."""
     source: str
+    """`file.py:12`, empty if unknown."""
+
+    @property
+    def limit(self) -> str:
+        """What its roofline time depends on: `compute`, `memory` or `interconnect`."""
+        return self.least.bound
+
+    @property
+    def flops(self) -> int | None:
+        """The FLOPs of all executions."""
+        return self.cost.of_all_runs(self.cost.flops)
+
+    @property
+    def bytes_accessed(self) -> int | None:
+        """The bytes read and written by all executions."""
+        return self.cost.of_all_runs(self.cost.bytes_accessed)
+
+    @property
+    def bytes_read(self) -> int | None:
+        """The bytes read by all executions."""
+        return self.cost.of_all_runs(self.cost.bytes_read)
+
+    @property
+    def bytes_written(self) -> int | None:
+        """The bytes written by all executions."""
+        return self.cost.of_all_runs(self.cost.bytes_written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +131,24 @@ def list_heavy(
     device: Device,
     count: int,
     served: Mapping[InstructionKey, OpShares],
-) -> Iterator[HeavyRow]:
+) -> Iterator[HeavyInstruction]:
     """Yield the instructions that need most time by estimate, the heaviest first.
 
     Of `served`, the ops that a combined collective works for, it names the one with the most bytes;
     its own op_name is that of any member.
     """
     place = places_of(module)
-    for heavy in rank_heaviest(cost, device, count):
-        instruction = module.by_name[heavy.computation].by_name[heavy.instruction]
-        least, where = estimate_time(heavy.cost, device), place(instruction)
+    for ranked in rank_heaviest(cost, device, count):
+        instruction = module.by_name[ranked.computation].by_name[ranked.instruction]
+        least, where = estimate_time(ranked.cost, device), place(instruction)
         op_name = op_name_of(instruction, module)
-        ops = served.get((heavy.computation, heavy.instruction), ())
+        ops = served.get((ranked.computation, ranked.instruction), ())
         if len(ops) > 1 and main_op(ops) != op_name:
             op_name, where = main_op(ops), None
         if least is not None:
-            yield HeavyRow(
-                heavy=heavy,
+            yield HeavyInstruction(
+                *(ranked.computation, ranked.instruction, ranked.cost, ranked.seconds),
+                share=ranked.share,
                 least=least,
                 opcode=instruction.opcode,
                 shape=instruction.shape.text,

@@ -8,7 +8,7 @@ from xlareport.analysis.cost.custom_calls import count_dependent_steps, known_by
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import Heavy, estimate_weight, rank_heaviest
+from xlareport.analysis.cost.roofline import estimate_weight, rank_heaviest
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.analysis.modules.features import NO_FILES, extract_features
@@ -17,7 +17,6 @@ from xlareport.analysis.modules.settings import classify_option
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.modules.summary import (
     CustomCallWork,
-    HeavyInstruction,
     ModuleFigures,
     ModuleSummary,
     SnapshotSummary,
@@ -29,7 +28,6 @@ from xlareport.analysis.source.locations import is_framework, place_of
 from xlareport.dump.modules import SnapshotFiles
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
-from xlareport.knowledge.devices import Device
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.program import ParsedModule
 
@@ -74,7 +72,9 @@ def summarize_module(
         signature=read_signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
         final=_figures(final.hlo if final else None, cost, memory, occupancy),
-        heaviest=_heaviest(final.hlo, cost, device) if final and cost else (),
+        heaviest=tuple(
+            heavy.instruction for heavy in (rank_heaviest(cost, device, _HEAVIEST) if cost else ())
+        ),
         opcodes=tuple(counts.most_common()),
         operations=tuple(count_operations(final.hlo).most_common()) if final else (),
         matrix_flops=_flops_of(_MATRIX, final.hlo, cost) if final and cost else 0,
@@ -111,14 +111,6 @@ def _display_name(module: ParsedModule) -> str:
         if snapshot.read_from.name.kind != "hlo-dot"
     ]
     return next(filter(None, stated), module.files.name)
-
-
-def _heaviest(module: HloModule, cost: ModuleCost, device: Device) -> tuple[HeavyInstruction, ...]:
-    """Return the instructions that need most by the estimate, the heaviest first."""
-    return tuple(
-        _heavy(heavy, module.by_name[heavy.computation].by_name[heavy.instruction], module)
-        for heavy in rank_heaviest(cost, device, _HEAVIEST)
-    )
 
 
 def _flops_of(opcodes: frozenset[str], module: HloModule, cost: ModuleCost) -> int:
@@ -169,22 +161,6 @@ def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
                 size += own.counted * known_bytes(site)
                 flops += own.counted * most_flops(site)
     return CustomCallWork(steps, hidden, size, flops)
-
-
-def _heavy(ranked: Heavy, instruction: Instruction, module: HloModule) -> HeavyInstruction:
-    cost = ranked.cost
-    return HeavyInstruction(
-        computation=ranked.computation,
-        name=instruction.name,
-        opcode=instruction.opcode,
-        shape=instruction.shape.text,
-        flops=cost.of_all_runs(cost.flops),
-        bytes=cost.of_all_runs(cost.bytes_accessed),
-        executions=cost.executions,
-        share=ranked.share,
-        scope=instruction.metadata.op_name,
-        source=find_source(instruction, module),
-    )
 
 
 def find_source(instruction: Instruction, module: HloModule) -> str:

@@ -44,24 +44,6 @@ class SnapshotSummary(FastPickle):
 
 
 @dataclass(frozen=True, slots=True)
-class HeavyInstruction:
-    """One of the most expensive instructions of the optimized module."""
-
-    computation: str
-    name: str
-    opcode: str
-    shape: str
-    flops: int | None
-    bytes: int | None
-    executions: int | None
-    share: float | None
-    """Of the roofline time of the module, 0 to 1."""
-    scope: str
-    source: str
-    """`file.py:12`, if known."""
-
-
-@dataclass(frozen=True, slots=True)
 class CustomCallWork:
     """The work of custom calls beyond countable FLOPs and bytes."""
 
@@ -110,7 +92,8 @@ class ModuleSummary(FastPickle):
     signature: Signature
     final_stage: SnapshotFiles | None
     final: ModuleFigures
-    heaviest: tuple[HeavyInstruction, ...]
+    heaviest: tuple[str, ...]
+    """Names of the heaviest instructions of the optimized module."""
     opcodes: tuple[tuple[str, int], ...]
     """Opcodes of the optimised module with their counts, most frequent first."""
     operations: tuple[tuple[str, int], ...]
@@ -151,7 +134,7 @@ class ModuleSummary(FastPickle):
 def outline_summary(summary: ModuleSummary, shared: SharedValues) -> ModuleSummary:
     """Return the summary with values shared with other modules.
 
-    Of the heaviest instructions only names are kept, and of the files only figures.
+    Of the files only figures are kept.
     """
     features = summary.features
     return replace(
@@ -163,7 +146,7 @@ def outline_summary(summary: ModuleSummary, shared: SharedValues) -> ModuleSumma
         final_stage=None,
         calls=shared.share(summary.calls),
         signature=_shared_signature(summary.signature, shared),
-        heaviest=shared.share_each(tuple(map(_name_alone, summary.heaviest))),
+        heaviest=shared.share_each(summary.heaviest),
         opcodes=shared.share(summary.opcodes),
         operations=shared.share(summary.operations),
         settings=shared.share(summary.settings),
@@ -197,7 +180,3 @@ def _shared_signature(signature: Signature, shared: SharedValues) -> Signature:
     arguments = shared.share_each(signature.arguments)
     results = shared.share_each(signature.results)
     return shared.share(Signature(arguments, results, signature.partitions))
-
-
-def _name_alone(heavy: HeavyInstruction) -> HeavyInstruction:
-    return HeavyInstruction("", heavy.name, "", "", None, None, None, None, "", "")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, floor, log10
 
-from xlareport.analysis.cost_report.work_report import HeavyRow
+from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.knowledge.devices import Device
 from xlareport.pages.charts import svg_chart
 from xlareport.runtime import units
@@ -18,43 +18,39 @@ _LEAST_INTENSITY = 0.01
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 
 
-def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
+def roofline(rows: Sequence[HeavyInstruction], device: Device) -> str:
     """Return the roofline chart of a device, with the heavy instructions as dots.
 
     Each dot is at the rate that its roofline time allows, which shows which instructions are
     memory-bound, and how far they are from the ridge. Empty if nothing computes.
     """
-    placed = [(row.heavy.cost.intensity or None, row) for row in rows[:_DOTS]]
-    known = [
-        (max(value, _LEAST_INTENSITY), heavy_row)
-        for value, heavy_row in placed
-        if value is not None
-    ]
+    placed = [(row.cost.intensity or None, row) for row in rows[:_DOTS]]
+    known = [(max(value, _LEAST_INTENSITY), row) for value, row in placed if value is not None]
     if not known:
         return ""
     kind, peak = roof(rows, device)
     scale = _Scale(device.bandwidth, peak, [value for value, _ in known])
-    dots = "".join(scale.dot(value, heavy_row) for value, heavy_row in known)
+    dots = "".join(scale.dot(value, row) for value, row in known)
     label = f"{units.quantity(peak, 'FLOP/s')} ({kind})"
     inside = f"{scale.ticks(label)}{scale.roof()}{dots}"
     return svg_chart(roofline_words(rows, device), inside, _HEIGHT)
 
 
-def roof(rows: Sequence[HeavyRow], device: Device) -> tuple[str, float]:
+def roof(rows: Sequence[HeavyInstruction], device: Device) -> tuple[str, float]:
     """Return the kind of arithmetic that most of the work is, and the device's peak for it."""
     work: Counter[str] = Counter()
     for row in rows:
-        for kind, flops in row.heavy.cost.matrix_flops:
-            work[kind] += flops * row.heavy.cost.counted
+        for kind, flops in row.cost.matrix_flops:
+            work[kind] += flops * row.cost.counted
     if not work:
         return "no matmuls", device.vector_peak()
     kind = work.most_common(1)[0][0]
     return f"{kind} matmul peak", device.matrix_peak(kind)
 
 
-def roofline_words(rows: Sequence[HeavyRow], device: Device) -> str:
+def roofline_words(rows: Sequence[HeavyInstruction], device: Device) -> str:
     """Return the roofline's summary in a sentence."""
-    held = sum(row.heavy.share for row in rows if row.least.bound == "memory")
+    held = sum(row.share for row in rows if row.limit == "memory")
     kind, peak = roof(rows, device)
     return (
         f"{units.share(held)} of roofline time is memory-bound; compute-bound from "
@@ -79,15 +75,15 @@ class _Scale:
         path = "L".join(f"{self._x(end):.1f} {self._y(end * self._bandwidth):.1f}" for end in ends)
         return f'<path class="xr-line" d="M{path}"/>'
 
-    def dot(self, value: float, row: HeavyRow) -> str:
+    def dot(self, value: float, row: HeavyInstruction) -> str:
         """Return the dot of one instruction; its size grows with its share of the time."""
         words = (
-            f"%{row.heavy.instruction}: {value:.3g} FLOP/byte, {units.share(row.heavy.share)} "
-            f"of roofline time, bound by {row.least.bound}"
+            f"%{row.instruction}: {value:.3g} FLOP/byte, {units.share(row.share)} "
+            f"of roofline time, bound by {row.limit}"
         )
-        rate = row.heavy.cost.flops or 0
+        rate = row.cost.flops or 0
         height = self._y(rate / row.least.seconds)
-        radius = 2.5 + 7 * row.heavy.share**0.5
+        radius = 2.5 + 7 * row.share**0.5
         return (
             f'<circle class="xr-mark" cx="{self._x(value):.1f}" cy="{height:.1f}" '
             f'r="{radius:.1f}"><title>{escape(words)}</title></circle>'

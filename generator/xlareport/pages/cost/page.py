@@ -67,7 +67,7 @@ def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> M
     tables = cost_tables(cost)
     heaviest = tables["heaviest"]
     if module.kernels is not None:
-        runs = {row.heavy.instruction: row.heavy.cost.executions for row in cost.heaviest}
+        runs = {row.instruction: row.cost.executions for row in cost.heaviest}
         heaviest = with_estimates(heaviest, module.kernels, runs)
     if module.tpu is not None:
         heaviest = with_cycles(heaviest, record.slug, module.tpu.programs)

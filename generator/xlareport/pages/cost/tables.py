@@ -29,9 +29,7 @@ _OFF_CHIP = "Device memory"
 
 
 def _heaviest(cost: CostReport) -> Table:
-    apart = any(
-        row.heavy.cost.main_memory_bytes != row.heavy.cost.bytes_accessed for row in cost.heaviest
-    )
+    apart = any(row.cost.main_memory_bytes != row.cost.bytes_accessed for row in cost.heaviest)
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Share", "percent", "of the roofline time of the module"),
@@ -53,28 +51,26 @@ def _heaviest(cost: CostReport) -> Table:
         Column("Scope"),
         Column("Source"),
     )
-    rows: list[list[Cell]] = []
-    for heavy_row in cost.heaviest:
-        result = heavy_row.heavy.cost
-        rows.append(
-            [
-                heavy_row.heavy.instruction,
-                heavy_row.heavy.share,
-                heavy_row.heavy.seconds * 1e6,
-                heavy_row.least.bound,
-                heavy_row.opcode,
-                result.of_all_runs(result.flops),
-                shortened(heavy_row.shape),
-                result.executions,
-                result.of_all_runs(result.bytes_read),
-                result.of_all_runs(result.bytes_written),
-                *([result.of_all_runs(result.main_memory_bytes)] if apart else []),
-                result.intensity or None,
-                result.grade,
-                heavy_row.scope,
-                heavy_row.source,
-            ]
-        )
+    rows: list[list[Cell]] = [
+        [
+            row.instruction,
+            row.share,
+            row.seconds * 1e6,
+            row.limit,
+            row.opcode,
+            row.flops,
+            shortened(row.shape),
+            row.cost.executions,
+            row.bytes_read,
+            row.bytes_written,
+            *([row.cost.of_all_runs(row.cost.main_memory_bytes)] if apart else []),
+            row.cost.intensity or None,
+            row.cost.grade,
+            row.scope,
+            row.source,
+        ]
+        for row in cost.heaviest
+    ]
     return Table(columns, rows, empty="No instruction with known cost.")
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost.phases import BACKWARD
 from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.cost_report.work_report import HeavyRow
+from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
@@ -109,7 +109,7 @@ def _answers(
     yield _compiler(record, module)
     cost = _cost(record, module.cost) if module.cost else ""
     if cost:
-        names = _histories(record, [row.heavy.instruction for row in _heavy(module.cost)])
+        names = _histories(record, [row.instruction for row in _heavy(module.cost)])
         yield Answer("Cost", prose(cost, names), "All costs", costs.get("cost", ""))
     if record.measured is not None:
         names = _histories(
@@ -139,19 +139,19 @@ def _busiest(module: ModuleAnalysis) -> str:
     return f"Largest changes: {', '.join(names)}."
 
 
-def _heavy(cost: CostReport | None) -> Sequence[HeavyRow]:
+def _heavy(cost: CostReport | None) -> Sequence[HeavyInstruction]:
     return cost.heaviest[:_HEAVIEST] if cost else ()
 
 
 def _cost(module: ModuleRecord, cost: CostReport) -> str:
     """Return the instruction with the most time, and its share of the work."""
-    rows = [row for row in _heavy(cost) if row.heavy.share > 0]
+    rows = [row for row in _heavy(cost) if row.share > 0]
     if not rows:
         return ""
     tied = _tied(cost)
     rows = list(tied or rows)
-    names = _tied_words(tied) if tied else listing([f"`%{row.heavy.instruction}`" for row in rows])
-    share = units.share(min(1.0, sum(row.heavy.share for row in rows)))
+    names = _tied_words(tied) if tied else listing([f"`%{row.instruction}`" for row in rows])
+    share = units.share(min(1.0, sum(row.share for row in rows)))
     accounts = "accounts" if len(rows) == 1 else "account"
     message = f"{names} {accounts} for {share} of roofline time{_work(cost, rows)}."
     whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
@@ -159,28 +159,28 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
     return f"{text[0].upper()}{text[1:]}" if words.is_whole(module) else f"Last snapshot: {text}"
 
 
-def _tied(cost: CostReport) -> Sequence[HeavyRow]:
+def _tied(cost: CostReport) -> Sequence[HeavyInstruction]:
     """Return the heaviest instructions where more than are named need the same time.
 
     Those at the end of the list can have further equals: they are not counted.
     """
     first = cost.heaviest[0]
-    seconds = first.heavy.seconds
+    seconds = first.seconds
     tied = [
         row
         for row in cost.heaviest
-        if row.opcode == first.opcode and isclose(row.heavy.seconds, seconds, rel_tol=_TIE)
+        if row.opcode == first.opcode and isclose(row.seconds, seconds, rel_tol=_TIE)
     ]
     return tied if _HEAVIEST < len(tied) < len(cost.heaviest) else ()
 
 
-def _tied_words(rows: Sequence[HeavyRow]) -> str:
+def _tied_words(rows: Sequence[HeavyInstruction]) -> str:
     """Return `16 all-reduces of 112 µs each`, with the names of the first."""
     kind = units.plural(len(rows), rows[0].opcode.removesuffix("-start"))
-    names = sorted((row.heavy.instruction for row in rows), key=lambda name: (len(name), name))
+    names = sorted((row.instruction for row in rows), key=lambda name: (len(name), name))
     shown = ", ".join(f"`%{name}`" for name in names[:_HEAVIEST])
     more = len(rows) - _HEAVIEST
-    return f"{kind} of {units.seconds(rows[0].heavy.seconds)} each ({shown} and {more:,} more)"
+    return f"{kind} of {units.seconds(rows[0].seconds)} each ({shown} and {more:,} more)"
 
 
 def _time(profile: ProfileRecord) -> str:
@@ -210,9 +210,9 @@ def _whole(cost: CostReport) -> str:
     return f"{least}{', '.join(done)} per execution. " if done else ""
 
 
-def _work(cost: CostReport, rows: Sequence[HeavyRow]) -> str:
+def _work(cost: CostReport, rows: Sequence[HeavyInstruction]) -> str:
     """Return how much of the flops that can be counted some instructions do."""
-    done = sum((row.heavy.cost.flops or 0) * row.heavy.cost.counted for row in rows)
+    done = sum((row.cost.flops or 0) * row.cost.counted for row in rows)
     if not cost.totals.flops or not done:
         return ""
     counted = " that can be counted" if cost.totals.is_partial else ""

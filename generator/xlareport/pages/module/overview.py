@@ -27,17 +27,6 @@ _MICROSECONDS = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class NumbersRow:
-    """A step that may have changed numbers."""
-
-    step: Link
-    what: str
-    count: int
-    example: Markup
-    grade: str
-
-
-@dataclass(frozen=True, slots=True)
 class AgainRow:
     """A state that was there before, and is again."""
 
@@ -53,7 +42,8 @@ class OverviewPart:
     curves: tuple[tuple[str, Markup], ...]
     """A description of each curve, and its drawing."""
     curves_note: str
-    numbers: tuple[NumbersRow, ...]
+    numbers: tuple[tuple[Link, NumbersChanged], ...]
+    """Steps that may have changed numbers, with what they changed."""
     numbers_more: int
     again: tuple[AgainRow, ...]
     again_more: int
@@ -101,7 +91,7 @@ def overview_part(summary: ModuleSummary, overview: Overview) -> OverviewPart:
     return OverviewPart(
         curves=tuple(_curves(overview)),
         curves_note=_curves_note(overview),
-        numbers=tuple(_numbers(*number, steps) for number in overview.numbers[:_SHOWN]),
+        numbers=tuple((steps[place], change) for place, change in overview.numbers[:_SHOWN]),
         numbers_more=max(0, len(overview.numbers) - _SHOWN),
         again=again[:_SHOWN],
         again_more=max(0, len(again) - _SHOWN),
@@ -243,16 +233,6 @@ def _counted_note(overview: Overview) -> str:
     return (
         f"FLOPs and bytes were counted in {counted} of {len(overview.growth)} snapshots: the "
         "first, the last and those around the largest changes. Lines between them are interpolated."
-    )
-
-
-def _numbers(stage: int, numbers_changed: NumbersChanged, steps: Sequence[Link]) -> NumbersRow:
-    return NumbersRow(
-        steps[stage],
-        numbers_changed.what,
-        numbers_changed.count,
-        prose(numbers_changed.example),
-        str(numbers_changed.grade),
     )
 
 

@@ -1,10 +1,11 @@
 """A module's page: the overview, about two screens; the rest is in tabs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.step_weights import weigh_steps
@@ -33,23 +34,6 @@ _HEAVIEST_SHOWN = 5
 _PROBLEMS = 3
 _DECISIONS = "priority_fusion_dump"
 """The stage of the file in which the GPU compiler lists its fusion decisions."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeaviestView:
-    """One of the heaviest instructions, over all its executions."""
-
-    name: str
-    share: float | None
-    """Of the roofline time of the module, 0 to 1."""
-    time: str
-    """The roofline time; `?` where it is not known."""
-    limit: str
-    """`compute`, `memory` or `interconnect`; empty where not known."""
-    flops: int | None
-    bytes: int | None
-    scope: str
-    """The op_name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +71,7 @@ class ModulePage(PartPage):
     fusion: Markup
     """Where the report says why two instructions were not fused, or why it does not."""
     signature: SignaturePart
-    heaviest: tuple[HeaviestView, ...]
+    heaviest: tuple[HeavyInstruction, ...]
     heaviest_words: str
     no_heaviest: str
     findings: FindingsView | None
@@ -130,7 +114,7 @@ def module_page(
         has_history=record.changed_steps > 0,
         fusion=prose(_fusion_words(record, summary)),
         signature=signature_part(summary),
-        heaviest=tuple(_heaviest(record, summary)),
+        heaviest=module.cost.heaviest[:_HEAVIEST_SHOWN] if module.cost else (),
         heaviest_words=_HEAVIEST,
         no_heaviest=_no_heaviest(record),
         findings=module_findings(module, record, page),
@@ -168,23 +152,6 @@ def _fusion_words(record: ModuleRecord, summary: ModuleSummary) -> str:
 def _problem(problem: Problem) -> str:
     place = f", line {problem.line:,}" if problem.line is not None else ""
     return f"{problem.path}{place}: {problem.message.partition(chr(10))[0]}"
-
-
-def _heaviest(record: ModuleRecord, summary: ModuleSummary) -> Iterator[HeaviestView]:
-    """Yield the heaviest instructions, with time and bound as the cost report has them."""
-    ranked = record.expense.heaviest if record.expense else ()
-    known = {(row.computation, row.instruction): row for row in ranked}
-    for heavy in summary.heaviest[:_HEAVIEST_SHOWN]:
-        row = known.get((heavy.computation, heavy.name))
-        yield HeaviestView(
-            name=heavy.name,
-            share=heavy.share,
-            time=units.seconds(row.seconds) if row else "?",
-            limit=row.limit if row else "",
-            flops=heavy.flops,
-            bytes=heavy.bytes,
-            scope=heavy.scope,
-        )
 
 
 def _no_heaviest(module: ModuleRecord) -> str:

@@ -124,7 +124,7 @@ def names_page(
 
 def instruction_names(summaries: Iterable[ModuleSummary]) -> Iterator[str]:
     """Yield names of instructions of the dump: the heaviest of each module."""
-    return (heavy.name for summary in summaries for heavy in summary.heaviest)
+    return chain.from_iterable(summary.heaviest for summary in summaries)
 
 
 def _instruction_names(names: Iterable[str]) -> Iterable[InstructionName]:

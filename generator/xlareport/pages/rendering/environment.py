@@ -92,6 +92,11 @@ def flops(value: float | None) -> Markup:
     return _figure(value, lambda number: units.quantity(number, "FLOP"), "FLOP")
 
 
+def seconds(value: float | None) -> Markup:
+    """Return a time for people."""
+    return UNKNOWN if value is None else text(units.seconds(value))
+
+
 def count(value: int | None) -> Markup:
     """Return a whole number with thousands separators."""
     return UNKNOWN if value is None else Markup(units.count(value))  # noqa: S704 - digits
@@ -203,6 +208,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "folded_shape": folded_shape,
     "bytes": byte_size,
     "flops": flops,
+    "seconds": seconds,
     "count": count,
     "signed": signed,
     "share": share,
