@@ -415,3 +415,22 @@ ENTRY %main (x: f32[8]) -> f32[8] {
         said = matching.pairing_before(Place("later", name))
         assert said is not None
         assert said.cause is ChangeCause.UNUSED
+
+
+def test_a_parameter_without_an_operand_was_not_inlined(read: Read) -> None:
+    """Its fusion is there as before, with one operand fewer."""
+    fused = (
+        "%fused (p: f32[8], q: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n"
+        "  %q = f32[8]{0} parameter(1)\n  %e = f32[8]{0} exponential(%p)\n"
+        "  ROOT %m = f32[8]{0} multiply(%e, %q)\n}\n\n"
+    )
+    entry = (
+        "ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {\n  %a = f32[8]{0} parameter(0)\n"
+        "  %b = f32[8]{0} parameter(1)\n"
+        "  ROOT %f = f32[8]{0} fusion(%a, %b), kind=kLoop, calls=%fused\n}\n"
+    )
+    after = fused.replace(", q: f32[8])", ")").replace("  %q = f32[8]{0} parameter(1)\n", "")
+    after = (after + entry).replace("multiply(%e, %q)", "multiply(%e, %p)")
+    result = match(read(fused + entry), read(after.replace("fusion(%a, %b)", "fusion(%a)")))
+    gone = [pairing for pairing in result.pairings if pairing.before == (Place("fused", "q"),)]
+    assert [pairing.cause for pairing in gone] == [ChangeCause.OPERAND]

@@ -23,6 +23,8 @@ _TUPLE = "tuple"
 _WITHOUT_NODES = TRANSPARENT | {_ELEMENT}
 _FARTHEST = 100
 """Limit on removed users that are followed to a remaining one."""
+_BY_CALLER = frozenset({ChangeCause.OPERAND, ChangeCause.UNMATCHED})
+"""Causes that are as sure as the pairing of the caller."""
 
 
 class Gone:
@@ -62,7 +64,8 @@ class Gone:
             return PairVerdict(whole, Grade.MATCHED, f"%{name} is begun and ended at once")
         cause = self.cause(node)
         if cause is not None:
-            return PairVerdict(None, Grade.EXACT, str(cause), cause)
+            grade = Grade.MATCHED if cause in _BY_CALLER else Grade.EXACT
+            return PairVerdict(None, grade, str(cause), cause)
         fill = self._same_fill(node)
         if fill is not None:
             reason = f"%{fill.instruction.name} repeats the same constant"
@@ -172,8 +175,15 @@ class Gone:
         if node.instruction.name in self._dead(node.frame):
             return ChangeCause.UNUSED if self._is_read(node) else ChangeCause.UNREAD
         if node.frame.caller is not None and node.instruction.opcode == "parameter":
-            return ChangeCause.ARGUMENT
+            return self._cause_of_parameter(node.frame.caller)
         return None
+
+    def _cause_of_parameter(self, caller: Node) -> ChangeCause:
+        """Return why a parameter is gone, by what became of the fusion or call that it is of."""
+        if caller.kept or caller.partner is not None:
+            return ChangeCause.OPERAND
+        two_programs = self._search.parted is not None
+        return ChangeCause.UNMATCHED if two_programs else ChangeCause.ARGUMENT
 
     def _reasons(self, node: Node) -> Iterator[str]:
         users = self._search.before.users.get(node, ())

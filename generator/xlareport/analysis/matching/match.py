@@ -20,6 +20,7 @@ from xlareport.analysis.matching import (
     products,
     programs,
     rules,
+    same_fusions,
     sinking,
     spreading,
     strength,
@@ -121,6 +122,8 @@ _OF_TWO_PROGRAMS = (
     *(rule for rule in _RULES if rule not in _BY_NAME),
     programs.same_value_elsewhere,
     spreading.neighbours,
+    same_fusions.same_fusions,
+    same_fusions.same_operands,
 )
 
 

@@ -58,6 +58,8 @@ class ChangeCause(StrEnum):
     UNUSED = "only dead instructions used it"
     UNCALLED = "its computation had no callers"
     ARGUMENT = "a parameter of a computation that was inlined or merged into another"
+    OPERAND = "a parameter for an operand that its fusion or call no longer has"
+    UNMATCHED = "a parameter of a fusion or call without a counterpart"
     PARAMETER = "a parameter of a new fusion or call, or of the module"
     UNTRACED = "no counterpart was found"
 

@@ -56,7 +56,7 @@ class Kind(StrEnum):
     UNCALLED = "uncalled"
     """Removed with its computation, which had no callers."""
     ARGUMENT = "argument"
-    """A parameter of a computation that was inlined."""
+    """A parameter of a fusion or call, removed with it or with the operand."""
     ADDED = "added"
     """New."""
     PARAMETER = "parameter"

@@ -37,7 +37,7 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REMOVED: ("removed", _BEFORE),
     Kind.DEAD: ("removed", _BEFORE),
     Kind.ADDED: ("added", _AFTER),
-    Kind.ARGUMENT: ("inlined", _BEFORE),
+    Kind.ARGUMENT: ("removed", _BEFORE),
     Kind.PARAMETER: ("added", _AFTER),
     Kind.TURNED: ("swapped the operands of", _BEFORE),
     Kind.TYPE: ("changed the element type of", _BEFORE),

@@ -40,6 +40,8 @@ PAST = "past %"
 """Marks the reason of a swap; the name of the other instruction follows."""
 _OF_CAUSE = {
     ChangeCause.ARGUMENT: Kind.ARGUMENT,
+    ChangeCause.OPERAND: Kind.ARGUMENT,
+    ChangeCause.UNMATCHED: Kind.ARGUMENT,
     ChangeCause.PARAMETER: Kind.PARAMETER,
     ChangeCause.UNCALLED: Kind.UNCALLED,
     ChangeCause.UNREAD: Kind.DEAD,

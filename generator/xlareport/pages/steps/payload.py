@@ -100,7 +100,7 @@ _LABELS = {
     Kind.REMOVED: "Removed",
     Kind.DEAD: "Removed as dead",
     Kind.UNCALLED: "Removed with computations that nothing called",
-    Kind.ARGUMENT: "Parameters of inlined or merged computations",
+    Kind.ARGUMENT: "Removed parameters of fusions and calls",
     Kind.ADDED: "Added",
     Kind.PARAMETER: "New parameters of fusions and calls",
     Kind.UNTRACED: "Counterpart not known",
