@@ -8,6 +8,7 @@ from xlareport.analysis.collectives.schedule import Overlap, Schedule
 from xlareport.analysis.cost.interconnect_time import ModeledTime, model_time
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.wire import (
+    CollectiveTraffic,
     count_data_bytes,
     group_size,
     name_algorithm,
@@ -43,6 +44,8 @@ class CollectiveFigures:
     """How often the totals count it."""
     time: ModeledTime
     overlap: Overlap
+    traffic: CollectiveTraffic | None
+    """None if group or data size is unknown."""
 
     @property
     def exposed_seconds(self) -> float:
@@ -90,6 +93,7 @@ def _figures(
         counted=known.counted if known else 0,
         time=time,
         overlap=schedule.overlap(collective, time.seconds, every),
+        traffic=traffic,
     )
 
 

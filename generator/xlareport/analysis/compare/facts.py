@@ -13,6 +13,7 @@ from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import estimate_total_time
+from xlareport.analysis.cost.sent import count_sent
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
@@ -164,11 +165,12 @@ def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> M
     figures["kernels"] = count_kernels(module.final.hlo, cost)
     figures["fusions"] = opcodes["fusion"]
     figures["collectives"] = len(find_collectives(module.final.hlo))
-    figures["wire_bytes"] = sum(
-        instruction.wire_bytes * instruction.counted
+    figures["wire_bytes"] = count_sent(
+        (traffic, instruction.counted)
         for instruction in cost.instructions.values()
         if not instruction.fused
-    )
+        for traffic in instruction.traffic
+    ).most
     passes = module.side.of(reader_table.PASS_METADATA)
     span = passes.span if passes else None
     if span is not None:

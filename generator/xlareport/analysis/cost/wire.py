@@ -48,6 +48,12 @@ class CollectiveTraffic:
     senders: int
     """How many devices send."""
     algorithm: str = RING
+    pairs: Sequence[tuple[int, int]] = ()
+    """Who sends to whom in a collective-permute: partitions, or replicas."""
+    between_replicas: bool = False
+    """Whether its pairs are of replicas."""
+    replicas: int = 1
+    """Of the program; its other devices are their partitions."""
 
 
 def find_traffic(module: HloModule, site: Site) -> tuple[CollectiveTraffic, ...]:
@@ -84,6 +90,9 @@ def traffic_of_kind(module: HloModule, kind: str, site: Site) -> CollectiveTraff
         devices=read_partition_count(module) * read_replica_count(module),
         senders=_count_senders(module, site.instruction, size, pairs),
         algorithm=algorithm,
+        pairs=pairs,
+        between_replicas="channel_id" not in attributes,
+        replicas=read_replica_count(module),
     )
 
 

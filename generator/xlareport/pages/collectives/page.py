@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
+from xlareport.analysis.cost.sent import SentBytes, count_sent
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.pages import words
 from xlareport.pages.collectives.groups import GroupsFigure, draw_groups
@@ -53,30 +54,21 @@ def collectives_words(report: CollectivesReport | None) -> str:
         row.figures.wire_bytes is not None and row.figures.executions is not None for row in rows
     )
     least = "" if certain else "at least "
-    if _only_some_send(report):
+    by_device = _sent(report)
+    if not by_device.even:
         least = "at most " if certain else "about "
-    sent = units.byte_size(_sent_by_device(report))
+    sent = units.byte_size(by_device.most)
     return (
         f"{units.plural(len(rows), 'collective')}; {least}{sent} sent per device "
         f"and module execution ({_algorithms(rows)}, no in-network reduction)."
     )
 
 
-def _sent_by_device(report: CollectivesReport) -> int:
-    return sum((row.figures.wire_bytes or 0) * row.figures.counted for row in report.rows)
-
-
-def _sent_by_all(report: CollectivesReport) -> int:
+def _sent(report: CollectivesReport) -> SentBytes:
     every = (row.figures for row in report.rows)
-    return sum(
-        (figures.wire_bytes or 0) * figures.counted * (figures.senders or 0) for figures in every
+    return count_sent(
+        (figures.traffic, figures.counted) for figures in every if figures.traffic is not None
     )
-
-
-def _only_some_send(report: CollectivesReport) -> bool:
-    """Return whether a device may send less than the others, as in a collective-permute."""
-    senders = (row.figures.senders for row in report.rows if row.figures.wire_bytes)
-    return any(number is not None and number < report.devices for number in senders)
 
 
 def _algorithms(rows: Sequence[CollectiveRow]) -> str:
@@ -117,10 +109,11 @@ def _schedule(report: CollectivesReport) -> str:
 def _figures(report: CollectivesReport) -> list[Figure]:
     rows = report.rows
     figures = [Figure("Collectives", units.count(len(rows)), f"{report.devices:,} devices")]
-    most = "at most, " if _only_some_send(report) else ""
+    sent = _sent(report)
+    most = "" if sent.even else "at most, "
     note = f"{most}per device and module execution"
-    figures.append(Figure("Bytes sent", units.byte_size(_sent_by_device(report)), note))
-    together = units.byte_size(_sent_by_all(report))
+    figures.append(Figure("Bytes sent", units.byte_size(sent.most), note))
+    together = units.byte_size(sent.by_all)
     figures.append(Figure("On all devices", together, "per module execution"))
     times = [(row.figures.time.seconds, row.figures) for row in rows]
     known = [(seconds, collective) for seconds, collective in times if seconds is not None]
