@@ -1,4 +1,4 @@
-from xlareport.hlo.graph import called_computations, control_predecessors
+from xlareport.hlo.graph import called_computations, control_predecessors, readers_behind
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -36,3 +36,11 @@ def test_called_computations_are_found_however_far_down() -> None:
     assert called_computations(read, entry.instructions) == {"f"}
     assert called_computations(read, entry.instructions, without=("f",)) == set()
     assert called_computations(read, [entry.by_name["b"]]) == set()
+
+
+def test_readers_stand_behind_what_is_passed() -> None:
+    entry = module().by_name["e"]
+    names = [reader.name for reader in readers_behind(entry, "b", {"fusion"})]
+    assert names == ["r", "d"]
+    assert [reader.name for reader in readers_behind(entry, "b", {"fusion", "add"})] == ["r", "d"]
+    assert [reader.name for reader in readers_behind(entry, "b", ())] == ["c", "d"]

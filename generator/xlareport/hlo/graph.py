@@ -35,6 +35,25 @@ def control_predecessors(instruction: Instruction) -> tuple[str, ...]:
     return tuple(computation_names(instruction.attributes.get("control-predecessors", "{}")))
 
 
+def readers_behind(
+    computation: Computation, name: str, passed: Collection[str]
+) -> Iterator[Instruction]:
+    """Yield what reads a value; in place of readers with an opcode in `passed`, what reads these.
+
+    Those of them that nothing reads, such as a root, are yielded as well.
+    """
+
+    def readers(instruction: Instruction) -> tuple[Instruction, ...]:
+        return computation.users.get(instruction.name, ())
+
+    def behind(reader: Instruction) -> tuple[Instruction, ...]:
+        return readers(reader) if reader.opcode in passed else ()
+
+    for reader in reachable(computation.users.get(name, ()), behind):
+        if reader.opcode not in passed or not readers(reader):
+            yield reader
+
+
 def find_fused_computations(module: HloModule) -> frozenset[str]:
     """Return the names of fusions' computations, whose instructions run as one kernel."""
     return frozenset(

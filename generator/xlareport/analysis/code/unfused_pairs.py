@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
+from xlareport.hlo.graph import readers_behind
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.readers.fusion_decisions import FusionDecision
 
-_NO_CONSUMER = frozenset({"tuple", "while", "conditional", "call", "parameter"})
+_NO_CONSUMER = ALIASES | {"tuple", "while", "conditional", "call", "parameter"}
 _OF_THE_PRODUCER = "the producer is "
 """Beginning of reasons that apply to every consumer."""
 SLOWER = "the pass estimates that fusing does not make it faster"
@@ -120,13 +121,6 @@ def _pair(producer: str, consumer: str, consumers: int, decision: FusionDecision
 
 def find_consumers(computation: Computation, name: str) -> Iterator[str]:
     """Yield the users that are work, those behind a renaming included."""
-    waiting, seen = [name], {name}
-    while waiting:
-        for user in computation.users.get(waiting.pop(), ()):
-            if user.name in seen:
-                continue
-            seen.add(user.name)
-            if user.opcode in ALIASES:
-                waiting.append(user.name)
-            elif user.opcode not in _NO_CONSUMER:
-                yield user.name
+    for reader in readers_behind(computation, name, ALIASES):
+        if reader.opcode not in _NO_CONSUMER:
+            yield reader.name

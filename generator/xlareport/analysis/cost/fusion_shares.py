@@ -14,12 +14,11 @@ from itertools import accumulate, pairwise
 
 from xlareport.analysis.cost.roofline import estimate_time, estimate_times
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.hlo.graph import callees_first
+from xlareport.hlo.graph import callees_first, readers_behind
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import MOVES, NO_CODE
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device
-from xlareport.runtime.graphs import reachable
 
 _READS_PART = frozenset({"slice", "dynamic-slice", "gather", "dynamic-update-slice", "scatter"})
 """Their first operand is read only as far as they touch it."""
@@ -201,12 +200,8 @@ def _pass_on_reads(
 
 def _users(computation: Computation, instruction: Instruction) -> list[str]:
     """Return the names of what uses a value, through instructions that run nothing."""
-
-    def users(user: Instruction) -> tuple[Instruction, ...]:
-        return computation.users.get(user.name, ()) if user.opcode in NO_CODE else ()
-
-    first = computation.users.get(instruction.name, ())
-    return [user.name for user in reachable(first, users) if user.opcode not in NO_CODE]
+    readers = readers_behind(computation, instruction.name, NO_CODE)
+    return [reader.name for reader in readers if reader.opcode not in NO_CODE]
 
 
 def share_fusions(module: HloModule, cost: ModuleCost, device: Device) -> Shares:

@@ -1,11 +1,22 @@
-"""The argument of the program behind a value that loops carry."""
+"""What a value is a copy of, and the argument of the program behind one that loops carry."""
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.graphs import reachable
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _ALIKE = frozenset({"bitcast", "copy", "copy-done", "copy-start"})
 _DEEPEST = 32
-"""Copies and loops that are followed."""
+"""Loops that are followed."""
+
+
+def copy_path(computation: Computation, value: Instruction | None) -> list[Instruction]:
+    """Return a value and what it is a copy of, one after another; empty for None."""
+
+    def source(copy: Instruction) -> list[Instruction]:
+        name = (*copy.operand_names, "")[0] if copy.opcode in _ALIKE else ""
+        return [computation.by_name[name]] if name in computation.by_name else []
+
+    return [*reachable([value] if value else [], source)]
 
 
 def name_argument(module: HloModule, computation: Computation, name: str) -> str:
@@ -19,15 +30,12 @@ def name_argument(module: HloModule, computation: Computation, name: str) -> str
     for _ in range(_DEEPEST):
         if place is None or value is None:
             return ""
-        if value.opcode == "parameter" and place.is_entry:
-            return value.metadata.op_name
-        names = value.operand_names
-        if value.opcode in _ALIKE and names:
-            value = place.by_name.get(names[0])
-        elif value.opcode == "get-tuple-element" and names:
-            place, value = _element(module, place, value)
-        else:
+        original = copy_path(place, value)[-1]
+        if original.opcode == "parameter" and place.is_entry:
+            return original.metadata.op_name
+        if original.opcode != "get-tuple-element" or not original.operand_names:
             return ""
+        place, value = _element(module, place, original)
     return ""
 
 

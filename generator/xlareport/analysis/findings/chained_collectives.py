@@ -29,7 +29,7 @@ LEAST_NUMBER = 16
 
 def chained_collectives(case: Case) -> Iterator[Finding]:
     """Report small collectives of which each needs another one; a CPU runs them in one machine."""
-    if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
+    if not case.has_order:
         return
     small = defaultdict[str, list[CollectiveFigures]](list)
     for collective in case.collectives:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions, join_names
+from xlareport.hlo.graph import readers_behind
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.runtime import units
-from xlareport.runtime.graphs import reachable
 
 LEAST_SHARE = 0.05
 """Of the module's roofline time."""
@@ -39,7 +39,11 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
         if scatter is None or not cost.counted:
             continue
         size = instruction.shape.byte_size or 0
-        readers = _readers(computation, instruction)
+        readers = [
+            reader
+            for reader in readers_behind(computation, instruction.name, ALIASES)
+            if reader.opcode not in (*ALIASES, "tuple")
+        ]
         if not readers or size < _LEAST_RATIO * max(scatter.updates, 1):
             continue
         seconds = case.time_of_bytes(size) * (1 + len(readers)) * cost.counted
@@ -111,13 +115,3 @@ def _zeros(case: Case, home: Computation, buffer: Instruction | None) -> Instruc
         return None
     value = place.by_name.get(filling.operand_names[0])
     return buffer if value is not None and value.argument in ("0", "-0") else None
-
-
-def _readers(computation: Computation, instruction: Instruction) -> list[Instruction]:
-    """Return what reads a value, through instructions that run nothing."""
-
-    def behind(user: Instruction) -> tuple[Instruction, ...]:
-        return computation.users.get(user.name, ()) if user.opcode in ALIASES else ()
-
-    first = computation.users.get(instruction.name, ())
-    return [user for user in reachable(first, behind) if user.opcode not in (*ALIASES, "tuple")]

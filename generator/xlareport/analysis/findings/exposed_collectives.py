@@ -15,7 +15,6 @@ from xlareport.analysis.collectives.remedies import advise_scheduling
 from xlareport.analysis.collectives.schedule import WaitReason
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.analysis.findings.waiting_collectives import (
-    has_order,
     list_waiting,
     sum_exposed,
     words_of_all,
@@ -45,7 +44,7 @@ _REMEDIES = {
 
 def exposed_collectives(case: Case) -> Iterator[Finding]:
     """Report the exposed time of collectives that `waiting_collectives` does not, by kind."""
-    if not has_order(case):
+    if not case.has_order:
         return
     reported = {figures.collective.key for figures in list_waiting(case)}
     groups: dict[tuple[str, WaitReason], list[CollectiveFigures]] = defaultdict(list)

@@ -114,6 +114,12 @@ class Case:
         family = self.device.nominal_for or self.device.key.partition("-")[0]
         return family if family in ("cpu", "tpu") else "gpu"
 
+    @property
+    def has_order(self) -> bool:
+        """Whether the order of instructions is that in time: scheduled, and not for a CPU."""
+        is_scheduled = self.module.attributes.get("is_scheduled") == "true"
+        return is_scheduled and self.device.nominal_for != "cpu"
+
     @cached_property
     def seconds(self) -> float:
         """The roofline time of one run; 0 where nothing could be counted."""

@@ -33,7 +33,7 @@ LEAST_SHARE = 0.05
 
 def looped_collectives(case: Case) -> Iterator[Finding]:
     """Report small collectives that loops execute often; a CPU runs them in one machine."""
-    if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
+    if not case.has_order:
         return
     for collective in case.collectives:
         latency = collective.counted * SHORTEST

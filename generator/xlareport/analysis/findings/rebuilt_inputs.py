@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.layout_spaces import space_of
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
+from xlareport.analysis.findings.arguments import copy_path
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
@@ -20,7 +21,6 @@ LEAST_SHARE = 0.02
 """Of the module's roofline time."""
 LEAST_MEMORY = 0.01
 """Of the peak memory."""
-_ALIKE = frozenset({"bitcast", "copy", "copy-done", "copy-start"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _find_rebuilt(case: Case, entry: Computation) -> Iterator[_Rebuilt]:
         value: Instruction | None = entry.root
         if entry.root.opcode == "tuple" and len(alias.output) == 1:
             value = _operand(entry, entry.root, alias.output[0])
-        path = _path(entry, value)
+        path = copy_path(entry, value)
         loop, index = _element(entry, path[-1]) if path else (None, -1)
         buffer = stacks.get((loop.name, index)) if loop else None
         if loop is None or buffer is None or alias.parameter >= len(entry.parameters):
@@ -109,15 +109,6 @@ def _find_rebuilt(case: Case, entry: Computation) -> Iterator[_Rebuilt]:
 def _operand(computation: Computation, user: Instruction, number: int) -> Instruction | None:
     names = user.operand_names
     return computation.by_name.get(names[number]) if number < len(names) else None
-
-
-def _path(computation: Computation, value: Instruction | None) -> list[Instruction]:
-    """Return a value and what it is a copy of, one after another."""
-    path: list[Instruction] = []
-    while value is not None and value not in path:
-        path.append(value)
-        value = _operand(computation, value, 0) if value.opcode in _ALIKE else None
-    return path
 
 
 def _element(computation: Computation, value: Instruction) -> tuple[Instruction | None, int]:
@@ -144,6 +135,6 @@ def _is_read(
         if number == index or given is None or kept is None:
             continue
         is_kept = kept.opcode == "get-tuple-element" and kept.attributes.get("index") == str(number)
-        if is_kept and _path(entry, given)[-1] is parameter:
+        if is_kept and copy_path(entry, given)[-1] is parameter:
             return True
     return False

@@ -19,6 +19,7 @@ from xlareport.analysis.findings.finding import (
     join_names,
 )
 from xlareport.analysis.matching.forms import without_layout
+from xlareport.hlo.graph import readers_behind
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES, NO_CODE, REARRANGEMENTS
 from xlareport.runtime import units
@@ -119,17 +120,6 @@ def _products(
     case: Case, computation: Computation, slicing: Instruction
 ) -> tuple[Instruction, ...]:
     """Return the matmuls that read a value; empty where anything else reads it too."""
-
-    def users(instruction: Instruction) -> tuple[Instruction, ...]:
-        return computation.users.get(instruction.name, ())
-
-    def readers_behind(instruction: Instruction) -> tuple[Instruction, ...]:
-        return users(instruction) if instruction.opcode in ALIASES else ()
-
-    readers = [
-        reader
-        for reader in reachable(users(slicing), readers_behind)
-        if reader.opcode not in ALIASES or not users(reader)
-    ]
+    readers = tuple(readers_behind(computation, slicing.name, ALIASES))
     costs = [case.cost.instructions.get((computation.name, reader.name)) for reader in readers]
-    return tuple(readers) if all(cost and cost.matrix_flops for cost in costs) else ()
+    return readers if all(cost and cost.matrix_flops for cost in costs) else ()

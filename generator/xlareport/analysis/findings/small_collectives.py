@@ -31,7 +31,7 @@ def small_collectives(case: Case) -> Iterator[Finding]:
 
     A CPU is left out: its collectives run in processes of one machine.
     """
-    if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
+    if not case.has_order:
         return
     alike: dict[tuple[str, ...], list[CollectiveFigures]] = defaultdict(list)
     for collective in case.collectives:

@@ -48,17 +48,11 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
         yield _finding(case, shown, alike, is_synchronous=is_synchronous)
 
 
-def has_order(case: Case) -> bool:
-    """Return whether the order of the instructions is the order in time."""
-    is_scheduled = case.module.attributes.get("is_scheduled") == "true"
-    return is_scheduled and case.device.nominal_for != "cpu"
-
-
 def list_waiting(case: Case) -> list[CollectiveFigures]:
     """Return large collectives that run alone though other work could run meanwhile."""
     return [
         collective
-        for collective in (case.collectives if has_order(case) else ())
+        for collective in (case.collectives if case.has_order else ())
         if (collective.wire_bytes or 0) >= LEAST_BYTES
         and collective.counted
         and not collective.overlap.between
