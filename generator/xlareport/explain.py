@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from xlareport.analysis.steps.wording import plain
 from xlareport.dump.filename import DumpName, parse
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.dump.jax_names import find_jax_name, jax_release
@@ -29,6 +28,7 @@ from xlareport.knowledge import (
 from xlareport.knowledge.layouts import describe_layout_part
 from xlareport.knowledge.tpu_defaults import all_releases
 from xlareport.runtime import units
+from xlareport.runtime.english import plain
 
 _NOT_RECOGNISED = frozenset({"unknown", "log"})
 _UNKNOWN = "unknown"

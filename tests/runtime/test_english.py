@@ -18,6 +18,10 @@ def test_a_sentence_begins_with_a_capital_and_ends_at_its_period() -> None:
     assert english.first_sentence("No period") == "No period"
 
 
+def test_a_sentence_without_its_backticks() -> None:
+    assert english.plain("`%add` is gone") == "%add is gone"
+
+
 def test_lists_and_articles() -> None:
     assert english.listing(["a", "b", "c"]) == "a, b and c"
     assert english.listing(["a"]) == "a"

@@ -18,6 +18,7 @@ from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.knowledge.grades import Grade
 from xlareport.program import ParsedModule
+from xlareport.runtime.english import plain
 
 _INPUT = "came with the program"
 
@@ -116,5 +117,5 @@ def _with_makers(
 def _pass_of(boundary: Boundary) -> str:
     """Return the pass of a step, as far as that is certain."""
     if boundary.ran is None:
-        return boundary.actor.replace("`", "")
+        return plain(boundary.actor)
     return boundary.ran if boundary.certain else f"{boundary.ran}, or a pass before it"

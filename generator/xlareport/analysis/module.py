@@ -31,6 +31,7 @@ from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_m
 from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary, outline_summary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
+from xlareport.analysis.passes.pipelines import Part, build_pipeline_tree
 from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.profile.measured import Measured
 from xlareport.analysis.profile.times import ModuleTimes
@@ -142,6 +143,8 @@ class AnalyzedModule(Generic[T]):
     """Joined from step to step, for histories; None where no step changed anything."""
     shown: Mapping[int, T]
     """The result of the callback for each step with changes, by snapshot number."""
+    pipelines: tuple[Part, ...]
+    """The snapshots as a tree of pipelines."""
     tpu: TpuFiles = field(default_factory=TpuFiles)
 
 
@@ -219,7 +222,11 @@ def analyze_module(
     )
     analysis = with_problems(analysis, (*code.problems, *tpu.problems))
     shown = {number: step.seen for number, step in enumerate(seen) if step.seen is not None}
-    return AnalyzedModule(module, analysis, figures, code, snapshots, shown, tpu)
+    return AnalyzedModule(
+        *(module, analysis, figures, code, snapshots, shown),
+        pipelines=_pipelines(module, steps),
+        tpu=tpu,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +368,12 @@ def _device_findings(
     times = KernelTimes(figures.seconds, figures.shares)
     of_kernels = find_kernel_findings(kernels, times) if kernels else ()
     return (*(find_tpu_findings(tpu) if tpu else ()), *of_kernels)
+
+
+def _pipelines(module: ParsedModule, steps: Sequence[StepAnalysis]) -> tuple[Part, ...]:
+    summaries = [step.summary for step in steps[1:]]
+    identical = [step is not None and not step.changed for step in summaries]
+    return build_pipeline_tree([snapshot.stage for snapshot in module.snapshots], identical)
 
 
 def _overview(

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from xlareport.analysis.steps.wording import plain
 from xlareport.dump.filename import DumpName
 from xlareport.dump.tokens import Token
 from xlareport.knowledge import passes, stages
+from xlareport.runtime.english import plain
 
 _PASSES = frozenset({"pipeline", "after", "before"})
 NOT_KNOWN = "Not known. By its name its class is probably {name} (a guess)."

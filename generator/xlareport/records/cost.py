@@ -15,7 +15,6 @@ from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
     ProductRow,
-    sum_by_precision,
 )
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
@@ -226,7 +225,7 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         unknown_loops=sum(loop.trip_count.count is None for loop in cost_report.loops),
         recomputed_flops=cost_report.recomputed.total,
         recomputed_product_flops=cost_report.recomputed.products,
-        precisions=sum_by_precision(cost_report.products),
+        precisions=cost_report.precisions,
         products=tuple(_product(row) for row in cost_report.products[:_MOST_PRODUCTS]),
         heaviest=tuple(_heavy(heavy) for heavy in cost_report.heaviest[:_MOST]),
         loops=tuple(_loop(loop) for loop in cost_report.loops),

@@ -34,6 +34,13 @@ class SnapshotRecord(FastPickle):
     left_out: str = ""
     """Why it is not of the final snapshot's compilation; empty if nothing indicates that."""
 
+    @property
+    def number_and_pipeline(self) -> str:
+        """`0017 simplification`; the label of a snapshot without a number."""
+        if self.sequence is None:
+            return self.label
+        return f"{self.sequence:04d} {self.pipeline or ''}".rstrip()
+
 
 class ModuleOutline(Protocol):
     """The part of a `ModuleRecord` that is available for each module of a dump."""

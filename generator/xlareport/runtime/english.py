@@ -29,6 +29,11 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def plain(sentence: str) -> str:
+    """Return a sentence without its backticks, for where nothing is set as code."""
+    return sentence.replace("`", "")
+
+
 def first_sentence(text: str) -> str:
     """Return the first sentence of a text, with its period."""
     first, stop, _ = text.partition(". ")

@@ -105,7 +105,7 @@ Unpack = Callable[[str], Path]
 
 def test_a_real_module_at_a_glance(unpacked: Unpack) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    found = summarize_passes(module, (), ())
+    found = summarize_passes(module, (), (), [None] * len(module.snapshots))
     assert len(found.growth) == len(module.snapshots)
     assert found.growth[-1].fusions > found.growth[0].fusions == 0
     assert None not in [one.flops for one in found.growth]

@@ -12,5 +12,4 @@ def test_long_names_lose_their_middle_and_backticks_are_kept_even() -> None:
     hashed = "a_inference_train_step_133__XlaMustCompile_true_config_proto_135613195898957_.7"
     assert wording.short(hashed) == "a_inference_train_step_133…"
     assert wording.code("a`b") == "`a'b`"
-    assert wording.plain("`%add` is gone") == "%add is gone"
     assert wording.noun("and") == "logical and"

@@ -8,8 +8,9 @@ import pytest
 from tests.pages.collectives.test_page import report_of
 
 from xlareport.analysis.collectives.rows import CollectiveRow
-from xlareport.pages.collectives.reasons import cause_words, plain, reason_words, short_stage
+from xlareport.pages.collectives.reasons import cause_words, reason_words
 from xlareport.records.shardings import AxisRecord, MeshRecord
+from xlareport.runtime.english import plain
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +40,6 @@ def test_the_scope_the_phase_and_the_axes_stand_first(
     told = reason_words(replace(row, op_name=op_name, members=()), axes)
     assert told == place + plain(row.origin.detail)
     assert row.origin.detail
-
-
-def test_a_stage_is_short() -> None:
-    assert short_stage("0018 spmd-cleanup: after pipeline-start, before dce") == "0018 spmd-cleanup"
-    assert short_stage("before_optimizations") == "before_optimizations"
 
 
 def test_shardings_are_in_words_along_the_mesh(row: CollectiveRow) -> None:

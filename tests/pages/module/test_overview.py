@@ -16,7 +16,9 @@ Unpack = Callable[[str], Path]
 def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     summary = summarize_module(module, [None] * len(module.snapshots), count_final_cost(module))
-    plain = replace(summarize_passes(module, (), ()), file_times=None)
+    plain = replace(
+        summarize_passes(module, (), (), [None] * len(module.snapshots)), file_times=None
+    )
     view = overview_part(summary, plain)
     assert [words.split(":")[0] for words, _ in view.curves] == [
         "Computations",
@@ -34,7 +36,9 @@ def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
 def test_passes_are_a_table_the_longest_first(unpacked: Unpack) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     passes = (PassTime("fusion", 2, 1, 1500), PassTime("dce", 3, 0, None))
-    found = replace(summarize_passes(module, (), ()), passes=passes, span=6000)
+    found = replace(
+        summarize_passes(module, (), (), [None] * len(module.snapshots)), passes=passes, span=6000
+    )
     rows = passes_table(found).rows
     assert list(rows[0]) == ["fusion", "pass", 2, 1, 1.5, 0.25]
     assert list(rows[1])[4:] == [None, None]

@@ -17,7 +17,12 @@ from xlareport.analysis.cost.rematerialization import RecomputedFlops, count_rec
 from xlareport.analysis.cost.roofline import estimate_asynchronous_time, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
-from xlareport.analysis.cost_report.precision_report import ProductRow, list_products
+from xlareport.analysis.cost_report.precision_report import (
+    PrecisionSum,
+    ProductRow,
+    list_products,
+    sum_by_precision,
+)
 from xlareport.analysis.cost_report.source_lines import (
     ReadLines,
     SourceEvidence,
@@ -76,6 +81,8 @@ class CostReport:
     findings: tuple[Finding, ...]
     products: tuple[ProductRow, ...]
     """Dots, convolutions and library products, the most flops first."""
+    precisions: tuple[PrecisionSum, ...]
+    """The products summed up by precision."""
     recomputed: RecomputedFlops
     """The FLOPs of one run that are recomputed to save memory, by names and scopes."""
     memory: MemoryReport
@@ -118,6 +125,7 @@ def report_cost(
     rematerializations = shardings.rematerializations if shardings is not None else None
     case = make_case(module, cost, device, rematerializations or ())
     operations = module.side.of(reader_table.STABLEHLO) or ()
+    products = list_products(hlo, cost, device)
     evidence = SourceEvidence(first, hlo, operations, peak, served)
     return CostReport(
         device=device,
@@ -134,7 +142,8 @@ def report_cost(
         phases=divide_by_op(hlo, cost, phase, shares, served) if phase else (),
         layers=divide_by_op(hlo, cost, key_by_layer(hlo), shares, served),
         findings=find_findings(case) if case else (),
-        products=list_products(hlo, cost, device),
+        products=products,
+        precisions=sum_by_precision(products),
         recomputed=count_recomputed(hlo, cost, first),
         memory=memory,
         source=report_source_lines(evidence, cost, shares, read),

@@ -208,6 +208,8 @@ class Overview:
 
     growth: tuple[Growth, ...]
     """The figures of each snapshot."""
+    weights: tuple[float, ...]
+    """The weight of the step to each snapshot, 0 for the first: see `weigh_steps`."""
     numbers: tuple[tuple[int, NumbersChanged], ...]
     """By the index of the snapshot after the step."""
     busiest: tuple[Busy, ...]
@@ -228,7 +230,7 @@ def summarize_passes(
     module: ParsedModule,
     between: Sequence[Boundary],
     numbers: Sequence[tuple[int, NumbersChanged]],
-    steps: Sequence[StepSummary | None] = (),
+    steps: Sequence[StepSummary | None],
     costs: Costs | None = None,
 ) -> Overview:
     """Return the overview of a module's steps; `between` has the boundaries, `steps` the changes.
@@ -238,15 +240,18 @@ def summarize_passes(
     modules = [snapshot.hlo for snapshot in module.snapshots]
     metadata = module.side.of(reader_table.PASS_METADATA)
     growth = measure_growth(modules, costs or Costs())
+    weights = weigh_steps(steps, growth)
+    stages = [snapshot.stage for snapshot in module.snapshots]
     return Overview(
         growth=growth,
+        weights=weights,
         numbers=tuple(numbers),
-        busiest=rank_busiest(between, steps, weigh_steps(steps, growth)),
+        busiest=rank_busiest(between, steps, weights),
         again=find_oscillations(modules),
-        idle=find_idle_passes([snapshot.stage for snapshot in module.snapshots], between, metadata),
+        idle=find_idle_passes(stages, between, metadata),
         passes=sum_pass_times(metadata) if metadata else (),
         pipelines=find_pipelines(metadata) if metadata else frozenset(),
         span=metadata.span if metadata else None,
         file_times=estimate_file_times(module.files),
-        step_times=estimate_step_times([snapshot.stage for snapshot in module.snapshots], metadata),
+        step_times=estimate_step_times(stages, metadata),
     )

@@ -56,7 +56,7 @@ def compare_rank_pair(pair: RankPair) -> RankDifference:
         return line
     renamed: dict[str, str] = {}
     differences = list(_of_snapshots(pair, renamed))
-    decision = compare_decisions(pair.reference, pair.module, renamed)
+    decision, _ = compare_decisions(pair.reference, pair.module, renamed)
     gravest = _gravest(differences)
     if gravest is None or gravest.verdict is RankVerdict.HARMLESS:
         differences += compare_side_files(pair.reference, pair.module, renamed)

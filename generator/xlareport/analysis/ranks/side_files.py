@@ -35,19 +35,24 @@ def compare_side_files(
         if file and counterpart and _is_same(file, counterpart, renamed):
             continue
         kind = _kind(file or theirs[ending])
-        decision = compare_decisions(base, other, renamed) if kind == "fusion" else ""
+        decision = instruction = ""
+        if kind == "fusion":
+            decision, instruction = compare_decisions(base, other, renamed)
         if kind == "autotuning" and file and counterpart:
             decision = compare_tuning(file, counterpart)
             kind = kind if decision else "times"
         if kind not in kinds:
             kinds.add(kind)
             difference = _of_files(base, other, file, counterpart, kind)
-            instruction = _producer(decision) if kind == "fusion" else ""
             yield replace(difference, decision=decision, instruction=instruction)
 
 
-def compare_decisions(base: ModuleFiles, other: ModuleFiles, renamed: Mapping[str, str]) -> str:
-    """Return the first decision of the GPU fusion pass that differs; empty where none does.
+def compare_decisions(
+    base: ModuleFiles, other: ModuleFiles, renamed: Mapping[str, str]
+) -> tuple[str, str]:
+    """Return the first decision of the GPU fusion pass that differs, in words, and its producer.
+
+    Both are empty where none differs.
 
     Instructions of the base that are `renamed` go by their names in the other module.
     """
@@ -55,8 +60,10 @@ def compare_decisions(base: ModuleFiles, other: ModuleFiles, renamed: Mapping[st
     rows = zip_longest(ours_renamed, _decisions(other))
     for number, (ours, theirs) in enumerate(rows, 1):
         if ours != theirs:
-            return f"decision {number:,}: {_words(theirs)}; most ranks: {_words(ours)}"
-    return ""
+            decision = theirs or ours
+            words = f"decision {number:,}: {_words(theirs)}; most ranks: {_words(ours)}"
+            return words, decision.producer if decision else ""
+    return "", ""
 
 
 def _with_names(decision: FusionDecision, renamed: Mapping[str, str]) -> FusionDecision:
@@ -155,11 +162,6 @@ def _whether(file: Artifact | None) -> str:
 
 def _shown(line: bytes) -> str:
     return line.decode("utf-8", "replace")[:_LINE]
-
-
-def _producer(decision: str) -> str:
-    match = re.search(r" of (\S{1,400}?)(?: |;|\Z)", decision)
-    return match[1] if match else ""
 
 
 def _first_lines(ours: bytes, theirs: bytes) -> tuple[int, str, str]:

@@ -49,11 +49,6 @@ def coded(sentence: str) -> str:
     return _NAME.sub(lambda match: f"`{match[0]}`", sentence.replace("`", "'"))
 
 
-def plain(sentence: str) -> str:
-    """Return a sentence without its backticks, for where nothing is set as code."""
-    return sentence.replace("`", "")
-
-
 def short(name: str) -> str:
     """Return a name with its middle left out if it is long.
 

@@ -32,10 +32,11 @@ class CollectivesPage(PartPage):
 def collectives_page(record: ModuleRecord, report: CollectivesReport) -> CollectivesPage:
     """Return the page of one module."""
     mesh = record.shardings.mesh if record.shardings else None
+    numbers = {stage.label: stage.number_and_pipeline for stage in record.stages}
     return CollectivesPage(
         name=words.short_name(record.name),
         slug=record.slug,
-        tables=collectives_tables(report, mesh),
+        tables=collectives_tables(report, numbers, mesh),
         lead=collectives_words(report),
         model=_model(report),
         model_source=report.interconnect_source,

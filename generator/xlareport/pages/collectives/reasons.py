@@ -5,7 +5,7 @@ from xlareport.analysis.collectives.sharding_pair import ShardingPair
 from xlareport.analysis.compare.operations import Phase, phase_of
 from xlareport.analysis.source.scopes import LEFT_OUT, scope_of, split_merged, split_path
 from xlareport.records.shardings import MeshRecord, words_along
-from xlareport.runtime.english import capitalize
+from xlareport.runtime.english import capitalize, plain
 
 
 def reason_words(row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None) -> str:
@@ -37,16 +37,6 @@ def _sharding_words(written: str, mesh: MeshRecord | None) -> str:
     """Return a sharding as a part of a sentence: without its explanation, several in brackets."""
     words = words_along(written, mesh).partition(":")[0]
     return f"({words})" if "," in words else words
-
-
-def plain(words: str) -> str:
-    """Return a sentence without its backticks, for a cell of a table."""
-    return words.replace("`", "")
-
-
-def short_stage(label: str) -> str:
-    """Return number and name of a snapshot: of `0018 dce: after a, before b`, `0018 dce`."""
-    return label.partition(":")[0]
 
 
 def _op_name(row: CollectiveRow) -> str:

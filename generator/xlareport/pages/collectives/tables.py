@@ -4,18 +4,25 @@ from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.pages.collectives.groups import find_group_axes, group_ids, label_groups
-from xlareport.pages.collectives.reasons import cause_words, plain, reason_words, short_stage
+from xlareport.pages.collectives.reasons import cause_words, reason_words
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.shardings import MeshRecord
+from xlareport.runtime.english import plain
 
 _NAMES = 4
 
 
 def collectives_tables(
-    report: CollectivesReport, mesh: MeshRecord | None = None
+    report: CollectivesReport, numbers: Mapping[str, str], mesh: MeshRecord | None = None
 ) -> Mapping[str, Table]:
-    """Return the tables of the page by their names."""
-    tables = {"collectives": _overview(report.rows, mesh), "origins": _origins(report.rows, mesh)}
+    """Return the tables of the page by their names.
+
+    `numbers` has number and pipeline of each snapshot by its label.
+    """
+    tables = {
+        "collectives": _overview(report.rows, mesh),
+        "origins": _origins(report.rows, numbers, mesh),
+    }
     events = _events(report.rows)
     if events.rows:
         tables["trails"] = events
@@ -81,7 +88,9 @@ def _of_all(row: CollectiveRow, seconds: float | None) -> float | None:
     return None if seconds is None or executions is None else round(seconds * executions * 1e6, 3)
 
 
-def _origins(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
+def _origins(
+    rows: Sequence[CollectiveRow], numbers: Mapping[str, str], mesh: MeshRecord | None
+) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
         Column("Why", "sentence", "scope and phase of the framework's op, axes, and the cause"),
@@ -92,10 +101,12 @@ def _origins(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
         Column("Sharding after", "code"),
         Column("First in", "text", "the first snapshot that has it"),
     )
-    return Table(columns, [_origin_cells(row, mesh) for row in rows])
+    return Table(columns, [_origin_cells(row, numbers, mesh) for row in rows])
 
 
-def _origin_cells(row: CollectiveRow, mesh: MeshRecord | None) -> list[Cell]:
+def _origin_cells(
+    row: CollectiveRow, numbers: Mapping[str, str], mesh: MeshRecord | None
+) -> list[Cell]:
     origin, pair = row.origin, row.sharding
     return [
         row.collective.instruction,
@@ -105,7 +116,7 @@ def _origin_cells(row: CollectiveRow, mesh: MeshRecord | None) -> list[Cell]:
         pair.value if pair else None,
         pair.from_ if pair else f"({row.sharding_reason})",
         (pair.to or "(not known)") if pair else None,
-        short_stage(origin.stage) if origin.stage else f"({origin.stage_reason})",
+        numbers.get(origin.stage, origin.stage) if origin.stage else f"({origin.stage_reason})",
     ]
 
 

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.effects import Effect
-from xlareport.analysis.steps.wording import plain
 from xlareport.pages import navigation, words
 from xlareport.pages.compare.figures import FigureRow, figure_rows, figures_differ
 from xlareport.pages.compare.verdict import (
@@ -24,6 +23,7 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records.compare import ComparedRecord, ComparisonRecord
 from xlareport.runtime import english, units
+from xlareport.runtime.english import plain
 
 TABLE = "compared"
 """The payload key of the table of modules."""

@@ -10,7 +10,6 @@ from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import LoopRow, Totals
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.analysis.steps.wording import plain
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation, words
 from xlareport.pages.collectives.page import collectives_words
@@ -24,6 +23,7 @@ from xlareport.pages.tables import PartPage, Table
 from xlareport.pages.tpu.cycles import with_cycles
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.breakdown import CostPart
-from xlareport.analysis.cost_report.precision_report import sum_by_precision
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.pages.tables import Cell, Column, Table
 
@@ -87,9 +86,11 @@ def _products(cost: CostReport) -> Table:
         Column("FLOPs", "flops", "of all executions"),
         Column("Share", "percent", "of the FLOPs of all matmuls"),
     )
-    sums = sum_by_precision(cost.products)
-    whole = sum(item.flops for item in sums)
-    rows = [(item.kind, item.unit, item.products, item.flops, item.flops / whole) for item in sums]
+    whole = sum(item.flops for item in cost.precisions)
+    rows = [
+        (item.kind, item.unit, item.products, item.flops, item.flops / whole)
+        for item in cost.precisions
+    ]
     return Table(columns, rows)
 
 

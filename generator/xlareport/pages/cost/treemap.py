@@ -1,6 +1,5 @@
 """The cost of each framework scope as areas, in two levels; the same figures in words."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,6 @@ _LETTER = 6.9
 _LEAST_WIDTH, _LEAST_HEIGHT = 34, 14
 _NO_SCOPE = "(no op_name)"
 _NAMED = 3
-_MORE = re.compile(r"\d+ more\Z", re.ASCII)
-"""The rest of many areas: they have no op_name in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +30,8 @@ class _Tile:
 
     name: str
     share: float
+    is_rest: bool = False
+    """Whether it is the rest of many: they have no op_name in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,8 @@ class _Group:
 
     name: str
     tiles: tuple[_Tile, ...]
+    is_rest: bool = False
+    """Whether it is the rest of many groups, which are its tiles."""
 
     @property
     def share(self) -> float:
@@ -97,7 +98,8 @@ def _largest(shares: Mapping[str, float], most: int) -> tuple[_Tile, ...]:
     if len(tiles) <= most:
         return tuple(tiles)
     rest = tiles[most - 1 :]
-    return (*tiles[: most - 1], _Tile(f"{len(rest)} more", sum(tile.share for tile in rest)))
+    whole = sum(tile.share for tile in rest)
+    return (*tiles[: most - 1], _Tile(f"{len(rest)} more", whole, is_rest=True))
 
 
 def _merged(groups: Sequence[_Group]) -> list[_Group]:
@@ -106,7 +108,8 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
         return list(groups)
     rest = groups[_MOST_GROUPS - 1 :]
     shares = {group.name: group.share for group in rest}
-    return [*groups[: _MOST_GROUPS - 1], _Group(f"{len(rest)} more", _largest(shares, _MOST_TILES))]
+    tiles = _largest(shares, _MOST_TILES)
+    return [*groups[: _MOST_GROUPS - 1], _Group(f"{len(rest)} more", tiles, is_rest=True)]
 
 
 def _layout(shares: Sequence[float], box: Rectangle) -> list[Rectangle]:
@@ -129,7 +132,7 @@ def _group(group: _Group, box: Rectangle, page: str) -> str:
         _linked(
             _tile(tile, place, f"{group.name}/{tile.name}"),
             _path(group, tile),
-            page,
+            "" if tile.is_rest else page,
         )
         for tile, place in zip(group.tiles, boxes, strict=True)
     )
@@ -138,20 +141,23 @@ def _group(group: _Group, box: Rectangle, page: str) -> str:
         if has_head
         else ""
     )
-    return f"{drawn}{_linked(head, group.name, page)}{_outline(box)}"
+    return f"{drawn}{_linked(head, group.name, '' if group.is_rest else page)}{_outline(box)}"
 
 
 def _path(group: _Group, tile: _Tile) -> str:
     """Return the levels of an area; those of the rest of many groups are groups themselves."""
-    if tile.name == group.name or _MORE.match(group.name):
+    if tile.name == group.name or group.is_rest:
         return tile.name
     return f"{group.name}/{tile.name}"
 
 
 def _linked(drawn: str, path: str, page: str) -> str:
-    """Link an area to the instructions whose op_names have all levels of a path."""
+    """Link an area to the instructions whose op_names have all levels of a path.
+
+    Without a page it stays as it is.
+    """
     levels = [f"/{level}" for level in path.split("/") if level]
-    if not page or not drawn or path.startswith("(") or _MORE.match(path.rpartition("/")[2]):
+    if not page or not drawn or path.startswith(_NO_SCOPE):
         return drawn
     wanted = quote(" ".join(levels), safe="")
     label = escape(f"Instructions of {path}")

@@ -8,7 +8,6 @@ from typing import Any
 from markupsafe import Markup
 
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.steps.wording import plain
 from xlareport.dump.grammar import instruction_forms
 from xlareport.dump.tokens import table
 from xlareport.hlo.shape import ELEMENT_TYPES
@@ -17,6 +16,7 @@ from xlareport.knowledge.flags import Flag
 from xlareport.knowledge.layouts import layout_sentences, space_sentences
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
+from xlareport.runtime.english import plain
 
 
 @dataclass(frozen=True, slots=True)

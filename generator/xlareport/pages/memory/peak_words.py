@@ -4,6 +4,7 @@ from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.runtime import units
+from xlareport.runtime.english import plain
 
 _NAMED = 3
 _LEAST_HELD = 0.01
@@ -70,7 +71,7 @@ def saving_words(memory: MemoryReport) -> str:
         else (f"these {len(saving.buffers):,} buffers", "Total size:")
     )
     why = _why_so_much(freed, saving.peak - saving.reached)
-    words = taken_over_words(saving).replace("`", "")
+    words = plain(taken_over_words(saving))
     in_place = f" In place, {words}." if words else ""
     before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
     return (

@@ -208,10 +208,13 @@ class ModulePages:
         return [(stage.key, stage.stage.label) for stage in self._stages()]
 
     def _steps(self) -> Iterator[Payload]:
-        overview = self.analyzed.analysis.overview
+        analysis = self.analyzed.analysis
+        if analysis.overview is None:
+            return
+        overview = analysis.overview
         for number, stage in enumerate(self._stages()):
             page = self.steps.get(number)
-            if page is not None and overview is not None:
+            if page is not None:
                 figures = step_figures(*overview.growth[number - 1 : number + 1])
                 added = {
                     "figures": figures,
@@ -222,10 +225,9 @@ class ModulePages:
                     navigation.module_key(self.slug, f"step-{stage.key}"), page.payload | added
                 )
                 yield from page.further
-        summary = self.analyzed.analysis.summary
-        growth = overview.growth if overview else ()
         yield make_payload(
-            navigation.module_key(self.slug, "steps"), steps_payload(summary, growth)
+            navigation.module_key(self.slug, "steps"),
+            steps_payload(analysis.summary, overview, self.analyzed.pipelines),
         )
 
     def _unfused(self, number: int) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from markupsafe import Markup
 from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
-from xlareport.analysis.passes.step_weights import weigh_steps
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
@@ -197,8 +196,7 @@ def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:
 
 def _top_steps(slug: str, module: ModuleAnalysis, page: str) -> tuple[ChangedStepRow, ...]:
     read = [stage for stage in module.summary.stages if stage.instructions is not None]
-    growth = module.overview.growth if module.overview else ()
-    weights = weigh_steps([stage.step for stage in read], growth)
+    weights = module.overview.weights if module.overview else (0.0,) * len(read)
     ranked = sorted(zip(weights, read, strict=True), key=lambda weighed: -weighed[0])
     changed = [stage for _, stage in ranked if stage.step is not None and stage.step.changed]
     return tuple(

@@ -10,7 +10,6 @@ from itertools import chain, groupby
 from markupsafe import Markup
 
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.steps.wording import plain
 from xlareport.dump.filename import DumpName
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.dump.module_names import explain_module
@@ -20,6 +19,7 @@ from xlareport.knowledge import kinds, opcodes, stages
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tokens import TokenView, token_views
 from xlareport.runtime import english, units
+from xlareport.runtime.english import plain
 from xlareport.storage.packed_keys import digest_number
 
 _MODULE_NAMES_SHOWN = 40

@@ -7,8 +7,8 @@ from typing import Any
 
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
 from xlareport.analysis.passes.growth import Growth
-from xlareport.analysis.passes.pipelines import Part, Pipeline, build_pipeline_tree
-from xlareport.analysis.passes.step_weights import weigh_steps
+from xlareport.analysis.passes.overview import Overview
+from xlareport.analysis.passes.pipelines import Part, Pipeline
 from xlareport.pages import navigation, words
 from xlareport.pages.steps.figures import effect_chips
 from xlareport.pages.tables import PartPage
@@ -43,21 +43,19 @@ def steps_page(module: ModuleRecord) -> StepsPage:
     )
 
 
-def steps_payload(summary: ModuleSummary, growth: Sequence[Growth] = ()) -> dict[str, Any]:
-    """Return the list of steps for the page script; `growth` has the figures of each."""
+def steps_payload(
+    summary: ModuleSummary, overview: Overview, pipelines: Sequence[Part]
+) -> dict[str, Any]:
+    """Return the list of steps for the page script."""
     read = [stage for stage in summary.stages if stage.instructions is not None]
-    known = growth if len(growth) == len(read) else [_UNKNOWN] * len(read)
-    pairs = pairwise([_UNKNOWN, *known])
-    weights = weigh_steps([snapshot.step for snapshot in read], growth)
+    pairs = pairwise([_UNKNOWN, *overview.growth])
     return {
         "module": summary.display_name,
         "slug": summary.files.slug,
-        "tree": list(
-            _ranges(build_pipeline_tree([snapshot.stage for snapshot in read], _identical(read)))
-        ),
+        "tree": list(_ranges(pipelines)),
         "steps": [
             _step(snapshot) | _effect(snapshot.step, weight, *sides)
-            for snapshot, weight, sides in zip(read, weights, pairs, strict=True)
+            for snapshot, weight, sides in zip(read, overview.weights, pairs, strict=True)
         ],
         "hidden_note": "Steps without change are folded.",
     }
@@ -73,10 +71,6 @@ def _effect(
     if step is None or not step.changed:
         return {}
     return {"weight": round(weight, 1), "chips": list(effect_chips(step.effect, before, after))}
-
-
-def _identical(read: Sequence[SnapshotSummary]) -> list[bool]:
-    return [snapshot.step is not None and not snapshot.step.changed for snapshot in read[1:]]
 
 
 def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
