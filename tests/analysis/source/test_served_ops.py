@@ -124,3 +124,58 @@ def test_an_element_of_what_is_combined_works_for_the_op_of_its_member() -> None
 def test_the_parts_of_a_number_add_up() -> None:
     assert share_out(10, (("a", 1 / 3), ("b", 1 / 3), ("c", 1 / 3))) == [3, 4, 3]
     assert share_out(7, (("a", 1.0),)) == [7]
+
+
+UPDATES = b"""HloModule jit_f, is_scheduled=true
+
+%update (p0: f32[8], p1: f32[8], p2: f32[8]) -> (f32[8], f32[8]) {
+  %p0 = f32[8]{0} parameter(0)
+  %p1 = f32[8]{0} parameter(1)
+  %p2 = f32[8]{0} parameter(2)
+  %flat = f32[8]{0} bitcast(%p1)
+  %step = f32[8]{0} multiply(%flat, %p2), metadata={op_name="jit(f)/lion/mul"}
+  %sub = f32[8]{0} subtract(%flat, %step), metadata={op_name="jit(f)/lion/sub"}
+  %old = f32[8]{0} multiply(%p0, %p0), metadata={op_name="jit(f)/ema/mul"}
+  %add = f32[8]{0} add(%old, %sub), metadata={op_name="jit(f)/ema/add"}
+  ROOT %both = (f32[8]{0}, f32[8]{0}) tuple(%add, %sub)
+}
+
+ENTRY %main (e: f32[8], p: f32[8], m: f32[8]) -> (f32[8], f32[8]) {
+  %e = f32[8]{0} parameter(0)
+  %p = f32[8]{0} parameter(1)
+  %m = f32[8]{0} parameter(2)
+  %e-start = (f32[8]{0:S(1)}, f32[8]{0}, u32[]{:S(2)}) copy-start(%e)
+  %p-start = (f32[8]{0:S(1)}, f32[8]{0}, u32[]{:S(2)}) copy-start(%p)
+  %m-start = (f32[8]{0:S(1)}, f32[8]{0}, u32[]{:S(2)}) copy-start(%m)
+  %e-done = f32[8]{0:S(1)} copy-done(%e-start)
+  %p-done = f32[8]{0:S(1)} copy-done(%p-start)
+  %m-done = f32[8]{0:S(1)} copy-done(%m-start)
+  %fusion = (f32[8]{0:S(1)}, f32[8]{0:S(1)}) fusion(%e-done, %p-done, %m-done), kind=kLoop, \
+calls=%update, metadata={op_name="jit(f)/ema/add"}
+  %first = f32[8]{0:S(1)} get-tuple-element(%fusion), index=0
+  %second = f32[8]{0:S(1)} get-tuple-element(%fusion), index=1, metadata={op_name="jit(f)/ema/add"}
+  %first-copy = f32[8]{0} copy(%first)
+  %second-copy = f32[8]{0} copy(%second)
+  ROOT %r = (f32[8]{0}, f32[8]{0}) tuple(%first-copy, %second-copy)
+}
+"""
+
+
+def test_copies_into_a_fusion_serve_what_it_does_with_them() -> None:
+    """The fusion has the op_name of its first result, not of every operand."""
+    module = TextReader().read(UPDATES, "a.txt")
+    assert module is not None
+    served = serve_ops(module)
+    for name, scope in (("e", "ema"), ("p", "lion"), ("m", "lion")):
+        for place in (f"{name}-start", f"{name}-done"):
+            assert {op.split("/")[1] for op, _ in served["main", place]} == {scope}, place
+    shares = dict(served["main", "p-done"])
+    assert shares == {"jit(f)/lion/mul": 0.5, "jit(f)/lion/sub": 0.5}
+
+
+def test_copies_out_of_a_fusion_serve_the_op_of_their_result() -> None:
+    module = TextReader().read(UPDATES, "a.txt")
+    assert module is not None
+    names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
+    assert names["main", "first-copy"] == "jit(f)/ema/add"
+    assert names["main", "second-copy"] == names["main", "second"] == "jit(f)/lion/sub"

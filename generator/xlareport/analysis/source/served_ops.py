@@ -1,6 +1,6 @@
 """The ops that each instruction works for: its own op_name, else those of what it passes on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import split_merged
@@ -84,6 +84,9 @@ class _Served:
     ) -> OpShares:
         op_name = op_name_of(instruction, self._module)
         members = self._combined(computation, instruction, read)
+        results = self._results(instruction)
+        if results:
+            self._members[computation.name, instruction.name] = results
         own = ((op_name, 1.0),) if op_name else ()
         elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
         if own and any(ops != own for ops in elements.values()):
@@ -93,13 +96,26 @@ class _Served:
         if members:
             self._members[computation.name, instruction.name] = [ops for _, ops in members]
             return _divide(members)
-        if own:
+        is_element = instruction.opcode == _ELEMENT and bool(instruction.operand_names)
+        if own and not (
+            is_element and own in read
+        ):  # XLA gives elements the op_name of their fusion
             return own
         if instruction.opcode in _BUNDLES:
             return ()
-        if instruction.opcode == _ELEMENT and instruction.operand_names:
+        if is_element:
             return self._element(computation, instruction, read)
         return next(filter(None, read), ())
+
+    def _results(self, fusion: Instruction) -> list[OpShares]:
+        """Return the ops of the results of a fusion of several; empty of others."""
+        fused = self._module.by_name.get(fusion.called[0][1]) if fusion.called else None
+        root = fused.root if fused is not None and fusion.opcode == "fusion" else None
+        if fused is None or root is None or root.opcode != "tuple":
+            return []
+        lines = (fused.by_name.get(name) for name in root.operand_names)
+        names = (op_name_of(line, self._module) if line is not None else "" for line in lines)
+        return [((name, 1.0),) if name else () for name in names]
 
     def _element_ops(
         self, computation: Computation, instruction: Instruction
@@ -148,7 +164,7 @@ class _Served:
         operand = next(iter(instruction.operand_names))
         members = self._members.get((computation.name, operand), ())
         number = parse_whole_number(instruction.attributes.get("index", ""))
-        if number is not None and number < len(members):
+        if number is not None and number < len(members) and members[number]:
             return members[number]
         return next(filter(None, read), ())
 
@@ -160,11 +176,37 @@ class _Served:
                 continue
             users = computation.users.get(instruction.name, ())
             using = [
-                self.ops.get((home, user.name), ()) for user in users if user.opcode not in _BUNDLES
+                self._used_for(home, user, instruction.name)
+                for user in users
+                if user.opcode not in _BUNDLES
             ]
             if instruction is computation.root and home in self._fusions:
                 using.append(self.ops[self._fusions[home]])
             self.ops[home, instruction.name] = next(filter(None, using), ())
+
+    def _used_for(self, home: str, user: Instruction, name: str) -> OpShares:
+        """Return the ops for which a user reads a value; in a fusion, those of its readers."""
+        own = self.ops.get((home, user.name), ())
+        fused = self._module.by_name.get(user.called[0][1]) if user.called else None
+        if user.opcode != "fusion" or fused is None:
+            return own
+        given = zip(user.operand_names, fused.parameters, strict=False)
+        parameters = [line for operand, line in given if operand == name]
+        op_names = [name for line in parameters for name in self._ops_reading(fused, line)]
+        known = dict.fromkeys(op_names)
+        return tuple((op_name, 1.0 / len(known)) for op_name in known) or own
+
+    def _ops_reading(self, computation: Computation, line: Instruction) -> Iterator[str]:
+        """Yield the op_names of what reads a value, looking behind moves that have none."""
+        waiting, seen = [line], {line.name}
+        while waiting:
+            for user in computation.users.get(waiting.pop().name, ()):
+                op_name = "" if user.name in seen else op_name_of(user, self._module)
+                if op_name:
+                    yield op_name
+                elif user.name not in seen and user.opcode in _MOVES:
+                    waiting.append(user)
+                seen.add(user.name)
 
 
 def _are_merged(members: list[tuple[int, OpShares]], op_name: str) -> bool:
