@@ -434,3 +434,25 @@ def test_a_parameter_without_an_operand_was_not_inlined(read: Read) -> None:
     result = match(read(fused + entry), read(after.replace("fusion(%a, %b)", "fusion(%a)")))
     gone = [pairing for pairing in result.pairings if pairing.before == (Place("fused", "q"),)]
     assert [pairing.cause for pairing in gone] == [ChangeCause.OPERAND]
+
+
+def test_a_reduction_of_dimensions_of_one_element_says_that_it_did_nothing(read: Read) -> None:
+    head = (
+        "HloModule m\n\n%sum (x: f32[], y: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n"
+        "  %y = f32[] parameter(1)\n  ROOT %s = f32[] add(%x, %y)\n}\n\n"
+        "ENTRY %main (a: f32[4,1,SIZE]) -> f32[2,4] {\n  %a = f32[4,1,SIZE]{2,1,0} parameter(0)\n"
+        "  %zero = f32[] constant(0)\n"
+    )
+    before = head + (
+        "  %total = f32[4]{0} reduce(%a, %zero), dimensions={1,2}, to_apply=%sum\n"
+        "  ROOT %wide = f32[2,4]{1,0} broadcast(%total), dimensions={1}\n}\n"
+    )
+    after = head + "  ROOT %wide = f32[2,4]{1,0} broadcast(%zero), dimensions={}\n}\n"
+    reasons = []
+    for size in "13":
+        texts = (text.replace("SIZE", size) for text in (before, after))
+        pairing = match(*map(read, texts)).pairing_before(Place("main", "total"))
+        assert pairing is not None
+        reasons.append(pairing.reason)
+    assert reasons[0] == "it only reduced dimensions of one element"
+    assert "one element" not in reasons[1]

@@ -173,3 +173,21 @@ def test_what_a_loop_starts_with_goes_on_in_a_longer_tuple(read: Read) -> None:
     matching = match(read(BEFORE), read(after))
     for n in "12":
         assert matching.partner_after(Place("main", f"in.{n}")) == Place("main", f"wide.{n}")
+
+
+def test_equal_constants_of_one_loop_go_where_their_readers_read_them(read: Read) -> None:
+    before = WORK.replace("%wide = f32[8] convert(%w)", "%wide = f32[] constant(3)").replace(
+        "%again = f32[8] convert(%w)", "%again = f32[] constant(3)"
+    )
+    four = before.replace("(s32[], bf16[8])", "(s32[], bf16[8], f32[], f32[])")
+    for name, number in (("wide", 3), ("again", 2)):
+        four = four.replace(
+            f"%{name} = f32[] constant(3)",
+            f"%{name}.in = f32[] get-tuple-element(%p), index={number}",
+        ).replace(f"%{name})", f"%{name}.in)")
+    four = four.replace("tuple(%next, %w)", "tuple(%next, %w, %again.in, %wide.in)")
+    given = "  %c.1 = f32[] constant(3)\n  %c.2 = f32[] constant(3)\n  %in ="
+    four = four.replace("  %in =", given).replace("tuple(%a, %b)", "tuple(%a, %b, %c.1, %c.2)")
+    matching = match(read(before), read(four))
+    assert matching.partner_after(Place("body", "wide")) == Place("main", "c.2")
+    assert matching.partner_after(Place("body", "again")) == Place("main", "c.1")

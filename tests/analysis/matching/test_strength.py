@@ -69,3 +69,29 @@ def test_parameters_of_sums_keep_their_numbers(read: Read) -> None:
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("sum", "x")) == Place("sum", "u")
     assert matching.partner_after(Place("sum", "y")) == Place("sum", "v")
+
+
+def test_an_outer_product_with_a_repeated_constant_goes_on_as_a_smaller_multiplication(
+    read: Read,
+) -> None:
+    before = _module(
+        "  %two = f32[] constant(2)\n  %column = f32[4,1]{1,0} broadcast(%two), dimensions={}\n"
+        "  %row = f32[1,8]{1,0} reshape(%b)\n"
+        "  %dot.1 = f32[4,8]{1,0} dot(%column, %row), lhs_contracting_dims={1},"
+        " rhs_contracting_dims={0}\n  ROOT %out = f32[4,8]{1,0} tanh(%dot.1)\n",
+        "f32[4,8]",
+    )
+    after = _module(
+        "  %two = f32[] constant(2)\n  %wide.1 = f32[8]{0} broadcast(%two), dimensions={}\n"
+        "  %multiply.5 = f32[8]{0} multiply(%wide.1, %b)\n"
+        "  %wide.2 = f32[4,8]{1,0} broadcast(%two), dimensions={}\n"
+        "  %wide.3 = f32[4,8]{1,0} broadcast(%b), dimensions={1}\n"
+        "  %multiply.6 = f32[4,8]{1,0} multiply(%wide.2, %wide.3)\n"
+        "  %wide.4 = f32[4,8]{1,0} broadcast(%multiply.5), dimensions={1}\n"
+        "  ROOT %out = f32[4,8]{1,0} tanh(%wide.4)\n",
+        "f32[4,8]",
+    )
+    pairing = match(read(before), read(after)).pairing_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert pairing.after == (Place("main", "multiply.5"),)
+    assert pairing.relation is Relation.REWRITTEN

@@ -186,6 +186,8 @@ class Gone:
         return ChangeCause.UNMATCHED if two_programs else ChangeCause.ARGUMENT
 
     def _reasons(self, node: Node) -> Iterator[str]:
+        if _reduces_nothing(self._search.before, node):
+            yield "it only reduced dimensions of one element"
         users = self._search.before.users.get(node, ())
         yield from self._without_users(node) if not users else self._with_users(node, users)
 
@@ -335,6 +337,14 @@ def _as_written(reader: Node, position: int, read: Node) -> str:
     line = reader.frame.computation.by_name.get(names[position]) if position < len(names) else None
     around = line is not None and line.opcode in _WITHOUT_NODES
     return line.name if line is not None and around else read.instruction.name
+
+
+def _reduces_nothing(side: Side, node: Node) -> bool:
+    """Return whether a reduction of one array has as many elements as the array."""
+    line = node.instruction
+    read = read_at(side, node, 0) if line.opcode == "reduce" and not line.shape.elements else None
+    count = line.shape.element_count
+    return read is not None and count is not None and read.instruction.shape.element_count == count
 
 
 def _filled(side: Side, node: Node) -> Literal | None:

@@ -1,7 +1,7 @@
 """Rules for values that a pass moves out of loops.
 
-Among equal constants, the loop that receives the value decides; other work is found by its
-readers, which read an element of the carried tuple now.
+Work is found by its readers, which read an element of the carried tuple now. Of constants whose
+readers do not say, the loop that receives the value decides.
 """
 
 from collections.abc import Hashable, Iterator
@@ -30,6 +30,10 @@ def hoisted(search: Search) -> None:
         return
     search.evaluate()
     beside = group_by_key(_beside(search))
+    for node in values:
+        other = _read_from_outside(search, node)
+        if other is not None and is_free(other) and other.token == node.token:
+            search.link(node, other, Grade.MATCHED, _REASON)
     for fits in (_is_clone, None):
         for node in values:
             for home in _homes(search, node) if is_free(node) else ():
@@ -79,11 +83,18 @@ def carried_in(search: Search) -> None:
     for node in search.before.open():
         if not node.instruction.operands or node.instruction.opcode in BOUNDARIES:
             continue
-        for user, position in search.before.users.get(node, ()):
-            other = None if user.partner is None else _outside(search, user.partner, position)
-            if other is not None and is_free(other) and same_form(search, node, other):
-                search.link(node, other, Grade.MATCHED, _CARRIED)
-                break
+        other = _read_from_outside(search, node)
+        if other is not None and is_free(other) and same_form(search, node, other):
+            search.link(node, other, Grade.MATCHED, _CARRIED)
+
+
+def _read_from_outside(search: Search, node: Node) -> Node | None:
+    """Return the node outside the loop that gives a reader of `node` its operand now."""
+    for user, position in search.before.users.get(node, ()):
+        other = None if user.partner is None else _outside(search, user.partner, position)
+        if other is not None and is_free(other):
+            return other
+    return None
 
 
 def _outside(search: Search, user: Node, position: int) -> Node | None:

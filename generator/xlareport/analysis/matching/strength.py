@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node, NodeElement
 from xlareport.analysis.matching.grouping import group_by_key
+from xlareport.analysis.matching.leftovers import is_idle
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -18,7 +19,7 @@ _OPERANDS = 2
 def reduced(search: Search) -> None:
     """Pair dots with multiplications of the same two values, if each is the only one."""
     dots = [node for node in search.before.open() if node.instruction.opcode == "dot"]
-    products = [node for node in search.after.open() if node.instruction.opcode == "multiply"]
+    products = [node for node in search.after.open() if _is_product(node)]
     if not (dots and products):
         return
     search.evaluate()
@@ -28,6 +29,12 @@ def reduced(search: Search) -> None:
         others = new.get(key, ())
         if len(nodes) == len(others) == 1:
             _pair(search, nodes[0], others[0])
+
+
+def _is_product(node: Node) -> bool:
+    """Return whether a node multiplies for a reader: passes leave products that they gave up."""
+    line = node.instruction
+    return line.opcode == "multiply" and not is_idle(line, node.frame.computation)
 
 
 def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
@@ -58,8 +65,16 @@ def _pair(search: Search, dot: Node, product: Node) -> None:
     if total is not None and total.instruction.shape.element_count == size:
         if search.link(dot, total, Grade.MATCHED, reason):
             search.extend(dot, product)
-    elif product.instruction.shape.element_count == size:
+    elif product.instruction.shape.element_count == size or _is_repeated(search, product, size):
         search.link(dot, product, Grade.MATCHED, reason)
+
+
+def _is_repeated(search: Search, product: Node, size: int | None) -> bool:
+    """Return whether only broadcasts of a size read a product: one factor is the same everywhere."""
+    users = [user.instruction for user, _ in search.after.users.get(product, ())]
+    return bool(users) and all(
+        user.opcode == "broadcast" and user.shape.element_count == size for user in users
+    )
 
 
 def _sums(side: Side, product: Node) -> Iterator[Node]:
