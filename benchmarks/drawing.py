@@ -2,7 +2,7 @@
 
 from xlareport.hlo.model import HloModule
 
-_MOST_INSTRUCTIONS = 3_000
+_MOST_INSTRUCTIONS = 6_000
 
 
 def is_readable(module: HloModule) -> bool:

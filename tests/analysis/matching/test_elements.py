@@ -243,3 +243,53 @@ def test_of_two_elements_that_are_made_differently_neither_is_taken_for_the_one_
         or pairing.grade != "exact"
         or pairing.before[:1] != (Place("body", "second"),)
     )
+
+
+def _loop_of_constants(number: str, numbers: dict[str, int], starts: str) -> str:
+    shape = f"(s32[], {', '.join(['f32[8]'] * (len(numbers) - 1))})"
+    results = ", ".join(f"%{name}.{number}" for name in numbers).replace("%i", "%next")
+    taken = "".join(
+        f"  %{name}.{number} = {'s32[]' if name == 'i' else 'f32[8]'}"
+        f" get-tuple-element(%p.{number}), index={place}\n"
+        for name, place in numbers.items()
+    )
+    head = f"""
+%body.N (p.N: SHAPE) -> SHAPE {{
+  %p.N = SHAPE parameter(0)
+{taken}  %one.N = s32[] constant(1)
+  %next.N = s32[] add(%i.N, %one.N)
+  %far.N = f32[8] divide(%x.N, %z.N)
+  %wide.N = f32[8] power(%y.N, %far.N)
+  %sum.N = f32[8] add(%acc.N, %wide.N)
+  ROOT %t.N = SHAPE tuple({results.replace("%acc", "%sum")})
+}}
+
+%cond.N (q.N: SHAPE) -> pred[] {{
+  %q.N = SHAPE parameter(0)
+  %j.N = s32[] get-tuple-element(%q.N), index=0
+  %ten.N = s32[] constant(10)
+  ROOT %less.N = pred[] compare(%j.N, %ten.N), direction=LT
+}}
+"""
+    loop = f"  %start.N = SHAPE tuple({starts})\n"
+    loop += "  %while.N = SHAPE while(%start.N), condition=%cond.N, body=%body.N\n"
+    loop += f"  ROOT %end.N = f32[8] get-tuple-element(%while.N), index={numbers['acc']}\n"
+    return (head + "ENTRY\n" + loop).replace("SHAPE", shape).replace(".N", f".{number}")
+
+
+def test_a_repeated_element_is_dropped_where_the_former_start_values_stay(read: Read) -> None:
+    entry = (
+        "ENTRY %main (a: f32[8], b: f32[8], c: f32[8], d: f32[8]) -> f32[8] {\n"
+        + "".join(f"  %{name} = f32[8] parameter({n})\n" for n, name in enumerate("abcd"))
+        + "  %zero = s32[] constant(0)\n"
+    )
+    many = {"i": 0, "z": 1, "x": 2, "z2": 3, "y": 4, "acc": 5}
+    before = _loop_of_constants("1", many, "%zero, %a, %b, %a, %c, %d").replace("ENTRY\n", entry)
+    few = {"i": 0, "z": 1, "x": 2, "y": 3, "acc": 4}
+    left = next(line for line in before.splitlines() if "%start.1 =" in line)
+    after = _loop_of_constants("2", few, "%zero, %a, %b, %c, %d").replace(
+        "ENTRY\n", f"{entry}{left}\n"
+    )
+    matching = match(read(before + "}\n"), read(after + "}\n"))
+    for name in ("x", "y", "acc"):
+        assert matching.partner_after(Place("body.1", f"{name}.1")) == Place("body.2", f"{name}.2")

@@ -397,3 +397,76 @@ ENTRY %main (a: u32[8]) -> u32[8] {
     rules.same_leaf_read(search)
     assert old["first"].partner is new["first.7"]
     assert old["second"].partner is None
+
+
+_TWO_LOOPS = """
+%first (p: f32[4,8]) -> f32[4,8] {
+  %p = f32[4,8] parameter(0)
+  %wide.1 = f32[1,4,8] reshape(%p)
+  %convert.1 = bf16[1,4,8] convert(%wide.1)
+  ROOT %out.1 = f32[4,8] custom-call(%convert.1), custom_call_target="one"
+}
+
+%second (q: f32[1,4,8]) -> f32[4,8] {
+  %q = f32[1,4,8] parameter(0)
+  %flat.2 = f32[4,8] reshape(%q)
+  %convert.2 = bf16[4,8] convert(%flat.2)
+  ROOT %out.2 = f32[4,8] custom-call(%convert.2), custom_call_target="two"
+}
+
+ENTRY %main (a: f32[4,8], b: f32[1,4,8]) -> f32[4,8] {
+  %a = f32[4,8] parameter(0)
+  %b = f32[1,4,8] parameter(1)
+  %c = f32[4,8] call(%a), to_apply=%first
+  %d = f32[4,8] call(%b), to_apply=%second
+  ROOT %e = f32[4,8] add(%c, %d)
+}
+"""
+
+
+def test_the_opcode_as_name_does_not_pair_across_computations(read: Read) -> None:
+    after = (
+        _TWO_LOOPS.replace(
+            "  %wide.1 = f32[1,4,8] reshape(%p)\n  %convert.1 = bf16[1,4,8] convert(%wide.1)\n",
+            "  %convert.3 = bf16[4,8] convert(%p)\n  %wide.3 = bf16[1,4,8] reshape(%convert.3)\n",
+        )
+        .replace("(%convert.1)", "(%wide.3)")
+        .replace(
+            "  %flat.2 = f32[4,8] reshape(%q)\n  %convert.2 = bf16[4,8] convert(%flat.2)\n",
+            "  %convert.4 = bf16[1,4,8] convert(%q)\n  %flat.4 = bf16[4,8] reshape(%convert.4)\n",
+        )
+        .replace("(%convert.2)", "(%flat.4)")
+    )
+    matching = match(read(_TWO_LOOPS), read(after))
+    assert matching.partner_after(Place("first", "convert.1")) == Place("first", "convert.3")
+    assert matching.partner_after(Place("second", "convert.2")) == Place("second", "convert.4")
+
+
+def test_of_equal_fills_the_one_that_the_reader_of_another_reads_is_no_continuation(
+    read: Read,
+) -> None:
+    marked = 'metadata={op_name="jit(f)/OP"}'
+    before = f"""
+ENTRY %main (a: s32[2,8], b: s32[2,8,1]) -> (s32[2,8], s32[2,8,1]) {{
+  %a = s32[2,8] parameter(0)
+  %b = s32[2,8,1] parameter(1)
+  %most = s32[] constant(127)
+  %fill.1 = s32[2,8,1] broadcast(%most), dimensions={{}}, {marked.replace("OP", "gather")}
+  %flat.1 = s32[2,8] reshape(%fill.1), {marked.replace("OP", "gather")}
+  %fill.2 = s32[2,8,1,1] broadcast(%most), dimensions={{}}, {marked.replace("OP", "le")}
+  %flat.2 = s32[2,8,1] reshape(%fill.2), {marked.replace("OP", "le")}
+  %least = s32[2,8] minimum(%a, %flat.1)
+  %less = s32[2,8,1] minimum(%b, %flat.2)
+  ROOT %out = (s32[2,8], s32[2,8,1]) tuple(%least, %less)
+}}
+"""
+    lines = [line for line in before.splitlines() if not re.match("  %(fill|flat)", line)]
+    new = [
+        f"  %new.{n} = {shape} broadcast(%most), dimensions={{}}, {marked.replace('OP', op)}"
+        for n, shape, op in (("1", "s32[2,8]", "gather"), ("2", "s32[2,8,1]", "le"))
+    ]
+    lines[5:5] = new
+    after = "\n".join(lines).replace("%flat.", "%new.")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "fill.1")) == Place("main", "new.1")
+    assert matching.partner_after(Place("main", "fill.2")) == Place("main", "new.2")

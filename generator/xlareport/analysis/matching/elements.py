@@ -62,7 +62,10 @@ def _starts(side: "Side", loop: Node) -> list[int]:
     single = operands[0][0] if len(operands) == 1 else None
     if single is None or single.instruction.opcode != "tuple":
         return []
-    return side.values.read(single)
+    values = side.values
+    for operand, _ in side.graph.operands(single):
+        values.value_of(operand)  # kept lines that only a kept tuple reads have no value yet
+    return values.read(single)
 
 
 def _are_duplicates(side: "Side", loop: Node, numbers: Sequence[int]) -> bool:

@@ -79,6 +79,7 @@ _RULES = (
     merged_dots.merged,
     rules.name_taken_over,
     spreading.successors,
+    rules.same_fill_in_order,
     rules.same_value,
     moved_copies.moved,
     spreading.successors,

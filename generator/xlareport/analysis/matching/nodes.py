@@ -44,6 +44,13 @@ def place_of(node: Node) -> Place:
     return Place(node.frame.computation.name, node.instruction.name)
 
 
+def are_other_fills(node: Node, other: Node) -> bool:
+    """Return whether two broadcasts of one constant are of different framework ops."""
+    if node.instruction.opcode != "broadcast" or not node.constant:
+        return False
+    return bool(origin(node) and origin(other)) and origin(node) != origin(other)
+
+
 def origin(node: Node) -> str:
     """Return the framework op; in an inlined call, joined with the prefix from the call."""
     message = node.instruction.metadata.op_name

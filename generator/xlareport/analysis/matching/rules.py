@@ -12,6 +12,7 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import (
     Names,
+    are_other_fills,
     is_free,
     name_in_computation,
     origin,
@@ -43,6 +44,7 @@ def same_value(search: Search) -> None:
                 and not _is_leaf(ours[0])
                 and not (search.divided and ours[0].constant)
                 and not _is_other_move(ours[0], theirs[0])
+                and not are_other_fills(ours[0], theirs[0])
             ):
                 reason = "the same expression over the same values"
                 search.link(ours[0], theirs[0], Grade.EXACT, reason)
@@ -89,14 +91,23 @@ def same_leaf_read(search: Search) -> None:
 
 
 def same_value_in_order(search: Search) -> None:
-    """Pair nodes that have equal values in order."""
+    """Pair nodes that have equal values in order, fills only if no framework ops contradict."""
+    _pair_in_order(search, are_other_fills)
+
+
+def same_fill_in_order(search: Search) -> None:
+    """Pair fills that have equal values in order, where nothing closer was found."""
+    _pair_in_order(search, lambda _node, _other: False)
+
+
+def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None:
     search.evaluate()
     new = _grouped(search.after, _value)
     for value, ours in _grouped(search.before, _value).items():
         for node, other in zip(ours, new.get(value, ()), strict=False):
-            if (search.divided and node.constant and not _is_leaf(node)) or _is_other_move(
-                node, other
-            ):
+            if search.divided and node.constant and not _is_leaf(node):
+                continue
+            if _is_other_move(node, other) or parted(node, other):
                 continue
             if node.instruction.opcode == "parameter" and not same_shape(search, node, other):
                 continue  # elements of what is paired, which have one value on each side
@@ -189,7 +200,8 @@ def _are_other_constants(node: Node, other: Node) -> bool:
 def moved_name(search: Search) -> None:
     """Pair nodes with the same name, or the same stem, form and origin, in other computations.
 
-    The stem says nothing about instructions that only build or read tuples.
+    The stem says nothing about instructions that only build or read tuples, nor does the opcode
+    where it is the whole name.
     """
     for naming, staying in ((_bare_name, _BOUND), (_bare_stem, _BOUND | TUPLES)):
 
@@ -199,7 +211,8 @@ def moved_name(search: Search) -> None:
             staying: Collection[str] = staying,
         ) -> Hashable:
             form = search.forms.of(node.instruction)
-            if form.opcode in staying:
+            known = origin(node) or naming(node) != form.opcode
+            if form.opcode in staying or not known:
                 return None
             value = node.instruction.argument if form.opcode == "constant" else ""
             return (naming(node), form.opcode, form.shape, value, origin(node))

@@ -10,6 +10,7 @@ from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.moved_copies import is_done_again
 from xlareport.analysis.matching.nodes import (
     Names,
+    are_other_fills,
     are_tuples,
     is_array_call,
     is_free,
@@ -178,6 +179,8 @@ class _Spread:
         A pass that swaps the operands of one dot makes it look like another user.
         """
         if self._goes_by_name(node, other) or only_gathers(node, other):
+            return False
+        if are_other_fills(node, other):
             return False
         if not origin(other) and self._is_left_elsewhere(node, other):
             return False
