@@ -129,7 +129,7 @@ def boxed():
 
 
 def entangled():
-    """A circuit of qubits: turns and controlled gates on a complex state, energies, natural steps."""
+    """A circuit of qubits: turns and controlled gates on a complex state, energies, steps."""
     over = mesh(batch=4, part=2)
     bits, deep, batch = 6, 3, 8
     turns = arr(over, (deep, bits, 3))

@@ -178,9 +178,8 @@ class _Spread:
 
         A pass that swaps the operands of one dot makes it look like another user.
         """
-        if self._goes_by_name(node, other) or only_gathers(node, other):
-            return False
-        if are_other_fills(node, other):
+        others = only_gathers(node, other) or are_other_fills(node, other)
+        if others or self._goes_by_name(node, other):
             return False
         if not origin(other) and self._is_left_elsewhere(node, other):
             return False

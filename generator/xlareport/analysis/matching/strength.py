@@ -70,7 +70,7 @@ def _pair(search: Search, dot: Node, product: Node) -> None:
 
 
 def _is_repeated(search: Search, product: Node, size: int | None) -> bool:
-    """Return whether only broadcasts of a size read a product: one factor is the same everywhere."""
+    """Return whether only broadcasts of a size read a product: one factor is a repeated value."""
     users = [user.instruction for user, _ in search.after.users.get(product, ())]
     return bool(users) and all(
         user.opcode == "broadcast" and user.shape.element_count == size for user in users
