@@ -43,11 +43,11 @@ def test_kinds_name_only_flags_that_are_known() -> None:
     assert named <= set(flags.all_entries())
 
 
-def test_every_kind_that_xla_makes_on_request_is_made_by_a_flag() -> None:
-    made = {kind for flag in EVERYTHING for kind in flag.makes}
-    for kind in kinds.all_entries().values():
-        if kind.flags and kind.name not in ("assembly", "tpu-report"):
-            assert kind.name in made, kind.name
+def test_a_flag_makes_the_kinds_of_which_it_is_decisive_and_those_of_its_row() -> None:
+    assert flags.all_entries()["xla_dump_hlo_as_dot"].makes == ("hlo-dot",)
+    assert flags.all_entries()["xla_hlo_graph_path"].makes == ("hlo-dot",)
+    assert "hlo-text" in flags.all_entries()["xla_dump_to"].makes
+    assert "log" not in flags.all_entries()["xla_dump_to"].makes
 
 
 NOT_PUBLISHED = {

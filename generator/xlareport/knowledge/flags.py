@@ -4,11 +4,16 @@ The first holds what decides about dumps, the second options that change the pro
 flags of the TPU compiler.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
+from xlareport.knowledge import kinds
 from xlareport.knowledge.tables import read_table
+
+_DIRECTORY = "xla_dump_to"
+"""What it makes by itself is in its row: files of other kinds need it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +24,9 @@ class Flag:
     """Without dashes."""
     words: str
     """Its effect and caveats; may contain `code` as in Markdown."""
-    makes: tuple[str, ...]
-    """The kinds of file, as in `kinds`, that it makes."""
+    makes: tuple[str, ...] = ()
+    """The kinds of file, as in `kinds`, that it makes: those of which it is the decisive flag, and
+    others in its row."""
     set_in: str | None = None
     """The variable, or other place, for the flag; None for variables themselves."""
     default: str | None = None
@@ -38,12 +44,21 @@ class Flag:
 @cache
 def all_entries() -> Mapping[str, Flag]:
     """Return the flags and variables for dumps, then the compiler's other options, by name."""
-    return {**read_table("flags", Flag), **read_table("flags_compiler", Flag), **_tpu_flags()}
+    written = {**read_table("flags", Flag), **read_table("flags_compiler", Flag)}
+    decided: dict[str, list[str]] = defaultdict(list)
+    for kind in kinds.all_entries().values():
+        decided[kind.flags[0] if kind.flags else ""].append(kind.name)
+    decided.pop(_DIRECTORY)
+    known = {
+        name: replace(flag, makes=tuple(dict.fromkeys((*flag.makes, *decided.get(name, ())))))
+        for name, flag in written.items()
+    }
+    return {**known, **_tpu_flags()}
 
 
 def _tpu_flags() -> Mapping[str, Flag]:
     """Return the flags of the TPU compiler with a published meaning."""
-    flag = partial(Flag, makes=(), set_in="LIBTPU_INIT_ARGS")
+    flag = partial(Flag, set_in="LIBTPU_INIT_ARGS")
     options = read_table("flags_tpu_options", _Option).values()
     shared = {
         name: flag(name=name, words=option.words, source=option.source)
