@@ -126,6 +126,9 @@ def test_a_named_snapshot_stays_last_where_its_contents_fit_there(tmp_path: Path
     assert read(tmp_path, files).snapshots[4].stage.label == "before buffer assignment"
 
 
+REPORT = "Memory Space: default (color=0)\nTotal bytes: 71144 (69.5KiB)\n"
+
+
 def test_side_files_are_read_by_the_rows_of_the_reader_table(tmp_path: Path) -> None:
     files = {
         END: WHOLE,
@@ -136,9 +139,16 @@ def test_side_files_are_read_by_the_rows_of_the_reader_table(tmp_path: Path) -> 
     assert module.side.of(reader_table.GPU_CORES) == 114
     assert module.side.of(reader_table.AUTOTUNE_RESULTS) == ()
     assert module.side.of(reader_table.FLAGFILE) is None
-    with pytest.raises(LookupError, match="read_thunk_sequence is not in"):
-        module.side.of(reader_table.THUNKS)
     assert not module.problems
+
+
+@pytest.mark.parametrize(("text", "opened"), [(REPORT, 1), ("nothing\n", 2)])
+def test_a_row_is_read_only_where_the_one_before_it_gave_nothing(
+    tmp_path: Path, text: str, opened: int
+) -> None:
+    stem = "module_0001.m.cpu_after_optimizations-memory-usage-report"
+    module = read(tmp_path, {END: WHOLE, f"{stem}.txt": text, f"{stem}.pb": "x"})
+    assert sum(path.startswith(stem) for path in module.read) == opened
 
 
 def test_what_a_side_file_does_not_say_is_a_problem_of_its_module(tmp_path: Path) -> None:

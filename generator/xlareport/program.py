@@ -63,12 +63,7 @@ class SideFileValues:
         return next(iter(self.all_of(row)), None)
 
     def all_of(self, row: SideFile[T]) -> tuple[T, ...]:
-        """Return the content of each file of a row.
-
-        Raises LookupError for a row that is not read for every module.
-        """
-        if row not in reader_table.OF_EVERY_MODULE:
-            raise LookupError(f"{row.read.__name__} is not in reader_table.OF_EVERY_MODULE.")
+        """Return the content of each file of a row."""
         return self.values.get(row, ())
 
 
@@ -86,7 +81,7 @@ class ParsedModule:
     """Paths of the files that were opened and read."""
     problems: tuple[Problem, ...]
     side: SideFileValues = SideFileValues()
-    """The contents of its other side files: `module.side.of(reader_table.STABLEHLO)`."""
+    """The contents of its side files: `module.side.of(reader_table.STABLEHLO)`."""
 
     def __repr__(self) -> str:
         return f"<ParsedModule {self.files.key}: {len(self.snapshots):,} snapshots>"
@@ -130,14 +125,16 @@ def read_module(files: ModuleFiles) -> ParsedModule:
     result = mark_foreign_snapshots(result, numbers_restart=restarts)
     files = replace(files, stages=_stages_in_place(files.stages, result))
     snapshots = tuple(snapshot for snapshot in result if not snapshot.stage.left_out)
-    memory = _memory(files, reader)
-    code = _code_notes(files, reader)
-    device = _device_words(files, reader)
-    side = {row: tuple(reader.read_all(row, files)) for row in reader_table.OF_EVERY_MODULE}
-    problems = (*reader.problems(), *_strangers(result))
-    read = tuple(reader.read_paths)
+    side = reader.side_files(files)
     return ParsedModule(
-        *(files, snapshots, memory, code, device, read, problems), SideFileValues(side)
+        files=files,
+        snapshots=snapshots,
+        memory=_memory(side),
+        code=_code_notes(side),
+        device_words=_device_words(files, side),
+        read=tuple(reader.read_paths),
+        problems=(*reader.problems(), *_strangers(result)),
+        side=side,
     )
 
 
@@ -259,16 +256,20 @@ class _ModuleReader:
             if hlo is not None:
                 yield ParsedSnapshot(stage, hlo, artifact)
 
-    def read(self, side_file: SideFile[T], files: ModuleFiles) -> T | None:
-        """Read a side file of a module; None where there is none, or it cannot be opened."""
-        return next(self.read_all(side_file, files), None)
+    def side_files(self, files: ModuleFiles) -> SideFileValues:
+        """Read the side files of a module, row by row of the reader table."""
+        values: dict[SideFile[Any], tuple[Any, ...]] = {}
+        for row in reader_table.ROWS:
+            if row.instead_of is None or not any(values.get(row.instead_of, ())):
+                values[row] = tuple(self._contents(row, files))
+        return SideFileValues(values)
 
-    def read_all(self, side_file: SideFile[T], files: ModuleFiles) -> Iterator[T]:
+    def _contents(self, row: SideFile[T], files: ModuleFiles) -> Iterator[T]:
         """Yield the content of each file of a row; those that cannot be opened are left out."""
-        for artifact in side_file.choose(files):
+        for artifact in row.choose(files):
             content = self._open(artifact)
             if content is not None:
-                value, problems = side_file.read(content, artifact.path)
+                value, problems = row.read(content, artifact.path)
                 self._problems += problems
                 yield value
 
@@ -289,27 +290,27 @@ class _ModuleReader:
             yield from reader.problems
 
 
-def _memory(files: ModuleFiles, reader: _ModuleReader) -> MemoryFiles:
+def _memory(side: SideFileValues) -> MemoryFiles:
     return MemoryFiles(
-        assignment=reader.read(reader_table.BUFFER_ASSIGNMENT, files)
-        or reader.read(reader_table.BUFFER_ASSIGNMENT_PROTO, files),
-        live=reader.read(reader_table.LIVE_RANGES, files),
-        usage=reader.read(reader_table.MEMORY_REPORT, files)
-        or reader.read(reader_table.MEMORY_REPORT_PROTO, files)
+        assignment=side.of(reader_table.BUFFER_ASSIGNMENT)
+        or side.of(reader_table.BUFFER_ASSIGNMENT_PROTO),
+        live=side.of(reader_table.LIVE_RANGES),
+        usage=side.of(reader_table.MEMORY_REPORT)
+        or side.of(reader_table.MEMORY_REPORT_PROTO)
         or (),
-        uses=reader.read(reader_table.BUFFER_VALUES, files) or (),
+        uses=side.of(reader_table.BUFFER_VALUES) or (),
     )
 
 
-def _code_notes(files: ModuleFiles, reader: _ModuleReader) -> CodeNotes:
+def _code_notes(side: SideFileValues) -> CodeNotes:
     return CodeNotes(
-        thunks=reader.read(reader_table.THUNKS, files) or (),
-        notes=reader.read(reader_table.THUNK_NOTES, files) or (),
-        decisions=reader.read(reader_table.FUSION_DECISIONS, files) or (),
+        thunks=side.of(reader_table.THUNKS) or (),
+        notes=side.of(reader_table.THUNK_NOTES) or (),
+        decisions=side.of(reader_table.FUSION_DECISIONS) or (),
     )
 
 
-def _device_words(files: ModuleFiles, reader: _ModuleReader) -> str:
+def _device_words(files: ModuleFiles, side: SideFileValues) -> str:
     """Return every text that names the device: in file names, topologies, target configurations."""
     targets = [artifact.name.target or "" for artifact in files.artifacts]
-    return " ".join(dict.fromkeys([*targets, *reader.read_all(reader_table.DEVICE_WORDS, files)]))
+    return " ".join(dict.fromkeys([*targets, *side.all_of(reader_table.DEVICE_WORDS)]))

@@ -1,6 +1,6 @@
 """The table of side files of a module: which file is read, by kind, stage and format, and how.
 
-A new side file needs a reader in `readers/`, and a row here and in `OF_EVERY_MODULE`.
+A new side file needs a reader in `readers/` and a row here: `module.side.of(ROW)` is its value.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -45,6 +45,8 @@ class SideFile(Generic[T]):
     """Of several the one of the final module is read, else the last; otherwise the first."""
     every: bool = False
     """Whether every file with one of these names is read, not one."""
+    instead_of: "SideFile[Any] | None" = None
+    """Read only where the files of this earlier row gave nothing."""
 
     def choose(self, files: ModuleFiles) -> Sequence[Artifact]:
         """Return the files of a module to read, in its order; none where the dump lacks them."""
@@ -76,7 +78,10 @@ BUFFER_ASSIGNMENT = SideFile(
     read_buffer_assignment, kinds=("buffer-assignment",), formats=("txt",), of_final=True
 )
 BUFFER_ASSIGNMENT_PROTO = SideFile(
-    read_buffer_assignment_proto, kinds=("hlo-proto",), stages=(_FINAL,)
+    read_buffer_assignment_proto,
+    kinds=("hlo-proto",),
+    stages=(_FINAL,),
+    instead_of=BUFFER_ASSIGNMENT,
 )
 LIVE_RANGES = SideFile(  # until April 2026 they stood in the buffer assignment
     read_live_range, kinds=("live-range", "buffer-assignment"), formats=("txt",), of_final=True
@@ -91,7 +96,11 @@ MEMORY_REPORT = SideFile(
     read_memory_report, kinds=("memory-report",), formats=("txt",), of_final=True
 )
 MEMORY_REPORT_PROTO = SideFile(
-    read_memory_report_proto, kinds=("memory-report",), stages=(_FINAL,), formats=("pb", "pb.gz")
+    read_memory_report_proto,
+    kinds=("memory-report",),
+    stages=(_FINAL,),
+    formats=("pb", "pb.gz"),
+    instead_of=MEMORY_REPORT,
 )
 DEBUG_OPTIONS = SideFile(read_debug_options, stages=("debug_options",))
 FLAGFILE = SideFile(read_flagfile, stages=("flagfile",))
@@ -124,7 +133,7 @@ DEVICE_WORDS = SideFile(
 GPU_CORES = SideFile(read_gpu_cores, stages=("gpu_target_config",))
 AUTOTUNE_RESULTS = SideFile(read_autotune_results, stages=("autotune_results",), formats=_TEXTS)
 
-OF_EVERY_MODULE: tuple[SideFile[Any], ...] = (
-    *(DEBUG_OPTIONS, PASS_METADATA, STABLEHLO, FLAGFILE, SHARDY, GPU_CORES, AUTOTUNE_RESULTS),
+ROWS: tuple[SideFile[Any], ...] = tuple(
+    row for row in list(globals().values()) if isinstance(row, SideFile)
 )
-"""The files that are read for every module, for `ParsedModule.side`, in order of reading."""
+"""All rows, in order of reading."""
