@@ -1,7 +1,7 @@
 """All that is worked out about one module, once: reading, steps, costs, code, profile."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Generic, TypeVar
@@ -23,6 +23,7 @@ from xlareport.analysis.kernels.record import ModuleKernels
 from xlareport.analysis.matching.result import LooseMatchings
 from xlareport.analysis.module_steps import (
     OnChange,
+    SeenStep,
     StepAnalysis,
     analyze_steps,
     compare_snapshots,
@@ -201,8 +202,9 @@ def analyze_module(
     analysis = _summarize(module, [step.summary for step in steps], cost, options, faults)
     summary, cost_options = analysis.summary, options.cost_options
     figures = final_figures(module, summary.origin.backend, cost, cost_options, options.times)
+    faults.problems += _faulty_steps(module, seen)
     snapshots = faults.attempt(
-        "What became of it", lambda: _join_snapshots(module, summary, steps), None
+        "What became of it", lambda: _join_snapshots(module, summary, seen), None
     )
     parts = _AnalysisParts(module, options, faults, summary, cost, figures, boundaries, snapshots)
     code, tpu, shardings = parts.code(), parts.tpu(), parts.shardings()
@@ -352,11 +354,20 @@ def _search_marker(
         return None
 
 
+def _faulty_steps(module: ParsedModule, seen: Sequence[SeenStep[T]]) -> Iterator[Problem]:
+    """Yield a problem for each snapshot that could not be compared with the one before."""
+    for snapshot, step in zip(module.snapshots, seen, strict=True):
+        if step.fault:
+            message = f"Not compared with the snapshot before: {step.fault}."
+            yield Problem(snapshot.read_from.path, None, message)
+
+
 def _join_snapshots(
-    module: ParsedModule, summary: ModuleSummary, steps: Sequence[StepAnalysis]
+    module: ParsedModule, summary: ModuleSummary, seen: Sequence[SeenStep[T]]
 ) -> SnapshotSequence | None:
-    if not summary.changed_steps:
+    if not summary.changed_steps or any(step.fault for step in seen):
         return None
+    steps = [step.analysis for step in seen]
     matchings = {number: step.matching for number, step in enumerate(steps) if step.matching}
     return SnapshotSequence([snapshot.hlo for snapshot in module.snapshots], matchings)
 

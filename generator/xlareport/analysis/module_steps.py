@@ -15,6 +15,7 @@ from xlareport.analysis.steps.effect import effect_of
 from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.program import ParsedModule
+from xlareport.runtime.faults import guard
 from xlareport.runtime.forked_parts import run_parts
 
 T = TypeVar("T")
@@ -44,6 +45,8 @@ class SeenStep(Generic[T]):
     seen: T | None
     loose: LooseMatching | None = None
     """Its matching without the modules, on the way from another process."""
+    fault: str = ""
+    """Why the snapshots could not be compared; empty if they were."""
 
 
 def compare_snapshots(module: ParsedModule) -> Iterator[StepAnalysis]:
@@ -86,6 +89,25 @@ def _see_range(
 
 
 def _see(
+    module: ParsedModule, boundary: Boundary, on_change: OnChange[T], matchings: LooseMatchings
+) -> SeenStep[T]:
+    """Return a step; a defect of xlareport costs this step alone."""
+    return guard(
+        lambda: _compare(module, boundary, on_change, matchings),
+        lambda reason: SeenStep(StepAnalysis(_NOT_COMPARED), None, fault=reason),
+    )
+
+
+_NOT_COMPARED = StepSummary(
+    changed=True,
+    added=0,
+    removed=0,
+    modified=0,
+    headline="Not compared: see the problems of the module.",
+)
+
+
+def _compare(
     module: ParsedModule, boundary: Boundary, on_change: OnChange[T], matchings: LooseMatchings
 ) -> SeenStep[T]:
     before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]

@@ -114,13 +114,14 @@ ENTRY %main (a: f32[8,8], b: f32[8,8], c: f32[8,8]) -> (f32[8,8], f32[8,8]) {
     assert matching.partner_after(at("dot.2")) == at("gemm.1")
 
 
-def test_a_reduction_that_became_a_tree_of_two_was_split(read: Read) -> None:
-    before = """
+_SUM = """
 %sum (x: f32[], y: f32[]) -> f32[] {
   %x = f32[] parameter(0)
   %y = f32[] parameter(1)
   ROOT %more = f32[] add(%x, %y)
 }
+"""
+_REDUCED = """
 ENTRY %main (a: f32[64,1024]) -> f32[64] {
   %a = f32[64,1024]{1,0} parameter(0)
   %zero = f32[] constant(0)
@@ -128,17 +129,51 @@ ENTRY %main (a: f32[64,1024]) -> f32[64] {
   ROOT %out = f32[64]{0} negate(%reduce)
 }
 """
-    inner = """  %bitcast = f32[64,32,32]{2,1,0} bitcast(%a)
-  %reduce.9 = f32[64,32]{1,0} reduce(%bitcast, %zero), dimensions={2}, to_apply=%sum
+
+
+def _in_two(reducer: str) -> str:
+    inner = f"""  %bitcast = f32[64,32,32]{{2,1,0}} bitcast(%a)
+  %reduce.9 = f32[64,32]{{1,0}} reduce(%bitcast, %zero), dimensions={{2}}, to_apply=%{reducer}
 """
-    after = before.replace("  %reduce =", f"{inner}  %reduce =").replace(
-        "reduce(%a,", "reduce(%reduce.9,"
-    )
+    after = _REDUCED.replace("  %reduce =", f"{inner}  %reduce =")
+    return after.replace("reduce(%a,", "reduce(%reduce.9,")
+
+
+def test_a_reduction_that_became_a_tree_of_two_was_split(read: Read) -> None:
+    before, after = _SUM + _REDUCED, _SUM + _in_two("sum")
     matching = match(read(before), read(after))
     said = matching.pairing_before(at("reduce"))
     assert said is not None
     assert (said.relation, {*said.after}) == (Relation.SPLIT, {at("reduce"), at("reduce.9")})
     assert "split 1 reduce" in step(read(before), read(after)).headline
+
+
+def test_the_new_half_of_a_reduction_may_have_a_computation_of_its_own(read: Read) -> None:
+    """Only the first half has a link; a new computation is compared with what it calls."""
+    own = _SUM.replace("%sum ", "%own ").replace("add(%x, %y)", "add(%y, %x)")
+    for left in (_SUM, ""):
+        after = left + own + _in_two("own")
+        if not left:
+            after = after.replace("to_apply=%sum", "to_apply=%own")
+        matching = match(read(_SUM + _REDUCED), read(after))
+        said = matching.pairing_before(at("reduce"))
+        assert said is not None
+        assert {*said.after} == {at("reduce"), at("reduce.9")}
+
+
+def test_a_sum_whose_maximum_is_taken_is_no_half_of_the_maximum(read: Read) -> None:
+    maximum = _SUM.replace("%sum ", "%most ").replace("add(", "maximum(")
+    before = maximum + _REDUCED.replace("%sum", "%most")
+    after = (
+        maximum
+        + _SUM
+        + _in_two("sum").replace(
+            "%zero), dimensions={1}, to_apply=%sum", "%zero), dimensions={1}, to_apply=%most"
+        )
+    )
+    matching = match(read(before), read(after))
+    said = matching.pairing_before(at("reduce"))
+    assert said is None or at("reduce.9") not in said.after
 
 
 def test_what_reads_a_value_reversed_is_told_from_what_reads_it(

@@ -47,7 +47,10 @@ def _called_before(
         line, other = call.instruction, partner.instruction
         if line.opcode == other.opcode and len(line.called) == len(other.called):
             position = [callee for _, callee in line.called].index(name)
-            yield other.called[position][1], weakest((grades[node], Grade.MATCHED))
+            # A part of what was split has the partner of the whole, which alone has a link.
+            linked = node if node in grades else partner.partner
+            grade = grades.get(linked, Grade.MATCHED) if linked is not None else Grade.MATCHED
+            yield other.called[position][1], weakest((grade, Grade.MATCHED))
 
 
 def _lines_alike(search: Search, old: Computation, new: Computation) -> Mapping[str, Instruction]:

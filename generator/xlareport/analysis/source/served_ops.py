@@ -97,9 +97,8 @@ class _Served:
             self._members[computation.name, instruction.name] = [ops for _, ops in members]
             return _divide(members)
         is_element = instruction.opcode == _ELEMENT and bool(instruction.operand_names)
-        if own and not (
-            is_element and own in read
-        ):  # XLA gives elements the op_name of their fusion
+        # XLA gives the elements of a fusion its op_name.
+        if own and not (is_element and own in read):
             return own
         if instruction.opcode in _BUNDLES:
             return ()
