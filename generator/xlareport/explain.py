@@ -222,10 +222,10 @@ def suggestions(name: str) -> tuple[str, ...]:
     spelled = {entry for module in modules for entry in module.all_entries()}
     spelled |= {*passes.all_pipelines()}
     classes = {entry.xla_class for entry in passes.all_entries().values() if entry.xla_class}
-    return tuple(get_close_matches(name[:_LONGEST], sorted(spelled | classes), 3, 0.75))
+    return tuple(get_close_matches(name[:_MOST_CHARACTERS], sorted(spelled | classes), 3, 0.75))
 
 
-_LONGEST = 100
+_MOST_CHARACTERS = 100
 """Characters of a name that are compared."""
 
 

@@ -22,7 +22,7 @@ from xlareport.knowledge.devices import Device
 from xlareport.knowledge.grades import doubt
 from xlareport.program import ParsedModule
 
-_LONGEST = 2_000
+_MOST_CHARACTERS = 2_000
 """Characters of a value."""
 _GRADIENT = ({"stop": 0, "bgColor": "#fff7e6"}, {"stop": 1, "bgColor": "#d94801"})
 
@@ -100,7 +100,7 @@ def _edges(instruction: Instruction, computation: Computation) -> Iterator[dict[
 
 
 def _pair(key: str, value: str) -> dict[str, str]:
-    return {"key": key, "value": value[:_LONGEST]}
+    return {"key": key, "value": value[:_MOST_CHARACTERS]}
 
 
 def _node_data(

@@ -3,7 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.readers.partitioner_log import MOST, PartitionerWarning, read_partitioner_log
+from xlareport.readers.partitioner_log import (
+    MOST_WARNINGS,
+    PartitionerWarning,
+    read_partitioner_log,
+)
 
 NEW = (
     "W1123 00:05:24.946677   11672 spmd_partitioner.cc:656] [SPMD] Involuntary full "
@@ -57,8 +61,8 @@ def test_a_log_without_any() -> None:
 
 
 def test_there_is_an_end_to_it() -> None:
-    log = "".join(NEW.replace("add.2", f"add.{number}") for number in range(MOST + 10))
-    assert len(read_partitioner_log(log.encode())) == MOST
+    log = "".join(NEW.replace("add.2", f"add.{number}") for number in range(MOST_WARNINGS + 10))
+    assert len(read_partitioner_log(log.encode())) == MOST_WARNINGS
 
 
 @given(st.binary(max_size=100))

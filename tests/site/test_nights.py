@@ -30,7 +30,7 @@ def test_of_a_long_history_the_last_nights_are_read(
 ) -> None:
     for number in (1, 2, 3):
         append_night(tmp_path, night(number))
-    monkeypatch.setattr("xlareport.site.nights._LONGEST", (tmp_path / FILE).stat().st_size - 1)
+    monkeypatch.setattr("xlareport.site.nights._MOST_BYTES", (tmp_path / FILE).stat().st_size - 1)
     parsed, problems = read_nights(tmp_path)
 
     assert parsed == (night(2), night(3))

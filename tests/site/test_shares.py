@@ -51,7 +51,7 @@ def test_a_process_without_a_share_makes_all(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_share_lists_no_other_pages_of_modules_and_no_payloads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shares, "_MOST", 70)
+    monkeypatch.setattr(shares, "_MOST_PAGES", 70)
     sources = sources_with(tmp_path, 100)
     for name in ("assets/data/m/1/steps.js", "pictures/m/1.svg", "assets/mine.css", "m/x/own.png"):
         (sources / name).parent.mkdir(parents=True, exist_ok=True)

@@ -87,5 +87,5 @@ def test_damaged_histories_are_left_to_the_texts(report: Path, tmp_path: Path) -
 def test_a_file_that_is_too_large_is_left_alone(
     report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored_history, "_LARGEST", 100)
+    monkeypatch.setattr(stored_history, "_MOST_BYTES", 100)
     assert find_stored_history(report, MODULE, "ynn_fusion.2") is None

@@ -61,7 +61,7 @@ def test_an_entry_that_unpacks_to_too_much_is_absent(
 ) -> None:
     store = EntryStore(tmp_path, 1_000_000)
     store.put(KEY, bytes(100_000))
-    monkeypatch.setattr(entry_store, "_MOST", 99_999)
+    monkeypatch.setattr(entry_store, "_MOST_BYTES", 99_999)
     assert store.get(KEY) is None
 
 

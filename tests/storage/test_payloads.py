@@ -12,7 +12,7 @@ from xlareport.pages import navigation
 from xlareport.storage import payloads
 from xlareport.storage.payloads import (
     INLINE_LIMIT,
-    SMALL,
+    MOST_SMALL_CHARACTERS,
     Payload,
     decode_payload,
     embed_payload,
@@ -123,7 +123,7 @@ def test_a_payload_in_a_page_is_no_markup_and_comes_out_again(value: Any) -> Non
 
 STEPS = make_payload("m/x/steps", [1, 2])
 FILES = make_payload("m/x/files", {"rows": ["\u2028 a\nb"]})
-LARGE = make_payload("m/x/graph", ["x" * SMALL])
+LARGE = make_payload("m/x/graph", ["x" * MOST_SMALL_CHARACTERS])
 
 
 def files_of(*payloads: Payload) -> dict[str, object]:
@@ -136,7 +136,7 @@ def files_of(*payloads: Payload) -> dict[str, object]:
 def test_small_ones_share_a_file_and_large_ones_have_theirs() -> None:
     assert files_of(STEPS, LARGE, FILES) == {
         "m/x/small": {"files": {"rows": ["\u2028 a\nb"]}, "steps": [1, 2]},
-        "m/x/graph": ["x" * SMALL],
+        "m/x/graph": ["x" * MOST_SMALL_CHARACTERS],
     }
 
 
@@ -151,7 +151,7 @@ def test_there_is_a_file_even_if_nothing_is_small() -> None:
 
 
 def test_the_smallest_go_in_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(payloads, "_MOST", len(STEPS.body) + 1)
+    monkeypatch.setattr(payloads, "_MOST_CHARACTERS", len(STEPS.body) + 1)
     assert files_of(FILES, STEPS) == {
         "m/x/small": {"steps": [1, 2]},
         "m/x/files": {"rows": ["\u2028 a\nb"]},

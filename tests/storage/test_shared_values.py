@@ -23,7 +23,7 @@ def test_tuples_are_shared_with_their_members() -> None:
 
 
 def test_few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_values, "_MOST", 2)
+    monkeypatch.setattr(shared_values, "_MOST_VALUES", 2)
     shared = SharedValues()
     values = [("a", number) for number in range(5)]
     assert [shared.share(value) for value in values] == values

@@ -11,7 +11,7 @@ _NOISE = 4.0
 """Deviations from the median within which a figure is held for noise."""
 _TO_DEVIATION = 1.4826
 """From the median of absolute deviations to the deviation of normal noise."""
-_SMALLEST = 0.01
+_LEAST_STEP = 0.01
 """A share of the median below which a change is never a step."""
 
 
@@ -93,7 +93,7 @@ def find_steps(values: Sequence[int | None]) -> tuple[Step, ...]:
 def _is_step(level: Sequence[int], value: int, following: int | None) -> bool:
     middle = median(level)
     noise = _TO_DEVIATION * median(abs(number - middle) for number in level)
-    bar = max(_SMALLEST * abs(middle), _NOISE * noise)
+    bar = max(_LEAST_STEP * abs(middle), _NOISE * noise)
     beyond = abs(value - middle) > bar
     stays = following is None or (
         abs(following - middle) > bar and (following > middle) == (value > middle)

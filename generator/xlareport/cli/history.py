@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from xlareport.program import ParsedModule
     from xlareport.site.stored_history import StoredHistory
 
-_SHOWN = 12
+_NAMES_SHOWN = 12
 
 
 @click.command(name="history")
@@ -112,8 +112,8 @@ def _by_phase(op_names: Sequence[str]) -> list[str]:
 
 def _also(others: Sequence[str]) -> str:
     """List the other instructions that had the name."""
-    shown = [f"  {printable(other)}" for other in others[:_SHOWN]]
-    more = [f"  and {len(others) - _SHOWN} more"] if len(others) > _SHOWN else []
+    shown = [f"  {printable(other)}" for other in others[:_NAMES_SHOWN]]
+    more = [f"  and {len(others) - _NAMES_SHOWN} more"] if len(others) > _NAMES_SHOWN else []
     count = units.plural(len(others), "other instruction")
     return "\n".join(
         [f"{count} had this name; ask with --stage, or computation/%name:", *shown, *more]
@@ -238,8 +238,8 @@ def _wrapped(
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(name if " " in name else f"%{name}" for name in names[:_SHOWN])
-    more = len(names) - _SHOWN
+    shown = ", ".join(name if " " in name else f"%{name}" for name in names[:_NAMES_SHOWN])
+    more = len(names) - _NAMES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
 
@@ -256,6 +256,6 @@ def _standing_lines(words: str, snapshot: str, count: int, lines: Sequence[str])
         yield f"{words} no instruction of the {snapshot} snapshot that could be found."
         return
     yield f"{words} {units.plural(count, 'instruction')} of the {snapshot} snapshot:"
-    yield from lines[:_SHOWN]
-    if count > _SHOWN:
-        yield f"  and {count - _SHOWN} more"
+    yield from lines[:_NAMES_SHOWN]
+    if count > _NAMES_SHOWN:
+        yield f"  and {count - _NAMES_SHOWN} more"

@@ -13,7 +13,7 @@ from xlareport.cli.terminal import progress_bar, say
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
 
-_WIDEST = 160
+_WIDTH_IN_FILES = 160
 
 
 @click.command(name="skeleton")
@@ -64,7 +64,7 @@ def command(
 
 def _width() -> int:
     """Return how wide a line may be: the terminal, or enough for a file."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDEST
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH_IN_FILES
 
 
 def _write(place: Path, text: str) -> None:

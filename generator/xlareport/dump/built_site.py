@@ -22,7 +22,7 @@ SINGLE_FILE_MARK = '<meta name="xlareport" content="single-file">'
 """Marks the file as a report; it is within the first 4 KiB."""
 
 _HEAD = 4096
-_LARGEST = 1 << 30
+_MOST_BYTES = 1 << 30
 _ENDINGS = (".html", ".htm")
 _BLOCK = re.compile(rb'<script type="application/json" id="([^"<>]{1,1000})">([^<]*)</script>')
 
@@ -39,8 +39,8 @@ def single_file_members(
     path: Path, name: str, spool: Spool, problems: list[Problem]
 ) -> Iterator[UnpackedFile]:
     """Yield (path in the site, spooled file, None) for the data in a report; raises OSError."""
-    if path.stat().st_size > _LARGEST:
-        raise UnreadableInputError(f"{name} has more than {_LARGEST:,} bytes.")
+    if path.stat().st_size > _MOST_BYTES:
+        raise UnreadableInputError(f"{name} has more than {_MOST_BYTES:,} bytes.")
     for item, data in _BLOCK.findall(path.read_bytes()):
         place = inside(item.decode("utf-8", "backslashreplace"))
         try:

@@ -10,7 +10,7 @@ from xlareport.storage.packed_keys import PackedStrings, digest_number, group_al
 
 MANY = 200
 """Modules from which on a dump is large; of fewer, each has pages of its own."""
-_LARGEST = 1_000_000
+_MOST_BYTES_OF_HELPERS = 1_000_000
 """Bytes of a module that is a helper in all likelihood."""
 
 
@@ -24,7 +24,7 @@ def find_duplicates(modules: Sequence[ModuleFiles], run: RunEach = map) -> dict[
         return {}
     outlines, small = array("q"), array("q")
     for place, module in enumerate(modules):
-        if module.bytes <= _LARGEST:
+        if module.bytes <= _MOST_BYTES_OF_HELPERS:
             outlines.append(digest_number((module.name, _endings(module))))
             small.append(place)
     compared = array("q", sorted(small[at] for same in group_alike(outlines) for at in same))

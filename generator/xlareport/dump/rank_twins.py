@@ -20,7 +20,7 @@ from xlareport.storage.packed_keys import digest_number, group_alike
 
 _MOST_ORIGINALS = 8
 """Limit on modules with the same name that a module is compared with."""
-_LARGEST = 64_000_000
+_MOST_BYTES = 64_000_000
 """Bytes of a file that is brought into that form; a module with a larger one has no twin."""
 _NAME = re.compile(rb"%[\w.\-]{1,1000}+")
 _WORD = re.compile(rb"[A-Za-z_][\w.\-]{0,1000}+")
@@ -156,7 +156,7 @@ class _Contents:
         """
         if (ending, thorough) not in self._forms:
             entry = self._files[ending].entry
-            content = entry.read() if entry.size <= _LARGEST else b""
+            content = entry.read() if entry.size <= _MOST_BYTES else b""
             if not content or b"\0" in content[:4096]:
                 return self.digest(ending)
             form = _without_notes(content) if self._is_text(ending) else content

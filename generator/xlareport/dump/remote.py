@@ -36,9 +36,9 @@ _STORES = dict.fromkeys(("gs", "gcs"), ("STORAGE_EMULATOR_HOST", "https://storag
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 _PATIENCE = 5.0
 """Seconds that one address of a store has to answer; a store has up to twenty."""
-_LONGEST = 10.0
+_MOST_SECONDS = 10.0
 """Seconds that the name and all addresses of a store have together."""
-_DEEPEST = 20
+_MOST_FOLDERS = 20
 """Folders in a row; a hostile server lists folders without end."""
 _AT_ONCE = 8
 _PAGE = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
@@ -171,7 +171,7 @@ def _check_reachable(url: str, scheme: str) -> None:
 
 
 def _connect(host: str, port: int) -> None:
-    """Raise OSError where a host does not answer within `_LONGEST` seconds, its name included.
+    """Raise OSError where a host does not answer within `_MOST_SECONDS` seconds, its name included.
 
     In a thread that nobody waits for at the end: looking up a name takes no limit.
     """
@@ -187,9 +187,9 @@ def _connect(host: str, port: int) -> None:
 
     threading.Thread(target=ask, daemon=True).start()
     try:
-        error = answers.get(timeout=_LONGEST)
+        error = answers.get(timeout=_MOST_SECONDS)
     except Empty:
-        raise TimeoutError(f"no answer in {_LONGEST:g} s") from None
+        raise TimeoutError(f"no answer in {_MOST_SECONDS:g} s") from None
     if error is not None:
         raise error
 
@@ -236,7 +236,7 @@ def _listed(
             name = inside(name_of(address[len(base) :]))
             if child.get("type") != "directory":
                 yield _remote(system, address, name, child)
-            elif depth < _DEEPEST:
+            elif depth < _MOST_FOLDERS:
                 pending.append((address.rstrip("/") + "/", depth + 1))
             else:
                 problems.append(Problem(name, None, "Not listed: it lies too deep."))

@@ -36,7 +36,7 @@ _BEGINNING = 4096
 """Bytes by which a file is known."""
 
 
-_LATEST = 1 << 36
+_LATEST_TIME = 1 << 36
 """Seconds since the epoch; later file times are ignored as invalid."""
 
 
@@ -345,7 +345,7 @@ def _of_file(
 
 def _spooled(files: Iterator[tuple[str, Path, float | None]]) -> Iterator[Entry]:
     for name, location, modified in files:
-        known = modified if modified is not None and 0 <= modified < _LATEST else None
+        known = modified if modified is not None and 0 <= modified < _LATEST_TIME else None
         yield Entry(name, location.stat().st_size, known, location)
 
 

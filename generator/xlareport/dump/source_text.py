@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 _SUFFIXES = (".py", ".pyi")
-_LARGEST = 2_000_000
+_MOST_BYTES = 2_000_000
 _MOST_FILES = 500
 
 
@@ -45,6 +45,6 @@ def _content(target: Path) -> bytes | None:
     descriptor = os.open(target, os.O_RDONLY | getattr(os, "O_BINARY", 0) | without_waiting)
     with os.fdopen(descriptor, "rb") as opened:
         stat_result = os.fstat(opened.fileno())
-        if not stat.S_ISREG(stat_result.st_mode) or stat_result.st_size > _LARGEST:
+        if not stat.S_ISREG(stat_result.st_mode) or stat_result.st_size > _MOST_BYTES:
             return None
-        return opened.read(_LARGEST)
+        return opened.read(_MOST_BYTES)

@@ -30,7 +30,7 @@ _CLOSES = re.compile(r"\s*+" + _CLOSES_FAR_LEFT.pattern)
 _CONTINUES = re.compile(r"\s*+,")
 _HEADER_BEGINS = re.compile(r"(?:ENTRY\s++)?+%?+[^\s=(){},:\"]++\s*+(?:\(|\Z)")
 _SHORT_HEADER = re.compile(r"\s*+(?:ENTRY\s++)?+%?+[^\s=(){},:\"]++\s*+\{")
-_DEEPEST = 20
+_MOST_NESTED = 20
 """Computations inside statements of computations; deeper ones are not read."""
 _LINES_OF_HEADER = 64
 """More are no header: each line is read once more with those before it."""
@@ -193,7 +193,7 @@ class LineByLine:
 
     def _without_inline(self, text: str) -> str:
         """Read the computations inside a statement; return it with their names in their place."""
-        for _ in range(_MOST_INLINE if self._depth < _DEEPEST else 0):
+        for _ in range(_MOST_INLINE if self._depth < _MOST_NESTED else 0):
             inline = find_inline(text)
             if inline is None:
                 break

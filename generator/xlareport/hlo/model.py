@@ -14,11 +14,15 @@ from xlareport.hlo.attributes import AttributeList, Metadata, split_attributes
 from xlareport.hlo.shape import Shape
 from xlareport.runtime.whole_numbers import parse_whole_number
 
-_LONGEST = 60
+_LONGEST_REPR = 60
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return (
+        text
+        if len(text) <= _LONGEST_REPR
+        else f"{text[: _LONGEST_REPR - 1]}\N{HORIZONTAL ELLIPSIS}"
+    )
 
 
 InstructionKey = tuple[str, str]

@@ -41,7 +41,7 @@ from xlareport.storage.payloads import (
     make_payload_file,
 )
 
-_TOGETHER = 20
+_MODULES_TOGETHER = 20
 """Limit on modules whose pages one process makes at a time."""
 
 
@@ -102,7 +102,7 @@ def _begun(
 ) -> Iterator[ModulesShown]:
     """Have the pages of modules made, some at a time."""
     shown = _to_show(dump, outputs, report)
-    some = max(1, min(_TOGETHER, len(report.modules) // (4 * workers.jobs)))
+    some = max(1, min(_MODULES_TOGETHER, len(report.modules) // (4 * workers.jobs)))
     chunks = iter(lambda: list(islice(shown, some)), [])
     work = partial(module_files, templates=compiled())
     return workers.stream_in_order(work, chunks, work)

@@ -12,7 +12,7 @@ from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of, split_path
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.value_flow import ValueFlow
 
-_DEEPEST = 12
+_MOST_LEVELS = 12
 _NO_SCOPES = CONTROL_FLOW | {"rematted_computation", "gradient_tape", "checkpoint", "closed_call"}
 
 _LINE = re.compile(r":(?:\d+|\?)(?: \(\d+\))?\Z")
@@ -58,7 +58,7 @@ class PathFinder:
         if not op_name and line is None:
             return None
         words = (phase, *scopes, line.short if line else "")
-        return tuple(word for word in words if word)[:_DEEPEST]
+        return tuple(word for word in words if word)[:_MOST_LEVELS]
 
 
 def _scopes(op_name: str) -> ScopePath:

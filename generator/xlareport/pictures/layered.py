@@ -9,7 +9,7 @@ from xlareport.pictures.metrics import node_size
 _GAP_X = 16.0
 _GAP_Y = 34.0
 _SWEEPS = 4
-_WIDEST = 2400.0
+_MOST_WIDTH = 2400.0
 
 
 def layered_layout(drawing: Drawing) -> Layout:
@@ -78,7 +78,7 @@ def _wrapped(layer: Sequence[str], sizes: Mapping[str, tuple[float, float]]) -> 
     width = 0.0
     for name in layer:
         width += sizes[name][0] + _GAP_X
-        if row and width > _WIDEST:
+        if row and width > _MOST_WIDTH:
             yield row
             row, width = [], sizes[name][0] + _GAP_X
         row.append(name)

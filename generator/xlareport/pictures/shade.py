@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xlareport.analysis.source.scopes import split_path
 from xlareport.hlo.model import Instruction
 
-_DEEPEST = 12
+_MOST_LEVELS = 12
 _DIGITS = re.compile(r"\d+")
 
 
@@ -26,7 +26,7 @@ def _scopes(op_name: str) -> tuple[str, ...]:
     words = split_path(op_name)[:-1]
     while words and words[0].startswith(("jit(", "pjit(", "xla_computation(")):
         words = words[1:]
-    return tuple(words[:_DEEPEST])
+    return tuple(words[:_MOST_LEVELS])
 
 
 def stem(title: str) -> str:

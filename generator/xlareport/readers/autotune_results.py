@@ -12,7 +12,7 @@ from xlareport.readers.textproto import Message, read_textproto
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.whole_numbers import parse_whole_number
 
-MOST = 500
+MOST_RESULTS = 500
 """Limit on stored results of one file."""
 _ENTRIES = ("results", "dots", "convs")
 _CHOICES = {
@@ -23,7 +23,7 @@ _CHOICES = {
     "cuda_conv_plan": "cuDNN",
     "custom_kernel_fusion": "custom kernel",
 }
-_LONGEST = 1_000
+_LONGEST_HLO = 1_000
 _MOST_FIELDS = 40
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?s", re.ASCII)
 
@@ -47,7 +47,7 @@ def read_autotune_results(data: bytes, path: str) -> tuple[tuple[TuningResult, .
     """Return the results in the order of the file; none for one that holds its version alone."""
     message, problems = read_textproto(data, path)
     entries = [entry for name in _ENTRIES for entry in message.messages(name)]
-    return tuple(map(_result, entries[:MOST])), problems
+    return tuple(map(_result, entries[:MOST_RESULTS])), problems
 
 
 def _result(entry: Message) -> TuningResult:
@@ -58,7 +58,7 @@ def _result(entry: Message) -> TuningResult:
         settings["failure"] = failure.text("kind")[:40]
     return TuningResult(
         device=entry.text("device")[:200],
-        hlo=entry.text("hlo")[:_LONGEST],
+        hlo=entry.text("hlo")[:_LONGEST_HLO],
         made_by=settings.pop("name", "") if name == "other" else _CHOICES.get(name, ""),
         settings=settings,
         nanoseconds=_nanoseconds(result),

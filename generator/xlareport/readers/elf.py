@@ -19,7 +19,7 @@ NO_BITS = 8
 """The type of a section that takes no room in the file."""
 GLOBAL_FUNCTION = (1 << 4) | 2
 _LONGEST_NAME = 1000
-_MOST = 100_000
+_MOST_ENTRIES = 100_000
 """Symbols, and sections, that are looked at."""
 
 
@@ -76,7 +76,7 @@ def read_symbols(data: bytes, sections: tuple[Section, ...]) -> tuple[Symbol, ..
 
 
 def _symbols(data: bytes, table: Section, names: int) -> Iterator[Symbol]:
-    for number in range(min(table.size // _SYMBOL.size, _MOST)):
+    for number in range(min(table.size // _SYMBOL.size, _MOST_ENTRIES)):
         name, info, _, section, _, _ = _SYMBOL.unpack_from(
             data, table.offset + number * _SYMBOL.size
         )

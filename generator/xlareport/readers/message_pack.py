@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-_DEEPEST = 32
+_MOST_NESTED = 32
 _NUMBERS = {
     0xCA: ">f",
     0xCB: ">d",
@@ -42,7 +42,7 @@ class _Reader:
 
     def value(self, depth: int) -> Any:
         """Read one value; every element takes a byte, so the work is bounded by the data."""
-        if depth > _DEEPEST:
+        if depth > _MOST_NESTED:
             raise ValueError
         kind = self.data[self.at]
         self.at += 1

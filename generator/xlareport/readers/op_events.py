@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _HASHED = re.compile(r"\(\d++\)\Z")
-_LONGEST = 1 << 62
+_MOST_PICOSECONDS = 1 << 62
 """Picoseconds: 53 days, longer than any profile."""
 _NO_RUN = "-1"
 _TEXT = re.compile(r"%?([^\s=]++)")
@@ -67,4 +67,4 @@ def module_name(written: str) -> str:
 
 def is_time(start: int, duration: int) -> bool:
     """Return whether these are picoseconds that a clock could give."""
-    return 0 <= start < _LONGEST and 0 <= duration < _LONGEST
+    return 0 <= start < _MOST_PICOSECONDS and 0 <= duration < _MOST_PICOSECONDS

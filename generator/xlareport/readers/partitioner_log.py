@@ -11,7 +11,7 @@ _WARNING = re.compile(
 )
 _OPERATION = re.compile(r"HLO operation:? %?([\w.\-]{1,200}+) = (\w{1,20}+\[[\d,]{0,400}+\])")
 _OP_NAME = re.compile(r'op_name="((?:[^"\\\n]|\\.){0,2000}+)"')
-MOST = 1_000
+MOST_WARNINGS = 1_000
 """Limit on stored warnings of one log."""
 
 
@@ -45,6 +45,6 @@ def read_partitioner_log(data: bytes) -> tuple[PartitionerWarning, ...]:
             shape=operation[2] if operation else "",
             op_name=op_name[1] if op_name else "",
         )
-        if len(counts) < MOST or warning in counts:
+        if len(counts) < MOST_WARNINGS or warning in counts:
             counts[warning] += 1
     return tuple(replace(warning, count=count) for warning, count in counts.items())

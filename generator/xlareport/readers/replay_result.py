@@ -10,7 +10,7 @@ from xlareport.runtime.errors import Problem
 
 _MOST_BYTES = 64_000_000
 _MOST_STAGES = 100_000
-_LONGEST = 2_000
+_MOST_CHARACTERS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _stage(document: Mapping[str, Any]) -> ReplayedStage:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("text")
-    return value[:_LONGEST]
+    return value[:_MOST_CHARACTERS]
 
 
 def _figure(value: object) -> float | None:

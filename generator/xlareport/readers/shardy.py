@@ -24,7 +24,7 @@ _MANUAL = re.compile(r"(in|out)_shardings=(?=\[)")
 _AXES = re.compile(r"manual_axes=\{([^{}]{0,999})\}")
 _TYPE = re.compile(r"tensor<[^<>]{0,200}>")
 _MOST_VALUES = 20_000
-_LONGEST = 400
+_LONGEST_SHARDING = 400
 """Characters of a sharding that are kept."""
 _CLOSING = {"<": ">", "[": "]", "{": "}", "(": ")"}
 
@@ -101,14 +101,14 @@ def _values(
     elif opcode == "sdy.manual_computation":
         for match in _MANUAL.finditer(line):
             text = _bracketed(line, match.end())
-            yield ShardyValue(name, f"{opcode} {match[1]}", "", text[:_LONGEST], number)
+            yield ShardyValue(name, f"{opcode} {match[1]}", "", text[:_LONGEST_SHARDING], number)
         return
     else:
         places = [match.end() for match in islice(_SHARDED.finditer(line), 1)]
     for place in places:
         text = _attribute(line, place)
         if text:
-            yield ShardyValue(name, opcode, kind, text[:_LONGEST], number)
+            yield ShardyValue(name, opcode, kind, text[:_LONGEST_SHARDING], number)
         else:
             troubles.add(number, "A sharding without an end.")
 
@@ -130,7 +130,9 @@ def _of_function(line: str, number: int, troubles: Troubles) -> Iterator[ShardyV
                 continue
             is_named = operation == "argument" and place < len(names)
             name = names[place] if is_named else f"{operation} {place}"
-            yield ShardyValue(name, operation, types[place][0], sharding[:_LONGEST], number)
+            yield ShardyValue(
+                name, operation, types[place][0], sharding[:_LONGEST_SHARDING], number
+            )
 
 
 def _attribute(line: str, start: int) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MOST = 1_000
+MOST_SPILLS = 1_000
 """Limit on stored lines of one log."""
 _NAME = r"([\w.$\-]{1,500}+)"
 _AMD_KERNEL = re.compile(
@@ -45,7 +45,7 @@ class LoggedSpill:
 
 def read_spill_log(data: bytes) -> tuple[LoggedSpill, ...]:
     """Return the spills in a log, equal lines once; empty for a log without any."""
-    return tuple(dict.fromkeys(_spills(data.decode(errors="replace"))))[:MOST]
+    return tuple(dict.fromkeys(_spills(data.decode(errors="replace"))))[:MOST_SPILLS]
 
 
 def _spills(text: str) -> Iterator[LoggedSpill]:

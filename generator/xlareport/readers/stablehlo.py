@@ -18,9 +18,9 @@ _PLACE = re.compile(r'"((?:[^"\\]|\\.)*+)":(\d{1,9}):\d{1,9}')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"?+')
 _REFERENCE = re.compile(r"#loc\d{0,9}")
 _TRAILING = re.compile(r"loc\((#loc\d{0,9})\)$")
-_LONGEST = 2_000
+_LONGEST_OPERATION = 2_000
 """Characters of an operation that are kept: constants can be whole tables."""
-_DEEPEST = 400
+_MOST_LOCATIONS = 400
 StackEntry = tuple[str, int]
 """(file, line)."""
 
@@ -47,7 +47,7 @@ def read_stablehlo(data: bytes, path: str) -> tuple[tuple[StablehloOperation, ..
         written = line.strip()
         located = _TRAILING.search(written[-40:])
         if located and not written.startswith(("#", "}")) and _is_operation(written):
-            text = written[: -len(located[0])].rstrip()[:_LONGEST]
+            text = written[: -len(located[0])].rstrip()[:_LONGEST_OPERATION]
             operations.append(StablehloOperation(text, number, stacks.frames(located[1])))
     return tuple(operations), troubles.problems()
 
@@ -79,7 +79,7 @@ class _Stacks:
 
     def _walked(self, name: str) -> Iterator[StackEntry]:
         """Walk from location to location, each once: what refers to itself ends."""
-        for location in islice(reachable([name], self._referred), _DEEPEST):
+        for location in islice(reachable([name], self._referred), _MOST_LOCATIONS):
             place = self._place(location)
             if isinstance(place, tuple):
                 yield place
@@ -100,7 +100,7 @@ class _Stacks:
 def _referred(text: str) -> Sequence[str]:
     """Return the locations that a location names: as many as are ever followed."""
     matches = _REFERENCE.finditer(_unquoted(text))
-    return list(dict.fromkeys(match[0] for match in islice(matches, _DEEPEST)))
+    return list(dict.fromkeys(match[0] for match in islice(matches, _MOST_LOCATIONS)))
 
 
 def _unquoted(text: str) -> str:

@@ -10,7 +10,7 @@ from xlareport.runtime.errors import Problem
 
 _OPENS = re.compile(r"([A-Za-z_]\w*+):?\s*+\{", re.ASCII)
 _FIELD = re.compile(r"([A-Za-z_]\w*+):\s*+(.*)", re.ASCII)
-_DEEPEST = 200
+_MOST_NESTED = 200
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ def read_textproto(data: bytes, path: str) -> tuple[Message, list[Problem]]:
     for number, raw in enumerate(decoded_lines(data, troubles), 1):
         line = raw.strip()
         opened, match = _OPENS.fullmatch(line), _FIELD.fullmatch(line)
-        if opened and len(stack) < _DEEPEST:
+        if opened and len(stack) < _MOST_NESTED:
             inner = Message()
             stack[-1].fields.setdefault(opened[1], []).append(inner)
             stack.append(inner)

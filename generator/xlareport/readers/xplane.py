@@ -129,7 +129,7 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 DeviceRun: TypeAlias = tuple[int, int, str, str]
 """When it began and ended, the module, the run."""
-_MOST = 500_000
+_MOST_RUNS = 500_000
 """Runs of a device; what comes later belongs to none."""
 
 
@@ -137,7 +137,7 @@ class DeviceRuns:
     """The runs of modules on a device, one after the other."""
 
     def __init__(self, runs: Iterable[DeviceRun]) -> None:
-        self._runs = sorted(islice(runs, _MOST))
+        self._runs = sorted(islice(runs, _MOST_RUNS))
         self._starts = [start for start, _, _, _ in self._runs]
 
     def at(self, moment: int) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from xlareport.program import unread
 from xlareport.records.report import DumpRecord
 from xlareport.runtime.errors import Problem, UnreadableInputError
 
-_LARGEST = 256 << 20
+_MOST_BYTES = 256 << 20
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 ONLY_FIGURES = "Only figures can be compared: a report.json carries no texts."
 
@@ -38,7 +38,7 @@ def is_bare_report(name: str) -> bool:
 def read_bare_report(path: Path, name: str) -> BareReport:
     """Read a report.json that was given as `name`; raises UnreadableInputError where it is none."""
     try:
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > _MOST_BYTES:
             raise UnreadableInputError(f"{name} is larger than any report.json.")
         report = json.loads(path.read_text("utf-8"))
         main = report["main"]["module"] if report["main"] else None

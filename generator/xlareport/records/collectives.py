@@ -13,7 +13,7 @@ from xlareport.analysis.collectives.rows import (
 )
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 
-_MOST = 2_000
+_MOST_COLLECTIVES = 2_000
 """Collectives of a module; the first of the schedule."""
 _MOST_NAMES = 200
 _MOST_GROUPS = 1_024
@@ -136,7 +136,7 @@ def collective_records(
     collectives: CollectivesReport | None,
 ) -> tuple[CollectiveRecord, ...]:
     """Return the records of the collectives of a module, in the order of the schedule."""
-    rows = collectives.rows[:_MOST] if collectives is not None else ()
+    rows = collectives.rows[:_MOST_COLLECTIVES] if collectives is not None else ()
     is_scheduled = collectives is not None and collectives.is_scheduled
     return tuple(_record(row, is_scheduled=is_scheduled) for row in rows)
 

@@ -22,7 +22,7 @@ from xlareport.analysis.cost_report.work_report import HeavyInstruction, LoopRow
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.records.sentences import value_name, why
 
-_MOST = 20
+_MOST_ROWS = 20
 _MOST_PRODUCTS = 100
 
 
@@ -227,10 +227,10 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         recomputed_product_flops=cost_report.recomputed.products,
         precisions=cost_report.precisions,
         products=tuple(_product(row) for row in cost_report.products[:_MOST_PRODUCTS]),
-        heaviest=tuple(_heavy(heavy) for heavy in cost_report.heaviest[:_MOST]),
+        heaviest=tuple(_heavy(heavy) for heavy in cost_report.heaviest[:_MOST_ROWS]),
         loops=tuple(_loop(loop) for loop in cost_report.loops),
         memory=_memory(cost_report.memory, backend),
-        lines=tuple(_line(line) for line in cost_report.source.lines[:_MOST]),
+        lines=tuple(_line(line) for line in cost_report.source.lines[:_MOST_ROWS]),
     )
 
 
@@ -303,10 +303,10 @@ def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
             donation.parameter for donation in memory.donations if not donation.donated
         ),
         rematerialized=tuple(
-            rematerialized.instruction for rematerialized in memory.rematerialized[:_MOST]
+            rematerialized.instruction for rematerialized in memory.rematerialized[:_MOST_ROWS]
         ),
-        stacked=memory.stacked[:_MOST],
-        host_transfers=memory.host_transfers[:_MOST],
+        stacked=memory.stacked[:_MOST_ROWS],
+        host_transfers=memory.host_transfers[:_MOST_ROWS],
     )
 
 
@@ -329,12 +329,12 @@ def _living(rows: Sequence[ValueRow]) -> tuple[LiveValueRecord, ...]:
             scope=row.scope,
             source=row.source,
         )
-        for row in rows[:_MOST]
+        for row in rows[:_MOST_ROWS]
     )
 
 
 def _parts(shares: Sequence[Share]) -> tuple[PeakPartRecord, ...]:
-    return tuple(PeakPartRecord(share.name, share.size) for share in shares[:_MOST])
+    return tuple(PeakPartRecord(share.name, share.size) for share in shares[:_MOST_ROWS])
 
 
 def _line(source_line: SourceLine) -> SourceLineRecord:
@@ -347,5 +347,5 @@ def _line(source_line: SourceLine) -> SourceLineRecord:
         bytes_accessed=source_line.cost.bytes_accessed,
         peak_bytes=source_line.peak_bytes,
         instructions=source_line.cost.instructions,
-        became=tuple(operation.instruction for operation in source_line.became[:_MOST]),
+        became=tuple(operation.instruction for operation in source_line.became[:_MOST_ROWS]),
     )

@@ -6,7 +6,7 @@ from xlareport.analysis.profile.measured import Cut, Measured, MeasuredRow
 
 _MICROSECOND = 1e6
 """Picoseconds."""
-_MOST = 20
+_MOST_INSTRUCTIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def profile_record(measured: Measured | None) -> ProfileRecord | None:
         cut=measured.cut,
         twins=measured.twins,
         others=measured.others,
-        slowest=tuple(_op(row, measured) for row in measured.rows[:_MOST]),
+        slowest=tuple(_op(row, measured) for row in measured.rows[:_MOST_INSTRUCTIONS]),
     )
 
 

@@ -15,7 +15,7 @@ from xlareport.hlo.shardings.sharding import Sharding, tiles_of_devices
 from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.readers.partitioner_log import PartitionerWarning
 
-_MOST = 1_000
+_MOST_VALUES = 1_000
 """Parameters, results and changes."""
 _MOST_SHARDINGS = 100
 MOST_DEVICES = 256
@@ -111,15 +111,15 @@ def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
         partitioner=report.partitioner,
         mesh=_mesh(report.mesh) if report.mesh is not None else None,
         shardings=tuple(_shardings(report.uses[:_MOST_SHARDINGS], mesh)),
-        parameters=report.parameters[:_MOST],
-        results=report.results[:_MOST],
-        changes=None if changes is None else changes[:_MOST],
+        parameters=report.parameters[:_MOST_VALUES],
+        results=report.results[:_MOST_VALUES],
+        changes=None if changes is None else changes[:_MOST_VALUES],
         changes_reason=_NO_STEP if changes is None else "",
-        rematerializations=None if values is None else values[:_MOST],
+        rematerializations=None if values is None else values[:_MOST_VALUES],
         rematerializations_reason=_NO_AFTER if values is None else "",
         rematerializations_read=_read(report),
         shardy=report.shardy,
-        warnings=report.warnings[:_MOST],
+        warnings=report.warnings[:_MOST_VALUES],
     )
 
 

@@ -26,7 +26,7 @@ from xlareport.storage.payloads import TextFile, make_payload_file, read_payload
 from xlareport.storage.typed_values import fingerprint_type, list_values, read_values
 
 _OF_DUMP = "sketches"
-_LARGEST = 64 << 20
+_MOST_BYTES = 64 << 20
 """Bytes of a script with a sketch."""
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._~-]{0,99}")
 _DAMAGED = (ValueError, TypeError, KeyError, OSError, OverflowError, RecursionError)
@@ -168,8 +168,8 @@ def _unsealed(kind: type, script: Path, texts: Sequence[bytes]) -> Any:
 
 def _content(script: Path) -> bytes:
     with script.open("rb") as file:
-        content = file.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
         raise ValueError("this script is too large")
     return content
 

@@ -19,7 +19,7 @@ _RESHAPE = re.compile(
     r"\(tensor<((?:\d{1,18}x)*+)([a-zA-Z][a-zA-Z0-9<>]{0,40})>\) -> "
     r"tensor<((?:\d{1,18}x)*+)([a-zA-Z][a-zA-Z0-9<>]{0,40})>.*+"
 )
-_LONGEST = 10_000
+_LONGEST_LINE = 10_000
 """Longer lines are constants."""
 
 
@@ -46,7 +46,7 @@ def with_whole_broadcasts(text: str) -> str:
 
 def _restored(line: str, known: dict[str, _Broadcast | _Reshape | None]) -> str:
     """Return a line, and remember what its name represents: names are used after their lines."""
-    if len(line) > _LONGEST or " = " not in line:
+    if len(line) > _LONGEST_LINE or " = " not in line:
         return line
     reshape = _RESHAPE.fullmatch(line)
     if reshape:

@@ -12,7 +12,7 @@ from xlareport.replay.worker.main import FAMILIES
 
 _RELEASE = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,3}){0,2}", re.ASCII)
 _SECONDS = 900
-_LONGEST = 300
+_LONGEST_MESSAGE = 300
 
 
 def python_with(release: str, cache: Path | None = None) -> str:
@@ -66,7 +66,7 @@ def _run(command: list[str], release: str) -> None:
         raise ReplayError(f"Installing jaxlib {release} took more than {_SECONDS} s.") from error
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        last = (lines or done.stderr.splitlines() or ["no message"])[-1][:_LONGEST]
+        last = (lines or done.stderr.splitlines() or ["no message"])[-1][:_LONGEST_MESSAGE]
         raise ReplayError(
             f"An environment with jaxlib {release} could not be made. pip needs a package index, "
             f"and a release for Python {sys.version_info.major}.{sys.version_info.minor}: {last}"

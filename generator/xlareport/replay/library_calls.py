@@ -18,7 +18,7 @@ _CONVOLUTIONS = frozenset(
     {"__cudnn$convForward", "__cudnn$convBackwardInput", "__cudnn$convBackwardFilter"}
 )
 LIBRARY_CALLS = _GEMMS | _CONVOLUTIONS
-_LONGEST = 20_000
+_LONGEST_CONFIG = 20_000
 _LABELS = re.compile(r"(\w{2,6})_(\w{2,6})->(\w{2,6})", re.ASCII)
 _SIZES = re.compile(r"\d{1,9}(?:x\d{1,9}){0,3}", re.ASCII)
 _PADS = re.compile(r"-?\d{1,9}_-?\d{1,9}(?:x-?\d{1,9}_-?\d{1,9}){0,3}", re.ASCII)
@@ -59,7 +59,7 @@ def _refused(line: Line, target: str, reason: str) -> NotRunnableError:
 
 def _config(attributes: Mapping[str, str], part: str) -> Mapping[str, Any]:
     text = attributes.get("backend_config", "")
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST_CONFIG:
         return {}
     try:
         value = json.loads(text)

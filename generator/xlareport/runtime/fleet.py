@@ -31,7 +31,7 @@ R = TypeVar("R")
 
 _TARGET = 2.0
 """Total seconds of the tasks of one batch."""
-_MOST = 200
+_MOST_TASKS = 200
 """Limit on tasks of one batch."""
 _AHEAD = 2
 """Batches for each thread of a worker that are begun before a result is asked for."""
@@ -252,7 +252,7 @@ class Fleet(Workers):
 
     def _enough(self, waiting: Iterator[T], effort: Effort[T], seconds: list[float]) -> Iterator[T]:
         """Yield the items of a batch, and add to `seconds` what each is expected to take."""
-        for item in islice(waiting, _MOST):
+        for item in islice(waiting, _MOST_TASKS):
             seconds.append(effort(item))
             yield item
             if sum(seconds) * self._slowness >= _TARGET:

@@ -21,7 +21,7 @@ _SEVERAL = 4_000_000
 """Bytes of a task from which on several processes work on it."""
 _NUMBER = 4
 """Bytes of the number of a part on its way through the pipe."""
-_MOST = 1_000
+_MOST_PARTS = 1_000
 """Parts whose numbers fit into any pipe at once."""
 _DAMAGED = (EOFError, OSError, pickle.UnpicklingError, ValueError)
 
@@ -40,7 +40,11 @@ def run_parts(parts: Sequence[Callable[[], R]], processes: int) -> list[R]:
     Up to `processes` work, including this one, each on the next part that is free. Results have to
     be picklable. If a fork dies, this process does its part.
     """
-    if min(processes, len(parts)) < 2 or not sys.platform.startswith("linux") or len(parts) > _MOST:
+    if (
+        min(processes, len(parts)) < 2
+        or not sys.platform.startswith("linux")
+        or len(parts) > _MOST_PARTS
+    ):
         return [part() for part in parts]
     with frozen_objects():
         done = _shared(parts, min(processes, len(parts)) - 1)

@@ -3,7 +3,7 @@
 import lzma
 import zlib
 
-MOST = 1 << 29
+MOST_BYTES = 1 << 29
 """Bytes that a packed file may unpack to."""
 TIMES = 100
 """Times its own size that it may; 300 protos of real dumps unpacked to 1 to 10 times theirs."""
@@ -17,7 +17,7 @@ _DICTIONARY = 1 << 27
 
 def decompress_bytes(data: bytes) -> bytes:
     """Return the bytes of a file, packed or not; raises zlib.error where damaged or too large."""
-    most = min(MOST, max(ALWAYS, TIMES * len(data)))
+    most = min(MOST_BYTES, max(ALWAYS, TIMES * len(data)))
     if data.startswith(_GZIP):
         content = zlib.decompressobj(wbits=31).decompress(data, most + 1)
     elif data.startswith(_XZ):

@@ -18,7 +18,7 @@ from xlareport.site.folder import replace_file
 from xlareport.site.nights import forget_nights
 
 _NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
-_LARGEST = 16 << 20
+_MOST_BYTES = 16 << 20
 """Bytes of a list of nights that are read."""
 
 
@@ -113,7 +113,7 @@ class NightFolders:
         path = self.state / "nights.json"
         if not path.is_file():
             return ()
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > _MOST_BYTES:
             raise NightListError(path, "it is too large")
         try:
             records = json.loads(path.read_text("utf-8"))

@@ -10,9 +10,9 @@ from xlareport.site.night_folders import NightFolders, NightListError
 from xlareport.site.nights import read_nights
 
 _LIST = "state/nights.json"
-_DEEPEST = 3
+_MOST_FOLDERS = 3
 """Folders below that of all jobs in which a job is looked for: `team/model/machine`."""
-_MOST = 10_000
+_MOST_JOBS = 10_000
 """Jobs that are read."""
 
 
@@ -37,10 +37,10 @@ def _folders(root: Path) -> Iterator[Path]:
     """Yield the folders of jobs in the order of their names."""
     known = {
         path.parent.parent
-        for depth in range(1, _DEEPEST + 1)
+        for depth in range(1, _MOST_FOLDERS + 1)
         for path in root.glob(f"{'*/' * depth}{_LIST}")
     }
-    yield from sorted(known)[:_MOST]
+    yield from sorted(known)[:_MOST_JOBS]
 
 
 def write_jobs_page(root: Path) -> tuple[Path, int]:

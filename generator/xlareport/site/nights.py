@@ -24,7 +24,7 @@ from xlareport.site.folder import Folder, replace_file
 
 FILE = "history.jsonl"
 _SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", re.ASCII)
-_LONGEST = 64 << 20
+_MOST_BYTES = 64 << 20
 """Bytes of a history that are read, the last ones."""
 _LONGEST_NAME = 10_000
 
@@ -41,7 +41,7 @@ def read_nights(folder: Path) -> tuple[tuple[Night, ...], tuple[Problem, ...]]:
     nights: list[Night] = []
     problems: list[Problem] = []
     if is_cut:
-        most = units.byte_size(_LONGEST)
+        most = units.byte_size(_MOST_BYTES)
         problems.append(Problem(str(path), None, f"Only its last {most} are read."))
     for number, line in enumerate(lines, 1):
         try:
@@ -55,9 +55,9 @@ def read_nights(folder: Path) -> tuple[tuple[Night, ...], tuple[Problem, ...]]:
 def _last_lines(path: Path) -> tuple[list[str], bool]:
     """Return the last lines of a history, and whether there are more before them."""
     with path.open("rb") as file:
-        passed = max(0, file.seek(0, os.SEEK_END) - _LONGEST)
+        passed = max(0, file.seek(0, os.SEEK_END) - _MOST_BYTES)
         file.seek(passed)
-        lines = file.read(_LONGEST).decode("utf-8", "replace").splitlines()
+        lines = file.read(_MOST_BYTES).decode("utf-8", "replace").splitlines()
     return (lines[1:], True) if passed else (lines, False)
 
 

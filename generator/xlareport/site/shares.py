@@ -23,7 +23,7 @@ _FEWEST = 100
 """Pages of modules for which one more process is worth its beginning."""
 _REST = 60
 """Pages of modules that take as long as everything else, which the first process makes."""
-_MOST = 500
+_MOST_PAGES = 500
 """Pages of modules in a share, so that the memory of a process has a limit."""
 _FRONT = 2_000
 """Characters in which the settings of a generated page end."""
@@ -45,7 +45,7 @@ def write_shares(sources: Path, folder: Path, jobs: int) -> list[Path | None]:
     """Write the shares of a site into a folder and return their paths; None for a whole site."""
     number = sum(1 for _ in _module_pages(sources))
     processes = min(jobs, 1 + number // _FEWEST)
-    at_once = min(_MOST, -(-(number + _REST) // processes))
+    at_once = min(_MOST_PAGES, -(-(number + _REST) // processes))
     if number <= at_once:
         return [None]
     pages = _module_pages(sources)

@@ -15,7 +15,7 @@ from xlareport.pages.history.stored import StoredIndex, StoredSubject, read_inde
 from xlareport.storage.payloads import SHARED, payload_path, read_payload
 
 _REPORT = "report.json"
-_LARGEST = 256 << 20
+_MOST_BYTES = 256 << 20
 """Bytes of a file that is read."""
 _UNREADABLE = (
     *(OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
@@ -60,8 +60,8 @@ class _Site:
         """Return a file; raises OSError, LookupError or ValueError."""
         place = self.root / name
         with place.open("rb") as file:
-            content: bytes = file.read(_LARGEST + 1)
-        if len(content) > _LARGEST:
+            content: bytes = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
             raise ValueError("this file is too large")
         return content.decode("utf-8")
 

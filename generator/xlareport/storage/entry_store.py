@@ -16,7 +16,7 @@ import zstandard
 from xlareport.runtime.kept_file import ASIDE, keep_file
 
 _LEVEL = 1
-_MOST = 1 << 30
+_MOST_BYTES = 1 << 30
 """Bytes that an entry may unpack to."""
 _DIGEST = 32
 _ENDING = ".kept"
@@ -113,9 +113,9 @@ def _unsealed(key: str, written: bytes) -> bytes | None:
     if digest != _digest(key, packed):
         return None
     try:
-        if zstandard.frame_content_size(packed) > _MOST:
+        if zstandard.frame_content_size(packed) > _MOST_BYTES:
             return None
-        return zstandard.ZstdDecompressor().decompress(packed, max_output_size=_MOST)
+        return zstandard.ZstdDecompressor().decompress(packed, max_output_size=_MOST_BYTES)
     except zstandard.ZstdError:
         return None
 

@@ -17,7 +17,7 @@ from typing import Any
 
 SHARED = "small"
 """The name of the file of what is small of a module, `m/x/small`: payloads by their names."""
-SMALL = 50_000
+MOST_SMALL_CHARACTERS = 50_000
 """Characters of JSON up to which a payload may be in that file."""
 INLINE_LIMIT = 2_000
 """Characters of JSON above which a payload is compressed in its file."""
@@ -62,7 +62,7 @@ def make_payload(key: str, value: Any) -> Payload:
     """Return a payload of `value`, anything JSON can hold; a small one is left as JSON."""
     payload_path(key)
     written = Payload(key, json.dumps(value, separators=(",", ":"), allow_nan=False))
-    return _smaller(written, SMALL)
+    return _smaller(written, MOST_SMALL_CHARACTERS)
 
 
 def make_payload_file(key: str, value: Any) -> tuple[str, str]:
@@ -175,7 +175,7 @@ def _script_string(written: str) -> str:
     return f"'{quoted}'"
 
 
-_MOST = 700_000
+_MOST_CHARACTERS = 700_000
 """Characters of JSON in that file, so that the first page of a large module comes quickly."""
 _QUICKLY = 1
 """A level of zlib, for what is unpacked again a moment later."""
@@ -234,5 +234,8 @@ def _parted(payloads: Iterable[Payload]) -> tuple[Sequence[Payload], Sequence[Pa
         payloads, key=lambda payload: (payload.packing is not None, len(payload.body), payload.key)
     )
     ends = accumulate(len(payload.body) for payload in ordered)
-    fit = [not payload.packing and end <= _MOST for payload, end in zip(ordered, ends, strict=True)]
+    fit = [
+        not payload.packing and end <= _MOST_CHARACTERS
+        for payload, end in zip(ordered, ends, strict=True)
+    ]
     return ordered[: sum(fit)], ordered[sum(fit) :]

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 H = TypeVar("H", bound=Hashable)
 
-_MOST = 1_000
+_MOST_VALUES = 1_000
 """Values that are remembered; then it begins anew, so that what is in one module alone goes."""
 
 
@@ -20,7 +20,7 @@ class SharedValues:
 
     def share(self, value: H) -> H:
         """Return the first value that was equal to this one, or a later one."""
-        if len(self._known) >= _MOST:
+        if len(self._known) >= _MOST_VALUES:
             self._known.clear()
         known: H = self._known.setdefault(value, value)
         return known

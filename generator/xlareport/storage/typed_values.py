@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-_LARGEST = 1 << 63
+_LARGEST_INTEGER = 1 << 63
 Decoder = Callable[[Any], Any]
 
 
@@ -190,7 +190,7 @@ def _text(value: Any) -> str:
 
 
 def _whole(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _LARGEST:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _LARGEST_INTEGER:
         raise TypeError("this is no whole number")
     return value
 

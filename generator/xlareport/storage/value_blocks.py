@@ -11,7 +11,7 @@ from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.spooled_values import FilledValues, SpooledValues
 
 T = TypeVar("T")
-_TOGETHER = 100
+_VALUES_IN_BLOCK = 100
 _OPEN = 4
 """Blocks that are in memory at a time."""
 
@@ -23,8 +23,8 @@ class ValueBlocks(LazySequence[T], Generic[T]):
         """Put all values into `blocks`, which is empty."""
         self.blocks = blocks
         waiting = iter(values)
-        blocks.extend(iter(lambda: tuple(islice(waiting, _TOGETHER)), ()))
-        self._length = (len(blocks) - 1) * _TOGETHER + len(blocks[-1]) if len(blocks) else 0
+        blocks.extend(iter(lambda: tuple(islice(waiting, _VALUES_IN_BLOCK)), ()))
+        self._length = (len(blocks) - 1) * _VALUES_IN_BLOCK + len(blocks[-1]) if len(blocks) else 0
         self._open: dict[int, tuple[T, ...]] = {}
         """The blocks that were read lately, by their places."""
 
@@ -33,7 +33,7 @@ class ValueBlocks(LazySequence[T], Generic[T]):
 
     def value_at(self, place: int) -> T:
         """Return a value by its place; its block stays in memory for a while."""
-        block, inside = divmod(place, _TOGETHER)
+        block, inside = divmod(place, _VALUES_IN_BLOCK)
         if block not in self._open:
             if len(self._open) >= _OPEN:
                 del self._open[next(iter(self._open))]

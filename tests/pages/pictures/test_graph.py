@@ -162,7 +162,7 @@ def test_every_piece_but_the_last_is_full(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_computation_without_room_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_payload, "_MOST", 3)
+    monkeypatch.setattr(graph_payload, "_MOST_INSTRUCTIONS", 3)
     index = payloads_of(HEAD + BODY + ENTRY, tmp_path)["m/x/graph"]
     assert [name for name, _, _ in index["computations"]] == ["body"]
     assert not index["complete"]

@@ -33,7 +33,7 @@ _CHOICES = (
     "outer_dimension_partitions",
 )
 """Settings of `backend_config` on how, not what, is computed."""
-_DEEPEST = 8
+_MOST_NESTED = 8
 _YNNPACK = '"kind":"__ynn_fusion"'
 """Of fusions on CPU: EmitYnnFusionThunk in xla/service/cpu/thunk_emitter.cc."""
 _LIBRARIES = ("__cublas$", "__cudnn$")
@@ -51,7 +51,7 @@ def read_tuning(instruction: Instruction) -> Mapping[str, str]:
 
 
 def _chosen(config: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    if not isinstance(config, dict) or depth > _DEEPEST:
+    if not isinstance(config, dict) or depth > _MOST_NESTED:
         return
     for name, value in config.items():
         if name in _CHOICES and value not in ({}, [], ""):

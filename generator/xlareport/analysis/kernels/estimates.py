@@ -16,7 +16,7 @@ LAUNCH_MICROSECONDS = 1.0
 """Kernel launch time in XLA's fusion cost model (kKernelLaunchOverhead)."""
 MAIN_MODEL = "gpu-cost-model"
 """The model to which XLA gives no name: its GpuPerformanceModel."""
-_MOST = 20_000
+_MOST_INSTRUCTIONS = 20_000
 _MOST_MODELS = 8
 
 
@@ -46,7 +46,10 @@ def read_estimates(module: HloModule) -> Mapping[str, tuple[XlaEstimate, ...]]:
         if computation.name in fused:
             continue
         for instruction in computation.instructions:
-            if '"reification_cost":[{' in instruction.attributes_text and len(result) < _MOST:
+            if (
+                '"reification_cost":[{' in instruction.attributes_text
+                and len(result) < _MOST_INSTRUCTIONS
+            ):
                 estimates = tuple(_estimates(read_backend_config(instruction)))
                 if estimates:
                     result[instruction.name] = estimates

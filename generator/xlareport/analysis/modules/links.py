@@ -26,7 +26,7 @@ from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 _FAR = 200
 """How many modules back a producer is looked for."""
 
-_DEEPEST = 10_000
+_MOST_NODES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class _Walk:
         read = node.inputs[1:] if _writes(node) else node.inputs
         waiting: list[tuple[str, tuple[str, ...]]] = [(name, ()) for name in read]
         seen: set[str] = set()
-        while waiting and len(seen) < _DEEPEST:
+        while waiting and len(seen) < _MOST_NODES:
             name, via = waiting.pop()
             name = name.partition(":")[0]
             if name in self.compiled:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xlareport.analysis.modules.summary import ModuleSummary
 
-_FEW = 4
+_FEW_OPERATIONS = 4
 _REMEMBERED = 10_000
 """Limit on signatures for which the state that they read is cached."""
 
@@ -30,7 +30,11 @@ def updates_state(summary: ModuleSummary) -> bool:
     """Return whether a module returns many of its arguments updated, as a training step does."""
     given = count_arguments(summary)
     back = (given & count_results(summary)).total()
-    return back >= 2 and 4 * back >= given.total() and summary.features.operation_count > _FEW
+    return (
+        back >= 2
+        and 4 * back >= given.total()
+        and summary.features.operation_count > _FEW_OPERATIONS
+    )
 
 
 def count_state_arguments(summary: ModuleSummary, other: ModuleSummary) -> int:
@@ -86,4 +90,4 @@ def _signature(summary: ModuleSummary) -> _Signature:
         tuple(argument.shape for argument in given.arguments),
         tuple(result.shape for result in given.results),
     )
-    return (*shapes, summary.features.operation_count > _FEW)
+    return (*shapes, summary.features.operation_count > _FEW_OPERATIONS)

@@ -30,7 +30,7 @@ from xlareport.readers.pass_metadata import ModuleMetadata
 _ANNOTATIONS = frozenset(
     {"frontend_attributes", "metadata", "origin", "original_value", "sharding"}
 )
-_SMALLEST = 3
+_LEAST_INSTRUCTIONS = 3
 """Instructions of a computation that is worth a word."""
 
 
@@ -98,7 +98,7 @@ def _computations(modules: Sequence[HloModule]) -> Iterator[Again]:
     for stage, module in enumerate(modules):
         for computation in module.computations:
             before = last.get(computation, stage)
-            if before < stage - 1 and len(computation.instructions) >= _SMALLEST:
+            if before < stage - 1 and len(computation.instructions) >= _LEAST_INSTRUCTIONS:
                 yield Again(stage, before, computation.name)
             last[computation] = stage
 

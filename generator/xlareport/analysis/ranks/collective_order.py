@@ -9,9 +9,9 @@ from xlareport.hlo.shape import Shape
 from xlareport.hlo.shardings.device_groups import Groups, parse_groups
 from xlareport.knowledge.opcodes import opcode_work
 
-_MOST = 100_000
+_MOST_COLLECTIVES = 100_000
 """Limit on compared collectives."""
-_DEEPEST = 200
+_MOST_NESTED = 200
 _ALL: Groups = ((),)
 """The groups of a collective of all devices."""
 _EXCHANGES = ("send", "recv")
@@ -60,7 +60,7 @@ def collective_order(module: HloModule) -> tuple[CollectiveStep, ...]:
     if module.entry is None:
         return ()
     steps = _steps(module, module.entry, _kept(module), 0)
-    return tuple(step for step, _ in zip(steps, range(_MOST), strict=False))
+    return tuple(step for step, _ in zip(steps, range(_MOST_COLLECTIVES), strict=False))
 
 
 def compare_order(
@@ -129,7 +129,7 @@ def _steps(
             yield _step(instruction, computation.name)
             continue
         for callee in _called(module, instruction):
-            if depth < _DEEPEST and kept.get(callee):
+            if depth < _MOST_NESTED and kept.get(callee):
                 yield from _steps(module, callee, kept, depth + 1)
 
 

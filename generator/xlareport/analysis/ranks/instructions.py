@@ -15,9 +15,9 @@ from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 
-_LONGEST = 400
+_LONGEST_VALUE = 400
 """Letters of a value that are kept."""
-_MOST = 10_000
+_MOST_DIFFERENCES = 10_000
 """Limit on differences of one pair of snapshots."""
 _CALLBACK = re.compile(r"callback|_python_", re.IGNORECASE)
 _NUMBERS = re.compile(r"\b\d{1,20}\b")
@@ -75,7 +75,7 @@ class _Walk:
         self._headers()
         if self._base.entry is not None and self._other.entry is not None:
             self._pair(self._base.entry, self._other.entry)
-        while self._pending and len(self.differences) < _MOST:
+        while self._pending and len(self.differences) < _MOST_DIFFERENCES:
             self._compare(*self._pending.pop())
 
     def _headers(self) -> None:
@@ -219,8 +219,8 @@ class _Walk:
                 base=ours,
                 other=theirs,
                 attribute=attribute,
-                value=value[:_LONGEST],
-                other_value=other_value[:_LONGEST],
+                value=value[:_LONGEST_VALUE],
+                other_value=other_value[:_LONGEST_VALUE],
             )
         )
 

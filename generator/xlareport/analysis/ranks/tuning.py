@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from xlareport.dump.modules import Artifact
-from xlareport.readers.autotune_results import MOST, TuningResult, read_autotune_results
+from xlareport.readers.autotune_results import MOST_RESULTS, TuningResult, read_autotune_results
 
 _RESULTS = "autotune_results"
 _UNREAD = "not known: the results could not be read whole"
-_LONGEST = 120
+_MOST_CHARACTERS = 120
 _Choices = dict[tuple[str, str], tuple[str, ...]]
 
 
@@ -35,7 +35,7 @@ def compare_tuning(base: Artifact, other: Artifact) -> str:
 def _read(artifact: Artifact) -> Sequence[TuningResult] | None:
     """Return the results; None if they may be incomplete."""
     results, problems = read_autotune_results(artifact.entry.read(), artifact.path)
-    return None if problems or len(results) >= MOST else results
+    return None if problems or len(results) >= MOST_RESULTS else results
 
 
 def _choices(results: Sequence[TuningResult]) -> _Choices:
@@ -50,10 +50,10 @@ def _choices(results: Sequence[TuningResult]) -> _Choices:
 
 
 def _words(choice: tuple[str, ...] | None) -> str:
-    return " ".join(filter(None, choice))[:_LONGEST] if choice else "none"
+    return " ".join(filter(None, choice))[:_MOST_CHARACTERS] if choice else "none"
 
 
 def _shown(hlo: str) -> str:
     """Return the instruction without its layout of lines, cut where it is long."""
     text = " ".join(hlo.split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"

@@ -15,7 +15,7 @@ from xlareport.runtime.worker_pool import Workers
 
 _MOST_TWINS = 4
 """Modules of a column that are known to be the same program and are yet parsed to be compared."""
-_MOST = 1_000
+_MOST_MODULES = 1_000
 """Modules that are compared; further ones are not."""
 RankComparison = tuple[Mapping[str, RankDifference], tuple[Problem, ...]]
 
@@ -34,12 +34,13 @@ def compare_ranks(
     `originals` are, by the key of a module that repeats another one but for names, that one's.
     """
     pairs = list(_pairs(summaries, table, modules, originals))
-    results = list(workers.stream_in_order(_compared, pairs[:_MOST], _died))
+    results = list(workers.stream_in_order(_compared, pairs[:_MOST_MODULES], _died))
     compared = [result for result in results if isinstance(result, RankDifference)]
     problems = [result for result in results if isinstance(result, Problem)]
-    if len(pairs) > _MOST:
-        left = f"{len(pairs) - _MOST:,} modules of ranks were not compared: more than {_MOST:,}."
-        problems.append(Problem(pairs[_MOST].module.key, None, left))
+    if len(pairs) > _MOST_MODULES:
+        left = f"{len(pairs) - _MOST_MODULES:,} modules of ranks were not compared"
+        message = f"{left}: more than {_MOST_MODULES:,}."
+        problems.append(Problem(pairs[_MOST_MODULES].module.key, None, message))
     return {difference.module: difference for difference in compared}, tuple(problems)
 
 

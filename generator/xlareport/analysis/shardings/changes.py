@@ -14,7 +14,7 @@ from xlareport.hlo.shardings.sharding import place_alike
 from xlareport.hlo.shardings.written import parse_sharding
 from xlareport.knowledge.opcodes import opcode_work
 
-MOST = 2_000
+MOST_CHANGES = 2_000
 """Limit on changes of one module."""
 _COLLECTIVES = 8
 REPLICATED = "{replicated}"
@@ -71,8 +71,8 @@ def find_changes(partitioning: Partitioning, devices: int) -> tuple[ShardingChan
                 result += _changes(
                     partitioning.before, computation, instruction, devices, collectives
                 )
-            if len(result) >= MOST:
-                return tuple(result[:MOST])
+            if len(result) >= MOST_CHANGES:
+                return tuple(result[:MOST_CHANGES])
     return tuple(result)
 
 

@@ -11,7 +11,7 @@ from xlareport.runtime.graphs import reachable
 _MOVES = frozenset({"reshape", "bitcast", "transpose", "slice", "pad", "all-gather-done"})
 """Opcodes that rearrange gathered data; `copy` is excluded, as constraints become copies."""
 _COPIES = frozenset({"copy", "copy-start", "copy-done"})
-_FARTHEST = 200
+_MOST_STEPS = 200
 LocatedInstruction = tuple[Computation, Instruction]
 
 
@@ -41,7 +41,7 @@ class DataFlow:
 
     def _outside(self, place: LocatedInstruction) -> LocatedInstruction:
         """Lead a parameter of a fusion to the operand that it represents."""
-        for _ in range(_FARTHEST):
+        for _ in range(_MOST_STEPS):
             computation, instruction = place
             fusion = self._fusions.get(computation.name)
             if instruction.opcode != "parameter" or fusion is None:
@@ -59,7 +59,7 @@ class DataFlow:
     ) -> LocatedInstruction:
         """Return the instruction behind data movement, optionally behind copies too."""
         passed = _MOVES | _COPIES if copies else _MOVES
-        for _ in range(_FARTHEST):
+        for _ in range(_MOST_STEPS):
             inside = next(self._inside(place), None) if copies else None
             if inside is not None:
                 place = inside
@@ -76,7 +76,7 @@ class DataFlow:
         return any(instruction.opcode == opcode for _, instruction in self._behind(place))
 
     def _behind(self, start: LocatedInstruction) -> Iterator[LocatedInstruction]:
-        return islice(reachable([start], self._sources), _FARTHEST)
+        return islice(reachable([start], self._sources), _MOST_STEPS)
 
     def _sources(self, place: LocatedInstruction) -> Iterator[LocatedInstruction]:
         """Yield the operands of an instruction, and the roots of its fused computations."""

@@ -19,7 +19,7 @@ from xlareport.hlo.shape import ELEMENT_TYPES, Shape
 from xlareport.hlo.shardings.sharding import Sharding
 from xlareport.hlo.shardings.written import local_dimensions, parse_sharding
 
-MOST = 1_000
+MOST_REMATERIALIZATIONS = 1_000
 """Limit on results in one module."""
 _CHAIN = 16
 """All-gathers in a row: one for each dimension at most."""
@@ -83,7 +83,9 @@ def find_rematerializations(
         return None
     search = _Search(DataFlow(partitioning.after), partitioning.before, partitioning.is_fresh)
     value = (search.rematerialization(place) for place in _slices(partitioning.after))
-    return tuple(islice((result for result in value if result is not None), MOST))
+    return tuple(
+        islice((result for result in value if result is not None), MOST_REMATERIALIZATIONS)
+    )
 
 
 def _slices(module: HloModule) -> Iterator[LocatedInstruction]:

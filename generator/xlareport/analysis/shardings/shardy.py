@@ -9,7 +9,7 @@ from xlareport.hlo.shardings.mesh import Mesh
 from xlareport.hlo.shardings.shardy import parse_sdy_mesh, parse_sdy_sharding, parse_sdy_shardings
 from xlareport.readers.shardy import ShardyText, ShardyValue
 
-_MOST = 300
+_MOST_VALUES = 300
 """Limit on values of one text."""
 
 
@@ -78,7 +78,7 @@ def _step(text: ShardyText) -> ShardyStep:
     return ShardyStep(
         path=text.path,
         meshes=tuple(_mesh(name, written, meshes.get(name)) for name, written in text.meshes),
-        placements=tuple(_placement(value, meshes) for value in islice(text.values, _MOST)),
+        placements=tuple(_placement(value, meshes) for value in islice(text.values, _MOST_VALUES)),
         count=len(text.values),
         manual_axes=tuple(axes.replace('"', "") for axes in text.manual_axes),
     )

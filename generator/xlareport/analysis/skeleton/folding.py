@@ -12,7 +12,7 @@ from itertools import groupby
 from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 
-_DEEPEST = 8
+_MOST_LEVELS = 8
 """Limit on scope levels that are distinguished."""
 _LONGEST_PATTERN = 60
 """Lines of a layer that repeats."""
@@ -70,7 +70,7 @@ def every_line(items: Sequence[SkeletonItem]) -> tuple[SkeletonLine, ...]:
 
 def fold(items: Sequence[SkeletonItem], most: int) -> tuple[SkeletonLine, ...]:
     """Return the lines of the finest folding that has at most so many, else the first of these."""
-    for scopes in range(_DEEPEST, 0, -1):
+    for scopes in range(_MOST_LEVELS, 0, -1):
         for levels in (4, 2, 1):
             lines = tuple(_folded(items, scopes, levels, 0))
             if len(lines) <= most:

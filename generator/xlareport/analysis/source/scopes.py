@@ -7,7 +7,7 @@ from xlareport.hlo.model import Instruction
 
 _WRAPPER = re.compile(r"[A-Za-z_]\w*\((.*)\)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
-_LONGEST = 2000
+_LONGEST_OP_NAME = 2000
 """Characters of an op_name that are looked at."""
 CONTROL_FLOW = frozenset(
     {"while", "body", "cond", "closed_call", "core_call", "eval_jaxpr", "checkpoint", "shard_map"}
@@ -30,7 +30,7 @@ def scope_of(op_name: str) -> str:
 
     Transformations (`jit(f)`, `jvp(...)`, `transpose(...)`) and the operation itself are left out.
     """
-    first = op_name[:_LONGEST].partition(";")[0]
+    first = op_name[:_LONGEST_OP_NAME].partition(";")[0]
     return "/".join(_plain_levels(split_path(first)[:-1]))
 
 
@@ -41,7 +41,7 @@ def plain_path(op_name: str) -> str:
     Of several that XLA merged with `;`, each. Traced functions, `jit(f)`, and levels of control
     flow are left out.
     """
-    names = op_name[:_LONGEST].split(";")
+    names = op_name[:_LONGEST_OP_NAME].split(";")
     paths = (_plain_levels(split_path(name)) for name in names)
     return ";".join("/".join(level for level in path if level not in LEFT_OUT) for path in paths)
 
@@ -52,7 +52,7 @@ def split_merged(op_name: str) -> tuple[str, ...]:
 
     It writes them as `a;b`, or with what they have in common before: `jit(f)/(mul:tanh)`.
     """
-    several = op_name[:_LONGEST].split(";")
+    several = op_name[:_LONGEST_OP_NAME].split(";")
     if len(several) > 1:
         return _without_relative(several)
     *common, last = split_path(several[0])

@@ -17,7 +17,7 @@ MOST_CYCLES = 20_000
 _MOST_RANGES = 6
 _RANGE = 12
 """Bundles of a range that are shown."""
-_LONGEST = 4_000
+_LONGEST_BUNDLE = 4_000
 """Characters of a bundle that are shown."""
 
 
@@ -98,4 +98,4 @@ def _shares(table: Utilization) -> list[float]:
 
 
 def _plain(bundle: Bundle) -> str:
-    return " ".join(without_comments(bundle.text).split())[:_LONGEST]
+    return " ".join(without_comments(bundle.text).split())[:_LONGEST_BUNDLE]

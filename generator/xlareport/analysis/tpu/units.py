@@ -7,7 +7,7 @@ from xlareport.readers.llo.utilization import Utilization
 
 LATENCY = "latency or control"
 """The bottleneck of a program in which no unit is busy for long."""
-_LEAST = 0.3
+_LEAST_BOTTLENECK = 0.3
 """Share of the cycles that the busiest unit of a program needs to count as its bottleneck."""
 PARTS = frozenset({"VLOAD:FILL", "VSTORE:SPILL"})
 """Columns that count a part of another one."""
@@ -50,7 +50,7 @@ def find_bottleneck(units: Mapping[str, UnitUse]) -> str:
     if not shares:
         return ""
     unit = max(shares, key=lambda name: shares[name])
-    return unit if shares[unit] >= _LEAST else LATENCY
+    return unit if shares[unit] >= _LEAST_BOTTLENECK else LATENCY
 
 
 def _share(use: UnitUse) -> float:

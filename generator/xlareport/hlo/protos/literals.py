@@ -70,10 +70,10 @@ def _one_byte(byte: int, exponent_bits: int, mantissa_bits: int, bias: int, spec
     return sign * ldexp(fraction, max(exponent, 1) - bias - mantissa_bits)
 
 
-MOST = 10
+MOST_ELEMENTS = 10
 """XLA prints literals with more elements as `{...}`."""
 
-_DEEPEST = 100
+_MOST_DIMENSIONS = 100
 """Dimensions of a constant that is written out: brackets in brackets."""
 _NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _PACKED = {"u8": "B", "s8": "b", "u16": "H", "s16": "h"}
@@ -87,8 +87,8 @@ def literal_text(literal: Message) -> str:
     if name == "tuple":
         return f"( {', '.join(map(literal_text, literal.tuple_literals))} )"
     sizes = list(literal.shape.dimensions)
-    count = prod(sizes[:_DEEPEST])
-    if count > MOST or len(sizes) > _DEEPEST:
+    count = prod(sizes[:_MOST_DIMENSIONS])
+    if count > MOST_ELEMENTS or len(sizes) > _MOST_DIMENSIONS:
         return "{...}"
     words = _words(literal, name, in_array=bool(sizes))
     if len(words) != count:

@@ -29,7 +29,7 @@ _NUMBERED = {
 _AS_BYTES = frozenset({"u8", "s8", "u16", "s16", "f16", "bf16", "f8e5m2", "f8e4m3fn"})
 _NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _MOST_ARRAYS = 100_000
-_DEEPEST = 50
+_MOST_NESTED = 50
 
 
 class RecordError(Exception):
@@ -78,7 +78,7 @@ def _arrays(literal: Message, depth: int) -> Iterator[RecordedArray]:
     if name != "tuple":
         yield _array(literal, name)
         return
-    if depth > _DEEPEST or len(literal.tuple_literals) > _MOST_ARRAYS:
+    if depth > _MOST_NESTED or len(literal.tuple_literals) > _MOST_ARRAYS:
         raise RecordError("its tuples are too deep or too long")
     for tuple_literal in literal.tuple_literals:
         yield from _arrays(tuple_literal, depth + 1)

@@ -32,7 +32,7 @@ class CodePage(PartPage):
     more_unlinked: int
 
 
-_LISTED = 200
+_FILES_LISTED = 200
 
 
 def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
@@ -46,8 +46,8 @@ def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
         lead=code_words(summary),
         has_history=module.changed_steps > 0,
         steps_address=navigation.address(navigation.module_page(module.slug, "steps"), source),
-        unlinked=tuple(unlinked[:_LISTED]),
-        more_unlinked=max(0, len(unlinked) - _LISTED),
+        unlinked=tuple(unlinked[:_FILES_LISTED]),
+        more_unlinked=max(0, len(unlinked) - _FILES_LISTED),
     )
 
 
@@ -70,7 +70,7 @@ MOST_SHOWN = 300_000
 """Limit on characters of one text; the file in the dump has the rest."""
 _CHUNK = 400_000
 """Characters per chunk: the data loaded by one click on a text."""
-_MOST = 24_000_000
+_MOST_CHARACTERS = 24_000_000
 """Limit on characters of all texts of a module; further ones are only named."""
 
 
@@ -87,7 +87,7 @@ class TextChunks:
     def put(self, text: str) -> list[int] | None:
         """Keep a text and return [chunk, place]; None where there is no more room."""
         if text not in self._known:
-            if self._total + len(text) > _MOST:
+            if self._total + len(text) > _MOST_CHARACTERS:
                 return None
             self._known[text] = self._add(visible(text[:MOST_SHOWN]))
         return self._known[text]

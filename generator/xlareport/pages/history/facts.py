@@ -18,7 +18,7 @@ from xlareport.records.sentences import why
 from xlareport.runtime import units
 from xlareport.storage.payloads import Payload, make_payload
 
-_LONGEST = 400
+_LONGEST_SENTENCE = 400
 _MOST_PAIRS = 4
 """Limit on reasons of one instruction, and on instructions of one reason."""
 _MOST_BUFFERS = 4
@@ -157,4 +157,4 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _LONGEST_SENTENCE else f"{text[:_LONGEST_SENTENCE]}…"

@@ -32,15 +32,15 @@ from xlareport.pages import navigation
 from xlareport.pages.history.columns import chunk_columns, index_columns
 from xlareport.storage.payloads import Payload, make_payload
 
-_MOST = 20_000
+_MOST_SUBJECTS = 20_000
 """Limit on subjects of one module; the others are left to the command line."""
 _MOST_BETWEEN = 2_000
 """Limit on further subjects, which are in neither the first nor the last snapshot."""
 _CHUNK = 1_000
 _FOLLOWED = 6
 """Limit on instructions of one op with events; their final instructions are all listed."""
-_LISTED = 40
-_LONGEST = 160
+_NAMES_LISTED = 40
+_LONGEST_REASON = 160
 
 _MOST_CONTRACTIONS = 2
 """Limit on contractions of one fusion whose earlier events are listed."""
@@ -71,11 +71,11 @@ def history_payloads(
     `mentioned` are the names in the story of the step to each snapshot: those that neither the
     first snapshot nor the last has anything of get a history as well.
     """
-    subjects = list(islice(list_subjects(snapshots), _MOST + 1))
+    subjects = list(islice(list_subjects(snapshots), _MOST_SUBJECTS + 1))
     family = find_roots(snapshots), find_heirs(snapshots)
     names = _Names()
     key = navigation.module_key(slug, "history")
-    result = subjects[:_MOST]
+    result = subjects[:_MOST_SUBJECTS]
     follow = partial(_follow, snapshots, before=family[0], after=family[1])
     yield from _chunks(key, 0, result, follow, names)
     between = list(islice(_between(snapshots, mentioned, names), _MOST_BETWEEN))
@@ -88,7 +88,7 @@ def history_payloads(
         "forward": sum(subject.stage > 0 for subject in result),
         "between": [first, *(subject.name for subject in between)],
         "names": names.everyone(),
-        "complete": len(subjects) <= _MOST,
+        "complete": len(subjects) <= _MOST_SUBJECTS,
     }
     yield make_payload(key, index_columns(index))
 
@@ -282,7 +282,7 @@ def _subject(followed: _Followed, table: _Standings, events: _Events) -> dict[st
 
 def _listed(standings: Sequence[Standing], table: _Standings) -> list[int]:
     """Return how many there are, and the numbers of the first."""
-    return [len(standings), *(table.number(standing) for standing in standings[:_LISTED])]
+    return [len(standings), *(table.number(standing) for standing in standings[:_NAMES_LISTED])]
 
 
 def _event(event: HistoryEvent) -> list[Any]:
@@ -313,11 +313,13 @@ def _reason(event: HistoryEvent) -> str:
 def _names(places: Sequence[Place], itself: Place) -> list[str | int]:
     """Return the other names; a number at the end counts those that are not listed."""
     shown: list[str | int] = [
-        place.instruction for place in places[:_LISTED] if place.instruction != itself.instruction
+        place.instruction
+        for place in places[:_NAMES_LISTED]
+        if place.instruction != itself.instruction
     ]
-    more = len(places) - _LISTED
+    more = len(places) - _NAMES_LISTED
     return [*shown, more] if more > 0 else shown
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"

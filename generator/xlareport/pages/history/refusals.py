@@ -27,17 +27,17 @@ _OF_THE_PRODUCER = ("the producer is ", "not fusing because there are only bitca
 """Beginnings of reasons that apply to the producer with every consumer."""
 _ESTIMATED = (SLOWER, "the last estimate ")
 """How reasons begin that follow from estimates for the producer with all of its consumers."""
-_SHORT = 160
-_LONGEST = 2_000
+_LONGEST_QUOTE = 160
+_LONGEST_TEXT = 2_000
 
 
 def refusal_words(pair: UnfusedPair) -> tuple[str, str]:
     """Return the sentences that a panel shows, and XLA's own text; empty if they quote it whole."""
     known = next((plain for text, plain in _SENTENCES if pair.reason.startswith(text)), "")
-    if not known and len(pair.reason) <= _SHORT:
+    if not known and len(pair.reason) <= _LONGEST_QUOTE:
         return f"{_quoted(pair.reason)}{_about(pair)}{_estimate(pair)}", ""
-    plain = known or _quoted(pair.reason[:_SHORT].partition(":")[0])
-    text = pair.reason[:_LONGEST]
+    plain = known or _quoted(pair.reason[:_LONGEST_QUOTE].partition(":")[0])
+    text = pair.reason[:_LONGEST_TEXT]
     note = f" {_REUSED}" if "%" in text else ""
     return f"{plain}{_about(pair)}{_estimate(pair)}", f"{text}{note}"
 

@@ -8,7 +8,7 @@ from typing import Any
 from xlareport.knowledge.grades import Grade
 from xlareport.storage.folding import Folded, unfold_strings
 
-_MOST = 1 << 28
+_MOST_CHARACTERS = 1 << 28
 """Limit on characters of the strings of one column."""
 _GRADES = {grade[0]: grade for grade in Grade}
 
@@ -139,7 +139,7 @@ def _standings(value: Any, place: int, rows: Sequence[Sequence[str]]) -> StoredS
 
 
 def _strings(listed: Sequence[Any]) -> list[str]:
-    return unfold_strings(Folded(*listed), _MOST)
+    return unfold_strings(Folded(*listed), _MOST_CHARACTERS)
 
 
 def _lists(value: Sequence[Any]) -> Iterator[tuple[str, ...]]:

@@ -24,7 +24,7 @@ from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
-_SHOWN = 12
+_ROWS_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def home_page(
     tpu_flags: TpuFlags | None = None,
 ) -> HomePage:
     """Return the home page from the report's records; `summary` is its first part."""
-    ranked = nsmallest(_SHOWN, report.outlines, key=lambda module: module.rank)
+    ranked = nsmallest(_ROWS_SHOWN, report.outlines, key=lambda module: module.rank)
     main = report.main_module
     return HomePage(
         title=f"XLA report: {report.dump.path.rstrip('/').rpartition('/')[2] or report.dump.path}",
@@ -154,7 +154,7 @@ def home_page(
         roles=prose(words.many(report)),
         many=_many(report),
         modules=tuple(map(row, ranked)),
-        more_modules=len(report.outlines) > _SHOWN,
+        more_modules=len(report.outlines) > _ROWS_SHOWN,
         total_modules=len(report.outlines),
         facts=_facts(report),
         settings=tuple(_settings([setting for setting in settings if setting.by != _VERSIONS])),

@@ -17,7 +17,7 @@ from xlareport.storage.payloads import Payload, make_payload
 
 PIECE = 20_000
 """Instructions in a piece: at a hundred characters each, the most that is loaded at once."""
-_LONGEST = 400
+_LONGEST_TEXT = 400
 _DIGITS = 4
 
 _Placed = tuple[InstructionKey, Instruction]
@@ -71,8 +71,8 @@ class _Figures:
         return None if share is None else float(f"{share:.{_DIGITS}g}")
 
     def _scope(self, instruction: Instruction) -> str:
-        return op_name_of(instruction, self._module)[:_LONGEST]
+        return op_name_of(instruction, self._module)[:_LONGEST_TEXT]
 
     def _source(self, instruction: Instruction) -> str:
         place = self._place(instruction)
-        return place.short[:_LONGEST] if place else ""
+        return place.short[:_LONGEST_TEXT] if place else ""

@@ -7,7 +7,7 @@ from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
 from xlareport.pages.kernels.sentences import occupancy_words
 from xlareport.runtime import units
 
-_MOST = 10
+_MOST_KERNELS = 10
 """Limit on kernels of one instruction in the panel; the table has all."""
 PanelRows = list[list[str]]
 """Rows of (label, figure)."""
@@ -20,7 +20,7 @@ def kernel_facts(kernels: ModuleKernels | None) -> Mapping[tuple[str, str], Pane
         for place in kernel.instructions:
             own[place].append(kernel)
     return {
-        place: [list(fact) for kernel in listed[:_MOST] for fact in _facts(kernel)]
+        place: [list(fact) for kernel in listed[:_MOST_KERNELS] for fact in _facts(kernel)]
         for place, listed in own.items()
     }
 

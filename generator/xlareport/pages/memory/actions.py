@@ -15,7 +15,7 @@ from xlareport.pages.words import op_words
 from xlareport.runtime import units
 
 _NAMED = 3
-_LEAST = 0.01
+_LEAST_SHARE = 0.01
 """Share of the peak: fewer bytes are not worth a change of the program."""
 _LEAST_LOST = 0.03
 """Of the peak: less fragmentation is no matter. It is allocated, and lowers no peak."""
@@ -42,7 +42,7 @@ _CARRIED = frozenset({"while", "broadcast", "copy", "tuple", "get-tuple-element"
 
 def list_actions(memory: MemoryReport) -> list[str]:
     """Return the sentences; names are in backticks."""
-    least = _LEAST * _peak(memory)
+    least = _LEAST_SHARE * _peak(memory)
     actions = [(size, words) for size, words in _actions(memory) if size >= least]
     sentences = [words for _, words in sorted(actions, key=lambda action: -action[0])]
     return [*sentences, *_fragmentation(memory)]
@@ -89,7 +89,7 @@ def _saved(memory: MemoryReport, saving: Saving) -> int:
     The peak without a value of 1.0 MiB may be 1,023 KiB lower, which reads like a mistake.
     """
     saved, size = saving.peak - saving.reached, sum(row.size for row in _at_peak(memory, saving))
-    return size if saved < size and size - saved < _LEAST * size else saved
+    return size if saved < size and size - saved < _LEAST_SHARE * size else saved
 
 
 def _at_peak(memory: MemoryReport, saving: Saving) -> list[ValueRow]:
@@ -186,7 +186,7 @@ def _named(row: ValueRow) -> str:
 
 def _are_worth_a_point(memory: MemoryReport) -> bool:
     size = sum(activation.size for activation in memory.activations)
-    return size >= max(1, _LEAST * _peak(memory))
+    return size >= max(1, _LEAST_SHARE * _peak(memory))
 
 
 def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:

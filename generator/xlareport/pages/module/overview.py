@@ -21,7 +21,7 @@ from xlareport.readers.replay_result import ReplayResult
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
-_SHOWN = 12
+_ROWS_SHOWN = 12
 _NAMES = 4
 _MICROSECONDS = 1e6
 
@@ -91,10 +91,10 @@ def overview_part(summary: ModuleSummary, overview: Overview) -> OverviewPart:
     return OverviewPart(
         curves=tuple(_curves(overview)),
         curves_note=_curves_note(overview),
-        numbers=tuple((steps[place], change) for place, change in overview.numbers[:_SHOWN]),
-        numbers_more=max(0, len(overview.numbers) - _SHOWN),
-        again=again[:_SHOWN],
-        again_more=max(0, len(again) - _SHOWN),
+        numbers=tuple((steps[place], change) for place, change in overview.numbers[:_ROWS_SHOWN]),
+        numbers_more=max(0, len(overview.numbers) - _ROWS_SHOWN),
+        again=again[:_ROWS_SHOWN],
+        again_more=max(0, len(again) - _ROWS_SHOWN),
         idle=overview.idle.passes,
         idle_words=_idle_words(overview),
         times_words=_times_words(overview),

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
+from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
@@ -36,18 +36,6 @@ _DECISIONS = "priority_fusion_dump"
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedStepRow:
-    """A step in a short list."""
-
-    label: str
-    address: str
-    added: int
-    removed: int
-    modified: int
-    headline: Markup
-
-
-@dataclass(frozen=True, slots=True)
 class ModulePage(PartPage):
     """Everything on a module's page."""
 
@@ -60,7 +48,8 @@ class ModulePage(PartPage):
     chips: tuple[str, ...]
     figures: tuple[Figure, ...]
     curve: Markup
-    top_steps: tuple[ChangedStepRow, ...]
+    top_steps: tuple[tuple[str, SnapshotSummary, StepSummary], ...]
+    """Address, snapshot and changes of the steps that changed most."""
     steps_address: str | None
     no_steps: str
     passes_address: str | None
@@ -194,23 +183,18 @@ def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:
     ]
 
 
-def _top_steps(slug: str, module: ModuleAnalysis, page: str) -> tuple[ChangedStepRow, ...]:
+def _top_steps(
+    slug: str, module: ModuleAnalysis, page: str
+) -> tuple[tuple[str, SnapshotSummary, StepSummary], ...]:
     read = [stage for stage in module.summary.stages if stage.instructions is not None]
     weights = module.overview.weights if module.overview else (0.0,) * len(read)
     ranked = sorted(zip(weights, read, strict=True), key=lambda weighed: -weighed[0])
-    changed = [stage for _, stage in ranked if stage.step is not None and stage.step.changed]
-    return tuple(
-        ChangedStepRow(
-            label=snapshot.stage.label,
-            address=navigation.step_address(slug, snapshot.key, page),
-            added=snapshot.step.added,
-            removed=snapshot.step.removed,
-            modified=snapshot.step.modified,
-            headline=prose(snapshot.step.headline),
-        )
-        for snapshot in changed[:_TOP_STEPS]
-        if snapshot.step is not None
-    )
+    changed = [
+        (navigation.step_address(slug, snapshot.key, page), snapshot, snapshot.step)
+        for _, snapshot in ranked
+        if snapshot.step is not None and snapshot.step.changed
+    ]
+    return tuple(changed[:_TOP_STEPS])
 
 
 def _no_steps(module: ModuleRecord) -> str:

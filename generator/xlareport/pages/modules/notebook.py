@@ -13,7 +13,7 @@ from markupsafe import Markup
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages.rendering.environment import visible
 
-_MOST = 50
+_MOST_MODULES = 50
 _TABLE = Markup(
     "<p>{}</p><table><thead><tr><th>module</th><th>snapshots</th><th>files</th></tr></thead>"
     "<tbody>{}</tbody></table>{}"
@@ -22,8 +22,8 @@ _TABLE = Markup(
 
 def modules_table(title: str, modules: Sequence[ModuleFiles]) -> str:
     """Return the modules with their snapshots and files as HTML without script and style."""
-    rows = Markup("").join(_row(module) for module in modules[:_MOST])
-    more = len(modules) - _MOST
+    rows = Markup("").join(_row(module) for module in modules[:_MOST_MODULES])
+    more = len(modules) - _MOST_MODULES
     rest = Markup("<p>and {:,} more</p>").format(more) if more > 0 else Markup("")
     return str(_TABLE.format(visible(title), rows, rest))
 

@@ -22,12 +22,12 @@ _FIGURES = {
     "flops": "FLOPs",
     "bytes_accessed": "Bytes accessed",
 }
-_NIGHTS = 90
+_NIGHTS_SHOWN = 90
 """Nights that a curve shows."""
 _OTHER_PROGRAM = "another main program"
-_CURVES = 100
+_MOST_JOBS_WITH_CURVES = 100
 """Limit on jobs with curves; the others have them on their own pages."""
-_STEPS = 50
+_STEPS_SHOWN = 50
 """Steps that the page lists, the latest first."""
 _GRAVEST = (
     *(Outcome.EXCEEDED, Outcome.CRASHED, Outcome.UNCHECKED),
@@ -86,15 +86,15 @@ def jobs_page(jobs: Sequence[NightlyJob], problems: Sequence[Problem]) -> str:
     """Return the page: jobs that exceeded a budget first, then the others by name."""
     ended = [job for job in jobs if job.outcomes]
     ended.sort(key=lambda job: (_GRAVEST.index(job.outcomes[-1].outcome), job.name))
-    rows = [_row(job, has_curves=place < _CURVES) for place, job in enumerate(ended)]
+    rows = [_row(job, has_curves=place < _MOST_JOBS_WITH_CURVES) for place, job in enumerate(ended)]
     steps = sorted((step for job in ended for step in _steps(job)), key=lambda step: step.when)
     template = environment(find_resource("templates")).get_template("jobs.html.jinja")
     return template.render(
         lead=_lead(ended),
         titles=tuple(_FIGURES.values()),
         rows=rows,
-        steps=steps[::-1][:_STEPS],
-        more_steps=max(0, len(steps) - _STEPS),
+        steps=steps[::-1][:_STEPS_SHOWN],
+        more_steps=max(0, len(steps) - _STEPS_SHOWN),
         problems=[str(problem) for problem in problems],
     )
 
@@ -127,7 +127,7 @@ def _row(job: NightlyJob, *, has_curves: bool) -> JobRow:
 
 def _cells(job: NightlyJob, *, has_curves: bool) -> Iterator[FigureCell]:
     """Yield the figures of the main program."""
-    nights = job.nights[-_NIGHTS:]
+    nights = job.nights[-_NIGHTS_SHOWN:]
     for figure, title in _FIGURES.items():
         values = _main_values(nights, figure)
         known = [
@@ -162,7 +162,7 @@ def _change(before: float, after: float) -> str:
 
 def _steps(job: NightlyJob) -> Iterator[StepRow]:
     """Yield the nights on which a figure of the main program came to another level."""
-    nights = job.nights[-_NIGHTS:]
+    nights = job.nights[-_NIGHTS_SHOWN:]
     for figure, title in _FIGURES.items():
         for step in find_steps(_main_values(nights, figure)):
             former = nights[max(0, step.night - 1)]

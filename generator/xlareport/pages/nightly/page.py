@@ -21,7 +21,7 @@ from xlareport.runtime.errors import Problem
 
 NIGHTS_TABLE = "nights"
 """The payload key of the table."""
-_SHOWN = 90
+_NIGHTS_SHOWN = 90
 """Nights that a chart shows."""
 _CHARTS = {
     ESTIMATE: "Estimated time per run",
@@ -31,8 +31,8 @@ _CHARTS = {
     "bytes_accessed": "Bytes accessed",
     "instructions": "Instructions",
 }
-_LATEST = 20
-_OTHERS = 40
+_ROWS_SHOWN = 20
+_OTHER_MODULES_SHOWN = 40
 """Limit on modules with charts of their own, besides the main one."""
 
 
@@ -114,7 +114,7 @@ def _is_count(value: object) -> bool:
 
 def trends_page(nightly: Nightly) -> TrendsPage:
     """Make the page."""
-    shown = nightly.nights[-_SHOWN:]
+    shown = nightly.nights[-_NIGHTS_SHOWN:]
     main = next((night.main for night in reversed(shown) if night.main), None)
     result = sorted(_steps(shown), key=lambda step: (-step[2].night, step[0] != main))
     rows = [_row(nightly, shown, *item) for item in result]
@@ -123,12 +123,12 @@ def trends_page(nightly: Nightly) -> TrendsPage:
         lead=_lead(nightly.nights, len(result)),
         main=words.short_name(main) if main else "",
         charts=tuple(_charts(shown, main)) if main else (),
-        others=tuple(others[:_OTHERS]),
-        more_others=max(0, len(others) - _OTHERS),
-        steps=tuple(rows[:_LATEST]),
-        more_steps=max(0, len(rows) - _LATEST),
+        others=tuple(others[:_OTHER_MODULES_SHOWN]),
+        more_others=max(0, len(others) - _OTHER_MODULES_SHOWN),
+        steps=tuple(rows[:_ROWS_SHOWN]),
+        more_steps=max(0, len(rows) - _ROWS_SHOWN),
         key=NIGHTS_TABLE,
-        problems=tuple(str(problem) for problem in nightly.problems[:_LATEST]),
+        problems=tuple(str(problem) for problem in nightly.problems[:_ROWS_SHOWN]),
     )
 
 

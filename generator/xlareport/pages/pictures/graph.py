@@ -137,7 +137,7 @@ def flat(rows: Iterable[Iterable[Any]]) -> list[Any]:
     return [list(map(len, kept)), list(chain(*kept))]
 
 
-_MOST = 200_000
+_MOST_INSTRUCTIONS = 200_000
 """Limit on instructions of one module; further computations are left out, as the page says."""
 _PIECE = 10_000
 _LONGEST_LINE = 4000
@@ -179,7 +179,7 @@ def graph_payloads(
 
 def fitting(module: HloModule) -> Iterator[Computation]:
     """Yield the entry, then the other computations, up to a limit."""
-    room = _MOST
+    room = _MOST_INSTRUCTIONS
     for computation in sorted(
         module.computations, key=lambda computation: computation is not module.entry
     ):

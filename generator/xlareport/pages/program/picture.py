@@ -15,7 +15,7 @@ from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 
 _DRAWN = 60
-_LEAST = 2
+_LEAST_MODULES = 2
 _LABEL = 28
 _FAMILIES: Mapping[str, Family] = {
     ModuleRole.MAIN: "dark-blue",
@@ -35,7 +35,7 @@ def program_picture(report: ReportRecord) -> PictureRequest | None:
     )
     keys = {module.key for module in drawn}
     links = [link for link in report.links if link.source in keys and link.target in keys]
-    if len(drawn) < _LEAST:
+    if len(drawn) < _LEAST_MODULES:
         return None
     left_out = Counter(module.role for module in report.outlines if module.key not in keys)
     notes = (_left_out(left_out),) if left_out else ()

@@ -23,7 +23,7 @@ RANKS_TABLE = "program-ranks"
 _NONE = "\N{EN DASH}"
 _NAMED = 3
 _COLUMNS = 64
-_SHOWN = 20
+_DETAILS_SHOWN = 20
 _WORDS: Mapping[RankVerdict, str] = {
     RankVerdict.DANGEROUS: "dangerous",
     RankVerdict.NUMBERS: "numbers and speed",
@@ -70,10 +70,10 @@ def ranks_section(report: ReportRecord) -> RanksSection | None:
     ]
     shown.sort(key=lambda row: list(_WORDS).index(row[1].verdict))
     modules = report.by_key
-    more = len(shown) - _SHOWN
+    more = len(shown) - _DETAILS_SHOWN
     return RanksSection(
         lead=prose(rank_words(report)),
-        details=tuple(_detail(*row, modules, report.ranks) for row in shown[:_SHOWN]),
+        details=tuple(_detail(*row, modules, report.ranks) for row in shown[:_DETAILS_SHOWN]),
         more=f"And {units.plural(more, 'difference')} more, in report.json." if more > 0 else "",
     )
 

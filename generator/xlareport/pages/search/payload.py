@@ -181,7 +181,7 @@ def _widen(spans: dict[str, SnapshotSpan], value: str, span: SnapshotSpan) -> No
         spans[value] = _joined(known, span) if known else span
 
 
-_MOST = 400_000
+_MOST_VALUES = 400_000
 """Limit on values of one kind in one module; the rest is left out, as the search says."""
 _DIGITS = 9
 
@@ -257,7 +257,7 @@ def _module(
 
 
 def _first(names: Sequence[str]) -> Sequence[str]:
-    return names[:_MOST]
+    return names[:_MOST_VALUES]
 
 
 def _parted(name: str) -> tuple[str, int]:

@@ -9,9 +9,9 @@ from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
-_SHOWN = 40
+_LINES_SHOWN = 40
 _OPERATIONS = 12
-_LONGEST = 240
+_LONGEST_LINE = 240
 _OPCODES = 6
 
 
@@ -64,8 +64,8 @@ def source_page(module: ModuleRecord, source: SourceReport, seconds: float | Non
         unplaced=_unplaced(source, seconds),
         has_stablehlo=source.has_stablehlo,
         has_source=any(line.excerpt for line in source.lines),
-        lines=tuple(_line(line, seconds) for line in source.lines[:_SHOWN]),
-        more=max(0, source.count - _SHOWN),
+        lines=tuple(_line(line, seconds) for line in source.lines[:_LINES_SHOWN]),
+        more=max(0, source.count - _LINES_SHOWN),
     )
 
 
@@ -96,12 +96,12 @@ def _line(source_line: SourceLine, seconds: float | None) -> LineView:
         function=source_line.place.function,
         summary=_summary(source_line, seconds),
         excerpt=tuple(
-            CodeLine(number, text[:_LONGEST], number == source_line.place.line)
+            CodeLine(number, text[:_LONGEST_LINE], number == source_line.place.line)
             for number, text in source_line.excerpt
         ),
-        stablehlo=tuple(text[:_LONGEST] for text in source_line.stablehlo[:_OPERATIONS]),
+        stablehlo=tuple(text[:_LONGEST_LINE] for text in source_line.stablehlo[:_OPERATIONS]),
         more_stablehlo=source_line.stablehlo_count - len(source_line.stablehlo[:_OPERATIONS]),
-        before=tuple(text[:_LONGEST] for text in source_line.before[:_OPERATIONS]),
+        before=tuple(text[:_LONGEST_LINE] for text in source_line.before[:_OPERATIONS]),
         more_before=source_line.before_count - len(source_line.before[:_OPERATIONS]),
         became=tuple(_became(operation) for operation in source_line.became[:_OPERATIONS]),
         more_became=source_line.became_count - len(source_line.became[:_OPERATIONS]),

@@ -8,8 +8,8 @@ from xlareport.analysis.code.unfused_pairs import UnfusedPair
 from xlareport.knowledge.grades import weakest
 
 FUSION_STEP = "priority-fusion"
-_LONGEST = 200
-_MOST = 300
+_LONGEST_REASON = 200
+_MOST_PAIRS = 300
 """Limit on listed pairs of one reason."""
 
 
@@ -22,10 +22,10 @@ def unfused_groups(pairs: Sequence[UnfusedPair]) -> list[dict[str, Any]]:
         {
             "kind": "unfused",
             "label": "Producers not fused into their consumers",
-            "title": reason[:_LONGEST],
+            "title": reason[:_LONGEST_REASON],
             "count": len(alike),
             "grade": weakest(pair.grade for pair in alike),
-            "examples": [_example(pair) for pair in alike[:_MOST]],
+            "examples": [_example(pair) for pair in alike[:_MOST_PAIRS]],
         }
         for reason, alike in sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
     ]

@@ -20,7 +20,7 @@ def texts_page(module: ModuleRecord) -> PartPage:
 
 _TEXTS = frozenset(("txt", "textproto", "pbtxt", "mlir", "ll", "ptx", "json"))
 """Formats; files of flags have none."""
-_LARGEST = 1 << 30
+_MOST_BYTES = 1 << 30
 """Bytes; larger files are not carried."""
 
 
@@ -85,5 +85,5 @@ def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:
                 yield this_artifact, stage.key, stage.label
     for artifact in files.artifacts:
         is_text = artifact.name.format in _TEXTS or artifact.name.kind == "flags"
-        if is_text and artifact.entry.size <= _LARGEST and artifact.path not in result:
+        if is_text and artifact.entry.size <= _MOST_BYTES and artifact.path not in result:
             yield artifact, artifact.path, artifact.path.rpartition("/")[2]

@@ -15,7 +15,7 @@ _QUOTE = re.compile(r"/\* (entry|exit) bundle: %(\S{1,500}) = ")
 _CALL = "inlined_call "
 _SOURCE = re.compile(r'/\* loc\("([^"\n]{1,500})":(\d{1,9}):')
 _CALLEE = re.compile(r"/\* (?:%(\S{1,500}) = |(<[a-z-]{1,50}>))")
-_LARGEST = 64_000_000
+_MOST_BYTES = 64_000_000
 """Bytes of a listing that is read."""
 
 
@@ -70,8 +70,8 @@ class BundleListing:
 
 def read_bundles(data: bytes, path: str) -> tuple[BundleListing, list[Problem]]:
     """Read a listing of bundles; one that is cut off keeps what is whole."""
-    if len(data) > _LARGEST:
-        message = f"Not read: more than {_LARGEST // 1_000_000} MB of bundles."
+    if len(data) > _MOST_BYTES:
+        message = f"Not read: more than {_MOST_BYTES // 1_000_000} MB of bundles."
         return BundleListing(is_whole=False), [Problem(path, None, message)]
     listing = BundleListing(_bundles("\n" + data.decode("utf-8", "replace")))
     if not listing.bundles:

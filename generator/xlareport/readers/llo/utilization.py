@@ -14,7 +14,7 @@ _HEADER = re.compile(
     rb"== CAPAC\w{2,6}:[^\n]{0,100}\n([^\n]{1,2000})\n([^\n]{1,2000})\n== UTIL\w{0,20}:"
 )
 _MOST_UNITS = 64
-_MOST = 255
+_MOST_PERCENT = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _numbers(fields: list[bytes], count: int) -> list[int] | None:
     if len(fields) != count or not all(field.isdigit() and len(field) <= 3 for field in fields):
         return None
     row = [int(field) for field in fields]
-    return row if max(row) <= _MOST else None
+    return row if max(row) <= _MOST_PERCENT else None
 
 
 def _names(header: bytes) -> tuple[str, ...]:
