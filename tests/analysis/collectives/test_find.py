@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
+from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.hlo.model import HloModule
 
 ReadText = Callable[[str], HloModule]
 Rows = Callable[[str, str], dict[str, CollectiveRow]]
+Measure = Callable[[HloModule, str], dict[str, CollectiveFigures]]
 
 ADD = """add {
   x = f32[] parameter(0)
@@ -88,6 +90,97 @@ def test_fusions_that_carry_out_one_collective_are_one(rows_of: Rows) -> None:
     assert len(row.collective.parts) > 2
     assert row.collective.done == "async-collective-done"
     assert [one.collective.kind for one in rows.values()].count("all-gather") == 2
+
+
+GATHER = (
+    "all-gather(p), dimensions={0}, channel_id=35, use_global_device_ids=true, "
+    'replica_groups={{0,1},{2,3},{4,5},{6,7}}, frontend_attributes={chain_id="0"}'
+)
+
+
+def _around_a_loop(chain: str = "0") -> str:
+    """Return an asynchronous all-gather that a loop continues, beside work of its own."""
+    inside = GATHER.replace('chain_id="0"', f'chain_id="{chain}"')
+    return f"""begin {{
+  p = f32[16] parameter(0)
+  g = f32[32] {GATHER}
+  ROOT c = (f32[16], f32[32]) custom-call(g), custom_call_target="AsyncCollectiveStart"
+}}
+
+go_on {{
+  p = f32[16] parameter(0)
+  q = f32[32] parameter(1)
+  w = f32[4096,4096] parameter(2)
+  t = f32[4096,4096] dot(w, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  g = f32[32] {inside}
+  ROOT r = (f32[4096,4096], f32[16], f32[32]) tuple(t, p, g)
+}}
+
+finish {{
+  p = f32[16] parameter(0)
+  q = f32[32] parameter(1)
+  g = f32[32] {GATHER}
+  ROOT c = f32[32] custom-call(p, q, g), custom_call_target="AsyncCollectiveDone"
+}}
+
+body {{
+  s = (s32[], f32[4096,4096], f32[16], f32[32]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  w = f32[4096,4096] get-tuple-element(s), index=1
+  p = f32[16] get-tuple-element(s), index=2
+  q = f32[32] get-tuple-element(s), index=3
+  k = s32[] constant(1)
+  j = s32[] add(i, k)
+  f = (f32[4096,4096], f32[16], f32[32]) fusion(p, q, w), kind=kOutput, calls=go_on
+  fw = f32[4096,4096] get-tuple-element(f), index=0
+  fp = f32[16] get-tuple-element(f), index=1
+  fq = f32[32] get-tuple-element(f), index=2
+  ROOT r = (s32[], f32[4096,4096], f32[16], f32[32]) tuple(j, fw, fp, fq)
+}}
+
+condition {{
+  s = (s32[], f32[4096,4096], f32[16], f32[32]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(4)
+  ROOT l = pred[] compare(i, n), direction=LT
+}}
+
+ENTRY e {{
+  a = f32[16] parameter(0)
+  w = f32[4096,4096] parameter(1)
+  b = (f32[16], f32[32]) fusion(a), kind=kCustom, calls=begin
+  bp = f32[16] get-tuple-element(b), index=0
+  bq = f32[32] get-tuple-element(b), index=1
+  z = s32[] constant(0)
+  t = (s32[], f32[4096,4096], f32[16], f32[32]) tuple(z, w, bp, bq)
+  l = (s32[], f32[4096,4096], f32[16], f32[32]) while(t), condition=condition, body=body, \
+backend_config={{"known_trip_count":{{"n":"4"}}}}
+  lp = f32[16] get-tuple-element(l), index=2
+  lq = f32[32] get-tuple-element(l), index=3
+  ROOT d = f32[32] fusion(lp, lq), kind=kCustom, calls=finish
+}}"""
+
+
+def test_a_collective_that_a_loop_continues_is_one(read_text: ReadText) -> None:
+    (only,) = find_collectives(read_text(_around_a_loop()))
+    assert (only.instruction, only.done, only.parts) == ("b", "d", ("b", "d"))
+    assert only.inner == (("body", "f"),)
+    assert only.form == "async fusions"
+
+
+def test_pieces_of_another_chain_are_another_collective(read_text: ReadText) -> None:
+    every = find_collectives(read_text(_around_a_loop(chain="1")))
+    assert {collective.instruction for collective in every} == {"f", "b"}
+
+
+def test_what_a_loop_continues_is_hidden_by_its_work(
+    read_text: ReadText, measured: Measure
+) -> None:
+    """The work of all iterations of one execution, however often the loop itself is executed."""
+    (only,) = measured(read_text(_around_a_loop()), "tpu-v5e").values()
+    once = 4 * 2 * 4096**3 / 197e12
+    assert only.overlap.work_seconds == pytest.approx(once, rel=0.05)
+    assert only.overlap.between == ("l",)
 
 
 def test_what_the_entry_does_not_reach_does_not_count(read_text: ReadText) -> None:

@@ -89,7 +89,10 @@ def _form_changes(before: Collective, after: Collective) -> Iterator[tuple[str, 
     elif was and not now:
         yield "synchronous", f"`{after.instruction}` begins and ends it."
     elif after.form == "async fusions" and before.form != "async fusions":
-        yield "fused", f"{len(after.parts):,} fusions carry it out while they compute."
+        yield (
+            "fused",
+            f"{len(after.parts) + len(after.inner):,} fusions carry it out while they compute.",
+        )
     elif after.thread and not before.thread:
         yield "offloaded", f"To the execution thread `{after.thread}`."
     if after.is_sync and not before.is_sync:

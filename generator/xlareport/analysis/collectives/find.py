@@ -5,7 +5,7 @@ collective. TPU backends write a reduce-scatter as a fusion of an all-reduce and
 an asynchronous collective among fusions that compute at the same time, each of which repeats it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.wire import KINDS, is_all_reduce_scatter
@@ -39,6 +39,8 @@ class Collective:
     """`synchronous`, `start and done`, `async computation`, `fusion` or `async fusions`."""
     thread: str
     """The execution thread of an asynchronous computation, such as `sparsecore`; else empty."""
+    inner: tuple[tuple[str, str], ...]
+    """(computation, instruction) of the fusions inside loops that continue it meanwhile."""
     is_sync: bool | None
     """Whether the backend config of its start says `is_sync`; None if it says nothing."""
 
@@ -64,7 +66,45 @@ def find_collectives(module: HloModule) -> tuple[Collective, ...]:
     for number, (computation, instruction) in enumerate(bodies):
         held = _held(computation, instruction, callers)
         together.setdefault(_together(held, number), []).append(held)
-    return tuple(_collective(pieces) for pieces in together.values())
+    groups = list(together.values())
+    inner = _continued(module, groups)
+    return tuple(
+        _collective(pieces, inner[number])
+        for number, pieces in enumerate(groups)
+        if number in inner
+    )
+
+
+def _continued(module: HloModule, groups: list[list["_Held"]]) -> dict[int, list["_Held"]]:
+    """Return the pieces inside loops by the group that begins their collective, for each group.
+
+    Such pieces are no group of their own.
+    """
+    result: dict[int, list[_Held]] = {number: [] for number in range(len(groups))}
+    beginning: dict[tuple[str, ...], list[int]] = {}
+    for number, pieces in enumerate(groups):
+        if pieces[0].is_piece and any(piece.begins for piece in pieces):
+            beginning.setdefault(_chain_of(pieces[0]), []).append(number)
+    for number, pieces in enumerate(groups):
+        if not pieces[0].is_piece or any(piece.begins for piece in pieces):
+            continue
+        around = [
+            other
+            for other in beginning.get(_chain_of(pieces[0]), ())
+            if pieces[0].place.name
+            in called_computations(module, groups[other][0].place.instructions)
+        ]
+        if len(around) == 1:
+            result[around[0]] += pieces
+            del result[number]
+    return result
+
+
+def _chain_of(held: "_Held") -> tuple[str, ...]:
+    """Return what the pieces of one collective share in all computations."""
+    attributes = held.instruction.attributes
+    names = "channel_id", "frontend_attributes", "replica_groups"
+    return held.instruction.opcode, *(attributes.get(name, "") for name in names)
 
 
 def _reached(module: HloModule) -> set[str]:
@@ -92,6 +132,12 @@ class _Held:
     """The outermost holder, or the collective itself."""
     is_piece: bool
     """Whether several fusions execute it one after the other."""
+
+    @property
+    def begins(self) -> bool:
+        """Whether the collective begins here."""
+        root = self.home.root
+        return root is not None and "AsyncCollectiveStart" in root.attributes_text
 
 
 def _held(
@@ -133,7 +179,7 @@ def _together(held: _Held, number: int) -> tuple[str, ...]:
     return held.place.name, held.instruction.opcode, attributes.get("channel_id", str(number))
 
 
-def _collective(pieces: list[_Held]) -> Collective:
+def _collective(pieces: list[_Held], inner: Sequence[_Held]) -> Collective:
     first = pieces[0]
     place, outer, instruction = first.place, first.outer, first.instruction
     parts = _chain(place, outer) if len(pieces) == 1 else _in_order(pieces)
@@ -147,6 +193,7 @@ def _collective(pieces: list[_Held]) -> Collective:
         done=parts[-1] if len(parts) > 1 else None,
         parts=tuple(parts),
         form=_form(first, len(pieces)),
+        inner=tuple(dict.fromkeys((piece.place.name, piece.outer.name) for piece in inner)),
         thread=begins.attributes.get("async_execution_thread", "").strip('"'),
         is_sync=is_synchronous(begins),
     )

@@ -13,6 +13,7 @@ from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
+from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import CONTROL_FLOW
 from xlareport.knowledge.devices import Device
@@ -83,7 +84,12 @@ class Schedule:
         home = self.module.by_name[collective.computation]
         between = self._between(home, collective)
         starts = {other.instruction for other in others if other.computation == home.name}
-        names = {name for other in others if other.computation == home.name for name in other.parts}
+        names = {
+            name
+            for other in others
+            if other.computation == home.name
+            for name in _waiting_parts(other)
+        }
         working = tuple(
             line.name for line in between or () if line.name not in names and _works(line)
         )
@@ -124,20 +130,20 @@ class Schedule:
         own = least.seconds if least and cost and not cost.wire_bytes else 0.0
         instruction = home.by_name.get(name)
         if instruction is not None and instruction.opcode in CONTROL_FLOW:
-            own += self._called_seconds(instruction)
+            own += self._called_seconds(home, instruction)
         return own
 
-    def _called_seconds(self, instruction: Instruction) -> float:
-        """Return the time of the computations that a loop or call runs, over all executions."""
+    def _called_seconds(self, home: Computation, instruction: Instruction) -> float:
+        """Return the time of all that a loop or call runs when it is executed once."""
         total = 0.0
-        for _, name in instruction.called:
-            held = self.module.by_name.get(name)
-            for line in held.instructions if held else ():
+        own = self.cost.instructions.get((home.name, instruction.name))
+        for name in called_computations(self.module, (instruction,)):
+            for line in self.module.by_name[name].instructions:
                 cost = self.cost.instructions.get((name, line.name))
                 least = estimate_time(cost, self.device) if cost and not cost.fused else None
                 if least is not None and cost is not None and not cost.wire_bytes:
-                    total += least.seconds * max(1, cost.counted)
-        return total
+                    total += least.seconds * cost.counted
+        return total / max(1, own.counted if own else 1)
 
     def _independent(self, home: Computation, collective: Collective, names: set[str]) -> list[str]:
         """Return work that neither feeds a collective nor needs it, the longest first.
@@ -269,6 +275,12 @@ def _works(instruction: Instruction) -> bool:
     """Return whether an instruction keeps the device busy, unlike starts and dones."""
     waits = instruction.opcode.endswith(("-start", "-update", "-done"))
     return not waits and instruction.opcode not in _IDLE
+
+
+def _waiting_parts(collective: Collective) -> Sequence[str]:
+    """Return the parts of a collective that do no work beside it."""
+    parts = collective.parts
+    return (parts[0], parts[-1]) if collective.form == "async fusions" else parts
 
 
 def _before(home: Computation, collective: Collective) -> set[str]:

@@ -273,6 +273,7 @@ class _Search:
 
 def _places(collective: Collective) -> list[Place]:
     outer = [Place(collective.computation, name) for name in collective.parts]
+    outer += [Place(*inner) for inner in collective.inner]
     return list(dict.fromkeys([Place(*collective.body), *outer]))
 
 
