@@ -6,7 +6,17 @@ XLA of jax 0.10.2 wrote `data/autotune_results.pbtxt` when results of our own we
 
 from pathlib import Path
 
+from tests.readers.parsers import Parser, with_path
+
 from xlareport.readers.autotune_results import TuningResult, read_autotune_results
+
+TUNED = (
+    b'version: 3\nresults {\n  device: "x"\n  hlo: "f32[] dot(\\n)"\n  result {\n    run_time {\n'
+    b"      nanos: 17\n    }\n    triton {\n      block_m: 64\n    }\n  }\n}\n"
+)
+PARSERS = (Parser(with_path(read_autotune_results), TUNED, (b"a {\n", b"}\n")),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 FILE = Path(__file__).parent / "data/autotune_results.pbtxt"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.readers.parsers import Parser, with_path
 
 from xlareport.readers.buffer_assignment import (
     Allocation,
@@ -12,6 +13,28 @@ from xlareport.readers.buffer_assignment import (
     read_buffer_assignment,
     read_buffer_assignment_proto,
 )
+from xlareport.readers.table_protos import message_class
+
+
+def _assignment() -> bytes:
+    proto = message_class("buffer_assignment", "HloProto")()
+    proto.buffer_assignment.buffer_allocations.add(index=0, size=8)
+    return bytes(proto.SerializeToString())
+
+
+ASSIGNMENT = b"""BufferAssignment:
+allocation 0: size 256, color 1, page 0, parameter 2, shape |f32[8,8]| at ShapeIndex {0}:
+ value: <42 a{1} (phi) @0> (size=256,offset=0): f32[8,8]{1,0}
+allocation 1: 0x7fba, size 24, maybe-live-out:
+  2 add.5 @0, positions:
+ [0,24]: f32[2,3]{1,0}
+"""
+PARSERS = (
+    Parser(with_path(read_buffer_assignment), ASSIGNMENT),
+    Parser(with_path(read_buffer_assignment_proto), _assignment(), says=False),
+)
+"""For `tests/properties/test_parsers.py`."""
+
 
 HERE = Path(__file__).parent / "data"
 TEXT = """BufferAssignment:

@@ -2,8 +2,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.readers.parsers import Parser, with_path
 
 from xlareport.readers.buffer_values import Use, read_buffer_values
+
+VALUES = b"""Used values:
+<42 a{1} (phi) @0>
+ positions:
+  a {1}
+ uses:
+  x, operand 0 {1,2}
+ from instruction: %x = f32[] parameter(0)<42 a @0>
+"""
+PARSERS = (Parser(with_path(read_buffer_values), VALUES, says=False),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 TEXT = b"""
 Total bytes used: 71144 (69.5KiB)

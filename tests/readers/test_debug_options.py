@@ -1,7 +1,21 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.readers.parsers import Parser, with_path
+
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
+
+OPTIONS = b"""xla_dump_to: "x\\n\\x41\\101"
+xla_gpu_x {
+  a: 1
+}
+"""
+PARSERS = (
+    Parser(with_path(read_debug_options), OPTIONS, (b"a {\n", b"}\n", b"a: '\\\n")),
+    Parser(with_path(read_flagfile), b"--a=1\n--b\n", (b"--", b"--a=\\")),
+)
+"""For `tests/properties/test_parsers.py`."""
+
 
 TEXT = rb"""xla_cpu_enable_fast_min_max: false
 xla_dump_to: "/a \"b\"\n\303"

@@ -3,8 +3,14 @@
 from pathlib import Path
 
 import pytest
+from tests.readers.parsers import DATA, Parser, without_problems
 
 from xlareport.readers.elf import GLOBAL_FUNCTION, NO_BITS, read_sections, read_symbols
+
+AMD = (DATA / "rocm-made/module_0003.jit_sums.hsaco").read_bytes()
+PARSERS = (Parser(without_problems(read_sections), AMD, says=False),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 CODE = Path("rocm-made/module_0003.jit_sums.hsaco")
 

@@ -1,6 +1,21 @@
 """Decisions about fusions from their dumps."""
 
+from tests.readers.parsers import Parser, with_path
+
 from xlareport.readers.fusion_decisions import read_fusion_decisions
+
+DECISIONS = b"""fusion_steps {
+  fusion {
+    fusion_name: "f"
+    producer_name: "a"
+    consumer_name: "b"
+    us_fused: 1e-3
+  }
+}
+"""
+PARSERS = (Parser(with_path(read_fusion_decisions), DECISIONS),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 TEXT = b"""fusion_steps {
   producer_ineligible {

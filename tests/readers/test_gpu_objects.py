@@ -5,10 +5,15 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import Unpack
+from tests.readers.parsers import DATA, Parser, without_problems
 
 from xlareport.ptxas import PtxasError, compile_ptx, find_ptxas
 from xlareport.readers.gpu_objects import read_gpu_object
 from xlareport.readers.ptx import read_ptx
+
+AMD = (DATA / "rocm-made/module_0003.jit_sums.hsaco").read_bytes()
+PARSERS = (Parser(without_problems(read_gpu_object), AMD, says=False),)
+"""For `tests/properties/test_parsers.py`."""
 
 
 def test_an_amd_code_object(data: Path) -> None:

@@ -2,8 +2,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.readers.parsers import Parser, without_problems
 
 from xlareport.readers.kernels import llvm_kernels, object_kernels, ptx_kernels
+
+LLVM = b"""define ptx_kernel void @add_1(ptr %a) #0 {
+define internal void @"x y"(ptr %a) {
+!0 = !{ptr @"add", !"kernel", i32 1}
+"""
+PTX = b".version 8.0\n.visible .entry add_1(\n.param .u64 a\n)\n"
+PARSERS = (
+    Parser(without_problems(llvm_kernels), LLVM, says=False),
+    Parser(without_problems(ptx_kernels), PTX, says=False),
+    Parser(without_problems(object_kernels), b"\x7fELF\x02\x01" + bytes(200), says=False),
+)
+"""For `tests/properties/test_parsers.py`."""
 
 
 def test_entries_of_ptx() -> None:

@@ -1,8 +1,13 @@
 """How thunks of every time state launches."""
 
 import pytest
+from tests.readers.parsers import Parser, of_text
 
 from xlareport.readers.launches import Launch, read_launch
+
+LAUNCH = b"k grid: [3072, 2, 1] threads: [64, 1, 1]  shared_memory: 768 bytes"
+PARSERS = (Parser(of_text(read_launch), LAUNCH, says=False),)
+"""For `tests/properties/test_parsers.py`."""
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.readers.parsers import Parser, with_path
 
 from xlareport.readers.live_range import LiveRanges, read_live_range
+
+LIVE = b"""HloLiveRange (max 4):
+  InstructionSequence:
+    0:x
+  BufferLiveRange:
+    x{0,}:0-4
+  Live ranges at 2 (peak):
+    x{}: 8 bytes (cumulative: 8 bytes)
+  Stack trace breakdown for peak usage: 8 bytes
+    main (100.0%, total: 8 bytes, current: 0 bytes, remaining: 8 bytes)
+     \xe2\x94\x94\xe2\x94\x80 f (1.0%, total: 8 bytes, current: 8 bytes, remaining: 0 bytes)
+"""
+PARSERS = (Parser(with_path(read_live_range), LIVE, says=False),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 TEXT = """HloLiveRange (max 4):
   InstructionSequence:

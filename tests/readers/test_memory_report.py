@@ -4,9 +4,31 @@ from gzip import compress
 from pathlib import Path
 
 import pytest
+from tests.readers.parsers import Parser, with_path
 
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
+from xlareport.readers.table_protos import message_class
+
+
+def _usage() -> bytes:
+    report = message_class("memory_report", "MemoryUsageReportProto")()
+    report.spaces.add(color=1, total_bytes=8)
+    return bytes(report.SerializeToString())
+
+
+MEMORY = b"""Memory Space: default (color=0)
+Total bytes: 71144 (69.5KiB)
+  cumulative_size;       size;       offset; used_by_n_values; shapes_list
+    16.0KiB(100%);    16.0KiB;            0;                3; f32[16,64]
+  The rest 3 values
+"""
+PARSERS = (
+    Parser(with_path(read_memory_report), MEMORY),
+    Parser(with_path(read_memory_report_proto), _usage(), says=False),
+)
+"""For `tests/properties/test_parsers.py`."""
+
 
 HERE = Path(__file__).parent / "data"
 TEXT = """Memory Space: default (color=0)

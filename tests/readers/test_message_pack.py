@@ -5,8 +5,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from tests.readers.parsers import Parser, without_problems
 
 from xlareport.readers.message_pack import read_message_pack
+
+PARSERS = (
+    Parser(
+        without_problems(read_message_pack),
+        b"\x81\xa1a\x92\x01\xa1x",
+        (b"\x91", b"\xdf"),
+        says=False,
+    ),
+)
+"""For `tests/properties/test_parsers.py`."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,20 @@
+from tests.readers.parsers import Parser, without_problems
+
 from xlareport.readers.mosaic import MosaicKernel, Window, read_mosaic
+
+MOSAIC = b"""func.func @k(%arg0: i32) attributes {iteration_bounds = array<i64: 4, 2>, \
+scalar_prefetch = 1 : i64, window_params = [{transform_indices = @t, \
+window_bounds = array<i64: 8, 4>}]} {
+func.func @t(%arg0: i32) -> (i32, i32) {
+    return {a = 1} %arg0, %arg1 : i32, i32
+"""
+PARSERS = (
+    Parser(
+        without_problems(read_mosaic), MOSAIC, cases=(MOSAIC.replace(b"4,", b"--4,"),), says=False
+    ),
+)
+"""For `tests/properties/test_parsers.py`."""
+
 
 TEXT = b"""module attributes {stable_mosaic.version = 15 : i64} {
   func.func @scale(%arg0: i32, %arg1: i32, %arg2: memref<8x128xf32>) attributes \

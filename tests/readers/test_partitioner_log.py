@@ -2,12 +2,22 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.readers.parsers import Parser, without_problems
 
 from xlareport.readers.partitioner_log import (
     MOST_WARNINGS,
     PartitionerWarning,
     read_partitioner_log,
 )
+
+PARTITIONER = (
+    b"E spmd_partitioner.cc:509] [spmd] Involuntary full rematerialization. The compiled was not "
+    b"able to go from sharding {devices=[4,1]0,1,2,3} to {devices=[1,4]0,1,2,3} without doing a "
+    b"full rematerialization of the tensor. You probably want to enrich the sharding.\n"
+)
+PARSERS = (Parser(without_problems(read_partitioner_log), PARTITIONER, says=False),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 NEW = (
     "W1123 00:05:24.946677   11672 spmd_partitioner.cc:656] [SPMD] Involuntary full "

@@ -1,4 +1,30 @@
-from xlareport.readers.pass_metadata import read_pass_metadata
+from tests.readers.parsers import PATH, Outcome, Parser
+
+from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
+
+
+def passes(data: bytes) -> Outcome:
+    """Read what ran, with its nest and its times."""
+    parsed, problems = read_pass_metadata(data, PATH)
+    if isinstance(parsed, ModuleMetadata):
+        assert len(parsed.timed()) == len(parsed.runs)
+        assert parsed.span is None or isinstance(parsed.span, int)
+    return parsed, problems
+
+
+PASSES = b"""canonical_module_id: 1
+pass_metadata {
+  pass_id: 1
+  pass_name: "a"
+  module_changed: true
+  start_timestamp_usec: 1795255005024562
+  end_timestamp_usec: 1795255005026022
+  dump_filenames: "/x/y"
+}
+"""
+PARSERS = (Parser(passes, PASSES),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 METADATA = b"""\
 canonical_module_id: 22

@@ -1,8 +1,14 @@
 """What a PTX text says of its kernels before registers are allocated."""
 
 from tests.conftest import Unpack
+from tests.readers.parsers import Parser, without_problems
 
 from xlareport.readers.ptx import read_ptx
+
+PTX = b".version 8.0\n.visible .entry add_1(\n.param .u64 a\n)\n"
+PARSERS = (Parser(without_problems(read_ptx), PTX, says=False),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 TEXT = b"""
 .version 8.8

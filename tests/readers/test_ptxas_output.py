@@ -1,6 +1,17 @@
 """What `ptxas -v` prints, of several versions."""
 
+from tests.readers.parsers import Parser, of_text
+
 from xlareport.readers.ptxas_output import read_ptxas_fault, read_ptxas_output
+
+PTXAS = (
+    b"ptxas info    : Compiling entry function 'add_1' for 'sm_90'\n"
+    b"    944 bytes stack frame, 2112 bytes spill stores, 2192 bytes spill loads\n"
+    b"ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem\n"
+)
+PARSERS = (Parser(of_text(read_ptxas_output), PTXAS, says=False),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 TWO = """\
 ptxas info    : 8 bytes gmem

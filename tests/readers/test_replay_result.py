@@ -4,8 +4,17 @@ import json
 from typing import Any
 
 import pytest
+from tests.readers.parsers import Parser, with_path
 
 from xlareport.readers.replay_result import ReplayResult, read_replay_result
+
+REPLAY = b"""{"module": "m", "jaxlib": "0.12", "tolerance": 1e-5, "verdict": "v",
+"first": {"stage": "0001", "confirmed": true},
+"stages": [{"stage": "0001", "ran": true, "reason": "", "max_relative_error": 0.5, "max_ulp": 3}]}
+"""
+PARSERS = (Parser(with_path(read_replay_result), REPLAY),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 STAGE = {"stage": "0001", "ran": True, "reason": "", "max_relative_error": 0.5, "max_ulp": 3}
 DOCUMENT = {

@@ -1,6 +1,24 @@
 """Shardy's texts: every mesh, every value with a sharding, and what cannot be read."""
 
+from tests.readers.parsers import Parser, with_path
+
 from xlareport.readers.shardy import read_shardy
+
+SHARDY = b"""  sdy.mesh @m = <["x"=2]>
+  func.func @main(%a: tensor<2xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) -> tensor<2xf32> {
+    %0 = sdy.sharding_constraint %a <@m, [{}]> : tensor<2xf32>
+    %1 = a.b %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>} : tensor<2xf32>
+"""
+PARSERS = (
+    Parser(
+        with_path(read_shardy),
+        SHARDY,
+        (b"sdy.sharding = #sdy.sharding", b"%0 = "),
+        says=False,
+    ),
+)
+"""For `tests/properties/test_parsers.py`."""
+
 
 PATH = "shardy/module_0000.jit_f/02.after_propagation.mlir"
 TEXT = """module @jit_f attributes {mhlo.num_partitions = 8 : i32} {

@@ -1,6 +1,17 @@
 """Spilled registers in logs, as releases of XLA have written them."""
 
+from tests.readers.parsers import Parser, without_problems
+
 from xlareport.readers.spill_log import LoggedSpill, read_spill_log
+
+SPILLS = (
+    b"I0211 1 77 amdgpu_backend.cc:1] Register spilling in kernel 'k_1' (SGPR: 4, VGPR: 9) in m\n"
+    b"W ptxas warning : Registers are spilled to local memory in function 'k.1', 8 bytes spill "
+    b"stores, 4 bytes spill loads\n"
+)
+PARSERS = (Parser(without_problems(read_spill_log), SPILLS, says=False),)
+"""For `tests/properties/test_parsers.py`."""
+
 
 OF_2026 = (
     b"I0211 10:00:00.1 77 amdgpu_backend.cc:1010] Register spilling in kernel 'fusion_3' (SGPR: 4, "

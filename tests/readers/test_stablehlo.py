@@ -1,7 +1,22 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.readers.parsers import Parser, with_path
+
 from xlareport.readers.stablehlo import read_stablehlo
+
+STABLEHLO = b"""module @m {
+%0 = stablehlo.add %a, %a : tensor<f32> loc(#loc2)
+}
+#loc1 = loc("f.py":1:2 to :3)
+#loc2 = loc("g"(#loc1))
+#loc3 = loc(callsite(#loc1 at #loc3))
+"""
+PARSERS = (
+    Parser(with_path(read_stablehlo), STABLEHLO, (b"#loc1 = loc(#loc1#loc2)\n",), says=False),
+)
+"""For `tests/properties/test_parsers.py`."""
+
 
 TEXT = b"""#loc1 = loc("x")
 module @jit_f {

@@ -1,4 +1,18 @@
+from tests.readers.parsers import Parser, with_path
+
 from xlareport.readers.textproto import read_textproto
+
+DECISIONS = b"""fusion_steps {
+  fusion {
+    fusion_name: "f"
+    producer_name: "a"
+    consumer_name: "b"
+    us_fused: 1e-3
+  }
+}
+"""
+PARSERS = (Parser(with_path(read_textproto), DECISIONS, (b"a {\n", b"}\n")),)
+"""For `tests/properties/test_parsers.py`."""
 
 
 def test_fields_and_messages() -> None:

@@ -3,7 +3,36 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.readers.parsers import Parser, with_path, without_problems
+
 from xlareport.readers.tf_graph import read_tf_graph, read_tf_log
+
+GRAPH = b"""node {
+  name: "a"
+  op: "_XlaRun"
+  input: "b:1"
+  attr {
+    key: "_XlaCluster"
+    value {
+      s: "cluster_0"
+    }
+  }
+}
+library {
+  function {
+    signature {
+      name: "f"
+    }
+  }
+}
+"""
+GOOD_LOG = b"x Found uncompilable node a/b (op Print): it has side effects\n"
+PARSERS = (
+    Parser(with_path(read_tf_graph), GRAPH),
+    Parser(without_problems(read_tf_log), GOOD_LOG, says=False),
+)
+"""For `tests/properties/test_parsers.py`."""
+
 
 LOG = b"""\
 I0000 00:00:1 1 port.cc:153] oneDNN custom operations are on.

@@ -1,7 +1,32 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.readers.parsers import Parser, with_path
+
 from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
+
+THUNKS = b"""000: kKernel [source | next=001 (1)] add.1 grid: [1, 1, 1] threads: [64, 1, 1]
+001: kWhile [prev=000 (1) | sink] w
+ body:
+  001: kCopy [source | sink] x
+kGemm %dot
+Dependencies:
+ a depends on b
+"""
+NOTES = b"""thunk_metadata {
+  thunk_info {
+    thunk_id: 1
+    profile_annotation: "add.1"
+  }
+  thunk_kind: "kKernel"
+}
+"""
+PARSERS = (
+    Parser(with_path(read_thunk_sequence), THUNKS, (b"No thunks\n", b"Total order:\n")),
+    Parser(with_path(read_thunk_metadata), NOTES),
+)
+"""For `tests/properties/test_parsers.py`."""
+
 
 NEW = """001: kCopy         [source       | next=004 (3)] kCopy
 003: kCustomKernel [prev=001 (2) | next=004 (1)] loop_broadcast_fusion grid: [1, 1, 1]

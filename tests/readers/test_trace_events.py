@@ -1,5 +1,6 @@
 """Events of instructions in Chrome traces and in XSpaces; anything else costs nothing."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,12 +8,32 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.readers.events import device, event, read, read_space, space
+from tests.readers.parsers import Parser, events
 
 from xlareport.analysis.profile.times import sum_times
 from xlareport.readers.trace_events import trace_events
 
 if TYPE_CHECKING:
     from xlareport.runtime.errors import Problem
+
+
+def _trace() -> bytes:
+    event = {"ph": "X", "ts": 1, "dur": 1, "pid": 1, "tid": 1, "args": {"hlo_module": "m"}}
+    event["args"] = {"hlo_module": "m(1)", "hlo_op": "add.1", "run_id": "7"}
+    return json.dumps({"traceEvents": [event]}).encode()
+
+
+TRACES = (
+    gzip.compress(_trace()),
+    gzip.compress(_trace())[:-9],
+    _trace().replace(b'"add.1"', b"[" * 50_000 + b"]" * 50_000),
+    _trace().replace(b'"add.1"', b"9" * 5_000),
+    _trace().replace(b'"pid": 1', b'"pid": ' + b"9" * 5_000),
+    _trace().replace(b'"ts": 1', b'"ts": 1e999'),
+    _trace().replace(b'"m(1)"', b'"\\ud800"'),
+)
+PARSERS = (Parser(events(trace_events), _trace(), cases=TRACES),)
+"""For `tests/properties/test_parsers.py`."""
 
 
 @pytest.mark.parametrize("when", [float("nan"), 1e400, -5, 10**400, "5", None, [1]])

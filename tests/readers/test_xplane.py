@@ -12,13 +12,40 @@ from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.readers.events import device, event, read, read_space, space, sums
+from tests.readers.parsers import Parser, events
 
 from xlareport.readers.op_events import OpEvent
+from xlareport.readers.table_protos import message_class
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import fields, pieces, value_of, xplane_events
 
 if TYPE_CHECKING:
     from xlareport.runtime.errors import Problem
+
+
+def _space() -> bytes:
+    """Return a profile of one event."""
+    line = message_class("xplane", "XLine")(id=1, timestamp_ns=1)
+    line.events.add(metadata_id=1, offset_ps=1, duration_ps=1)
+    plane = message_class("xplane", "XPlane")()
+    for key, name in enumerate(("hlo_op", "hlo_module"), 1):
+        plane.stat_metadata.add(key=key).value.name = name
+        made = plane.event_metadata[0] if plane.event_metadata else plane.event_metadata.add(key=1)
+        made.value.stats.add(metadata_id=key, str_value=name)
+    plane.lines.append(line.SerializeToString())
+    space = message_class("xplane", "XSpace")()
+    space.planes.append(plane.SerializeToString())
+    return bytes(space.SerializeToString())
+
+
+SPACES = (
+    b"\x0a\x03\x12\x01\xff",  # a plane whose name is no text
+    b"\x0a\x02\x1a\x05",
+    b"\x0a\x00" * 5_000,
+    b"\x0a" + b"\xff" * 20,
+)
+PARSERS = (Parser(events(xplane_events), _space(), cases=SPACES, says=False),)
+"""For `tests/properties/test_parsers.py`."""
 
 
 def test_both_forms_of_a_small_real_profile_say_the_same(unpacked: Callable[[str], Path]) -> None:
