@@ -2,6 +2,8 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -102,3 +104,52 @@ def test_the_tuple_that_a_continued_call_returns_continues(read: Read) -> None:
     after = CALLING.replace("f32[64,8]", "f32[32,8]").replace("%", "%new_")
     matching = match(read(CALLING), read(after))
     assert matching.partner_after(Place("pair", "both")) == Place("new_pair", "new_both")
+
+
+_FUSED = """
+%fused (p.0: f32[], p.1: f32[4], p.2: f32[4], p.3: f32[4]) -> f32[4] {
+  %p.0 = f32[] parameter(0)
+  %p.1 = f32[4] parameter(1)
+  %p.2 = f32[4] parameter(2)
+  %p.3 = f32[4] parameter(3)
+  %wide = f32[4] broadcast(%p.0), dimensions={}
+  %less = f32[4] subtract(%p.2, %p.3)
+  %far = f32[4] multiply(%less, %p.1)
+  ROOT %result = f32[4] add(%far, %wide)
+}
+
+ENTRY %main (a: f32[4], b: f32[4], c: f32[4]) -> f32[4] {
+  %a = f32[4] parameter(0)
+  %b = f32[4] parameter(1)
+  %c = f32[4] parameter(2)
+  %one = f32[] constant(1)
+  ROOT %fusion.1 = f32[4] fusion(%one, %a, %b, %c), kind=kLoop, calls=%fused
+}
+"""
+
+
+def test_parameters_of_a_fusion_stay_where_it_took_in_an_operand_before_them(read: Read) -> None:
+    lines = [line for line in _FUSED.splitlines() if "%one =" not in line]
+    after = "\n".join(lines).replace("p.0: f32[], ", "").replace("fusion(%one, ", "fusion(")
+    after = after.replace("%p.0 = f32[] parameter(0)", "%q = f32[] constant(1)")
+    after = after.replace("%p.0", "%q")
+    for number in (1, 2, 3):
+        after = after.replace(
+            f"%p.{number} = f32[4] parameter({number})",
+            f"%r.{number} = f32[4] parameter({number - 1})",
+        )
+        after = after.replace(f"p.{number}:", f"r.{number}:").replace(
+            f"%p.{number}", f"%r.{number}"
+        )
+    change = step(read(_FUSED), read(after))
+    assert change.matching is not None
+    for number in (1, 2, 3):
+        place = change.matching.partner_after(Place("fused", f"p.{number}"))
+        assert place == Place("fused", f"r.{number}")
+    assert not any(
+        known.kind is Kind.OPERANDS
+        for known in change.changes
+        if known.opcodes[0] in ("subtract", "multiply")
+    )
+    parameters = [known for known in change.modified if known.opcodes[0] == "parameter"]
+    assert {known.kind for known in parameters} == {Kind.RENAMED}

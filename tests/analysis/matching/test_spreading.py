@@ -329,3 +329,29 @@ def test_buffers_in_a_body_made_anew_are_no_duplicates(read: Read) -> None:
         assert said is not None
         assert said.relation is not Relation.MERGED
         assert said.after == (Place("body.7", f"{name}.7"),)
+
+
+def test_a_reshape_of_a_broadcast_becomes_the_broadcast_of_its_framework_op(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[2,8], b: f32[16]) -> (f32[2,8], f32[16]) {
+  %a = f32[2,8] parameter(0)
+  %b = f32[16] parameter(1)
+  %two = f32[] constant(2)
+  %wide = f32[2,8] broadcast(%two), dimensions={}, metadata={op_name="jit(f)/mul"}
+  %flat = f32[16] reshape(%wide), metadata={op_name="jit(f)/reshape"}
+  %more = f32[2,8] multiply(%a, %wide)
+  %less = f32[16] subtract(%b, %flat)
+  ROOT %out = (f32[2,8], f32[16]) tuple(%more, %less)
+}
+"""
+    after = before.replace(
+        "%flat = f32[16] reshape(%wide)", "%n = f32[16] broadcast(%two), dimensions={}"
+    )
+    matching = match(read(before), read(after.replace("%flat", "%n")))
+    pairing = matching.pairing_before(Place("main", "flat"))
+    assert pairing is not None
+    assert pairing.after == (Place("main", "n"),)
+    other = after.replace("jit(f)/reshape", "jit(f)/fill").replace("%flat", "%n")
+    pairing = match(read(before), read(other)).pairing_before(Place("main", "flat"))
+    assert pairing is not None
+    assert not pairing.after

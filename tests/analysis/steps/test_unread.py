@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.analysis.steps.unread import left_unread
 from xlareport.hlo.model import HloModule
@@ -27,7 +28,8 @@ def test_what_is_bypassed_is_left_without_users(read: Read) -> None:
     after = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
     change = step(read(_BEFORE), read(after), "`bypass`")
     assert change.headline == (
-        "`bypass` left 1 copy without users; `%copy.1` in `main` has no users now."
+        "`bypass` left 1 copy without users; `%copy.1` in `main` has no users now: "
+        "`%send` uses `%a` instead."
     )
     assert not change.added
     assert not change.removed
@@ -59,3 +61,11 @@ def test_what_is_left_is_no_surer_than_its_partner(read: Read) -> None:
 
 def test_dead_code_that_took_the_place_of_another_is_not_left(read: Read) -> None:
     assert not left(read, Relation.REPLACED, "copy.2")
+
+
+def test_what_lost_its_users_with_them_has_no_word_of_what_is_used(read: Read) -> None:
+    lines = [line for line in _BEFORE.splitlines() if "%send" not in line]
+    lines[-2] = "  ROOT %other = f32[8]{0} sine(%a)"
+    change = step(read(_BEFORE), read("\n".join(lines)), "`other`")
+    [left] = [known for known in change.changes if known.kind is Kind.LEFT]
+    assert left.details == ()

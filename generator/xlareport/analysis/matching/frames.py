@@ -4,10 +4,12 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.facts import callees_of
-from xlareport.analysis.matching.graph import Frame, Node, opened_root
+from xlareport.analysis.matching.graph import Frame, Node, NodeElement, opened_root
+from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import are_tuples, is_free, same_form, same_shape
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.knowledge.grades import Grade
 
@@ -104,6 +106,45 @@ def arguments(search: Search) -> None:
             continue
         if len(frame.computation.parameters) == len(other.computation.parameters):
             _link_by_number(search, frame, other)
+
+
+def passed(search: Search) -> None:
+    """Pair the parameters of a fusion that has more or fewer by the operands that they stand for.
+
+    A pass that moves a constant into a fusion numbers its other parameters anew.
+    """
+    for old, new in search.computations.pairs.items():
+        frame, other = search.before.homes.get(old), search.after.homes.get(new)
+        if frame is None or other is None:
+            continue
+        if len(frame.computation.parameters) != len(other.computation.parameters):
+            ours, theirs = _by_operand(search.before, frame), _by_operand(search.after, other)
+            for value, nodes in ours.items():
+                others = theirs.get(value, ())
+                if len(nodes) == len(others) == 1:
+                    _link(search, nodes[0], others[0], "a parameter of the same operand")
+
+
+def _by_operand(side: Side, frame: Frame) -> dict[Hashable, list[Node]]:
+    """Return the parameters of a fusion by the values of its operands; empty of anything else."""
+    sites = side.graph.call_sites(frame.computation.name)
+    if len(sites) != 1 or sites[0][1].instruction.opcode != "fusion":
+        return {}
+    computation, call = sites[0]
+    home = side.graph.home(computation)
+    operands = [side.graph.resolve(home, name) for name in call.instruction.operands]
+    parameters = frame.computation.parameters
+    if len(operands) != len(parameters):
+        return {}
+    pairs = zip(operands, parameters, strict=True)
+    return group_by_key(
+        (_value_of(side, operand), frame.node(line)) for operand, line in pairs if operand
+    )
+
+
+def _value_of(side: Side, operand: NodeElement) -> int:
+    side.values.value_of(operand[0])
+    return side.values.element(*operand)
 
 
 def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:

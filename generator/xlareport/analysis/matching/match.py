@@ -39,6 +39,7 @@ _RULES = (
     collectives.combined,
     collectives.folded,
     frames.entry_arguments,
+    frames.passed,
     spreading.neighbours,
     manual.split,
     collectives.combined,

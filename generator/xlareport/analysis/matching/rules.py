@@ -200,8 +200,7 @@ def _are_other_constants(node: Node, other: Node) -> bool:
 def moved_name(search: Search) -> None:
     """Pair nodes with the same name, or the same stem, form and origin, in other computations.
 
-    The stem says nothing about instructions that only build or read tuples, nor does the opcode
-    where it is the whole name.
+    The stem says nothing about instructions that only build or read tuples.
     """
     for naming, staying in ((_bare_name, _BOUND), (_bare_stem, _BOUND | TUPLES)):
 
@@ -211,8 +210,7 @@ def moved_name(search: Search) -> None:
             staying: Collection[str] = staying,
         ) -> Hashable:
             form = search.forms.of(node.instruction)
-            known = origin(node) or naming(node) != form.opcode
-            if form.opcode in staying or not known:
+            if form.opcode in staying:
                 return None
             value = node.instruction.argument if form.opcode == "constant" else ""
             return (naming(node), form.opcode, form.shape, value, origin(node))
@@ -319,7 +317,7 @@ def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -
             node, other = ours[0], theirs[0]
             if search.before.is_called(node) != search.after.is_called(other):
                 continue
-            if not _is_beside(node, other):
+            if not _is_beside(node, other) and not _is_apart(search, node, other):
                 search.link(node, other, Grade.MATCHED, reason)
 
 
@@ -327,6 +325,16 @@ def _is_beside(node: Node, other: Node) -> bool:
     """Return whether only opcode and shape support a pair in one computation."""
     named = node.instruction.name == other.instruction.name or origin(node)
     return node.frame.number == other.frame.number and not named
+
+
+def _is_apart(search: Search, node: Node, other: Node) -> bool:
+    """Return whether only the opcode supports a pair of computations that continue as others."""
+    line, home = node.instruction, node.frame.computation.name
+    if origin(node) or stem(line.name) != line.opcode or line.name == other.instruction.name:
+        return False
+    there = other.frame.computation.name
+    known = search.computations
+    return known.pairs.get(home, there) != there or known.partners.get(there, home) != home
 
 
 def _grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:

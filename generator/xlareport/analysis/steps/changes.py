@@ -15,7 +15,7 @@ from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_l
 from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved
 from xlareport.analysis.steps.sequence import alignments
-from xlareport.analysis.steps.unread import left_unread
+from xlareport.analysis.steps.unread import left_unread, read_instead
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.opcode_groups import PLAIN
 from xlareport.knowledge.grades import Grade
@@ -97,7 +97,9 @@ def changes(matching: Matching) -> Iterator[Change]:
             yield change
     for left in left_unread(matching):
         if (Kind.LEFT, left.before[0]) not in named:
-            yield reader.change((Kind.LEFT,), left.before[0], left.after[0], left)
+            instead = read_instead(matching, left.before[0])
+            details = (instead,) if instead else ()
+            yield reader.change((Kind.LEFT,), left.before[0], left.after[0], left, details)
     yield from _reordered(matching)
 
 
@@ -205,7 +207,7 @@ class _Reader:
             yield self.change((kind,), before, after, pairing, (message,), balance=balance)
             return
         result = compare(old, new, self._matching.computations)
-        if old.opcode == "parameter" and not self._matching.same_program:
+        if old.opcode == "parameter" and not self._is_argument(after):
             result.pop(Kind.ATTRIBUTES, None)  # its number only says how many are before it
         home = self._matching.computations.get(before.computation, before.computation)
         if home != after.computation:
@@ -223,6 +225,12 @@ class _Reader:
             kinds = by_weight(result, new.opcode)
             details = tuple(result[kind] for kind in kinds)
             yield self.change(kinds, before, after, pairing, details, balance=balance)
+
+    def _is_argument(self, place: Place) -> bool:
+        """Return whether a parameter is one of the module, of one program."""
+        entry = self._matching.after.entry
+        here = entry is not None and entry.name == place.computation
+        return here and self._matching.same_program
 
     def _is_outside(self, place: Place, scope: str) -> bool:
         """Return whether a fusion or call of what a loop did is in no loop: in the entry."""

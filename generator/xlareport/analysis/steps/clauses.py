@@ -40,6 +40,8 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
+    elif change.kind is Kind.LEFT:
+        template += ": {detail}" if change.details else ""
     elif _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:

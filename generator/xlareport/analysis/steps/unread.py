@@ -40,3 +40,17 @@ def _left(matching: Matching, before: Place, after: Place) -> Iterator[Pairing]:
     itself = before.instruction == after.instruction
     if pairing is None or itself or pairing.relation is Relation.SAME:
         yield Pairing((before,), (after,), grade, _REASON)
+
+
+def read_instead(matching: Matching, before: Place) -> str:
+    """Return what a former user of an instruction uses now; '' if none of them is known."""
+    home = matching.before.by_name[before.computation]
+    for line in home.users.get(before.instruction, ()):
+        after = matching.partner_after(Place(home.name, line.name))
+        now = None if after is None else matching.after.find(*after)
+        if now is None or now.opcode != line.opcode or len(now.operands) != len(line.operands):
+            continue
+        name = [*now.operand_names][[*line.operand_names].index(before.instruction)]
+        if name != before.instruction:
+            return f"%{now.name} uses %{name} instead"
+    return ""
