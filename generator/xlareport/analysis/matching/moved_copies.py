@@ -6,7 +6,7 @@ Before, a reader has a move of a result; after, it reads the same work done on m
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, origin
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
@@ -94,8 +94,11 @@ def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node
 
 
 def is_done_again(before: Side, move: Node, other: Node) -> bool:
-    """Return whether `other` does the work of the move's source, on moved data."""
-    if not _is_move(move) or _is_move(other):
+    """Return whether `other` does the work of the move's source, on moved data.
+
+    What has the framework op of the move stands for the move.
+    """
+    if not _is_move(move) or _is_move(other) or (origin(move) and origin(move) == origin(other)):
         return False
     return any(_does_the_same(source, other) for source in _sources(before, move))
 

@@ -73,8 +73,7 @@ class _Spread:
             for node, other in self._exchanged(before, after):
                 if not (is_free(node) and is_free(other) and could_do_its_work(node, other)):
                     continue
-                stands = bool(origin(node)) and origin(node) == origin(other)
-                again = not stands and is_done_again(search.before, node, other)
+                again = is_done_again(search.before, node, other)
                 if not again and not self._continues_elsewhere(node, other):
                     self._link(node, other, f"%{before.instruction.name} reads it instead")
         return bool(self._queue)
