@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from xlareport.analysis.cost.async_pieces import NOTHING, CarriedState, find_carried_state
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError, count_elements
 from xlareport.analysis.cost.traffic import DATA, XLA, Sizes, Traffic
@@ -40,8 +41,15 @@ class Fused:
 
     def traffic(self, fusion: Site) -> Traffic:
         """Return the bytes that a fusion instruction moves. Raises UncountableError."""
-        read = sum(self.parameter_read(parameter) for parameter in self.computation.parameters)
-        return Traffic(read + self._constants(), self._written(fusion.shape))
+        state = NOTHING
+        if self._partly:
+            state = find_carried_state(self.computation, fusion.instruction)
+        read = sum(
+            self.parameter_read(parameter)
+            for number, parameter in enumerate(self.computation.parameters)
+            if number not in state.parameters
+        )
+        return Traffic(read + self._constants(), self._written(fusion.shape, state))
 
     def parameter_read(self, parameter: Instruction) -> int:
         """Return the bytes read of one parameter; for a tuple, of its elements.
@@ -187,8 +195,9 @@ class Fused:
         )
         return sum(self.sizes.operand(instruction.shape) for instruction in large)
 
-    def _written(self, shape: Shape) -> int:
-        return sum(self._result(path, leaf) for path, leaf in _arrays(shape))
+    def _written(self, shape: Shape, state: CarriedState) -> int:
+        results = ((path, leaf) for path, leaf in _arrays(shape) if path not in state.results)
+        return sum(self._result(path, leaf) for path, leaf in results)
 
     def _result(self, path: tuple[int, ...], leaf: Shape) -> int:
         root = self.computation.root
