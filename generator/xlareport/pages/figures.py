@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
+from xlareport.analysis.cost.work import name_bound
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.knowledge.memory_spaces import find_space
 from xlareport.runtime import units
@@ -40,9 +41,13 @@ def main_figures(
     if final.unknown_ops:
         note = "instructions with unknown FLOPs, and loops of unknown trip count, counted once"
         figures.append(Figure("Not counted", units.count(final.unknown_ops), note))
+    if final.branches:
+        note = "count as their costliest branch in every execution"
+        figures.append(Figure("Conditionals", units.count(final.branches), note))
     return tuple(figures)
 
 
 def least_of(final: ModuleFigures) -> str:
-    """Return the note that figures are lower bounds, if something was not counted."""
-    return "at least; " if final.unknown_ops else ""
+    """Return the note of what figures are bounds, if they are not exact."""
+    bound = name_bound(final.unknown_ops, final.branches)
+    return f"{bound}; " if bound else ""

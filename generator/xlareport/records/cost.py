@@ -192,6 +192,8 @@ class CostRecord:
     bytes_of_all_devices: int | None
     at_least: bool
     """Whether the figures are lower bounds, because some instructions were not counted."""
+    branches: int
+    """Conditionals that count as their costliest branch each time, so that figures may be less."""
     unknown_loops: int
     recomputed_flops: int
     """FLOPs of one device that are recomputed to save memory; the others are the model's.
@@ -221,7 +223,8 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         seconds=cost_report.seconds,
         flops_of_all_devices=_times(totals.flops, totals.devices),
         bytes_of_all_devices=_times(totals.bytes_accessed, totals.devices),
-        at_least=totals.is_partial,
+        at_least=totals.bound == "at least",
+        branches=totals.branches,
         unknown_loops=sum(loop.trip_count.count is None for loop in cost_report.loops),
         recomputed_flops=cost_report.recomputed.total,
         recomputed_product_flops=cost_report.recomputed.products,

@@ -38,7 +38,8 @@ finish {{
 ENTRY e {{
   a = f32[16] parameter(0)
   w = f32[100] parameter(1)
-  b = ({STATE}) fusion(a), kind=kCustom, calls=begin, output_to_operand_aliasing={{{{0}}: (0, {{}})}}
+  b = ({STATE}) fusion(a), kind=kCustom, calls=begin, \
+output_to_operand_aliasing={{{{0}}: (0, {{}})}}
   bp = f32[16] get-tuple-element(b), index=0
   bq = f32[32] get-tuple-element(b), index=1
   bs = u32[] get-tuple-element(b), index=2

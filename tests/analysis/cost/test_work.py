@@ -4,7 +4,7 @@ from typing import TypeAlias
 import pytest
 
 from xlareport.analysis.cost.partitions import has_local_shapes
-from xlareport.analysis.cost.work import Costs, ModuleCost, count_cost
+from xlareport.analysis.cost.work import Costs, ModuleCost, count_cost, name_bound
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -79,6 +79,37 @@ ENTRY e {
     assert cost.instructions["dear", "z"].executions is None
     assert cost.instructions["dear", "z"].counted == 1
     assert cost.instructions["cheap", "y"].counted == 0
+    assert cost.branches == 1
+
+
+def test_which_branch_runs_does_not_matter_where_they_do_as_much(count: Count) -> None:
+    cost = count(
+        """left {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] negate(x)
+}
+
+right {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] abs(x)
+}
+
+ENTRY e {
+  which = s32[] parameter(0)
+  x = f32[4] parameter(1)
+  ROOT c = f32[4] conditional(which, x, x), branch_computations={left, right}
+}"""
+    )
+    assert (cost.flops, cost.branches) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    ("unknown", "branches", "bound"),
+    [(0, 0, ""), (2, 0, "at least"), (0, 1, "at most"), (1, 1, "about"), (None, None, "")],
+)
+def test_what_totals_are(unknown: int | None, branches: int | None, bound: str) -> None:
+    """A conditional may run a cheaper branch, what is not counted adds to the totals."""
+    assert name_bound(unknown, branches) == bound
 
 
 def test_what_is_fused_belongs_to_the_fusion(count: Count) -> None:

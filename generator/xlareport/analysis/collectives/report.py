@@ -20,7 +20,7 @@ from xlareport.analysis.collectives.trail import CollectiveTrails, Trail
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.wire import read_partition_count, read_replica_count
-from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost.work import ModuleCost, name_bound
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.steps.boundaries import Boundary
@@ -62,8 +62,17 @@ def report_collectives(given: CollectivesInput) -> CollectivesReport | None:
         devices=read_partition_count(hlo) * read_replica_count(hlo),
         is_scheduled=hlo.attributes.get("is_scheduled") == "true",
         device_name=device.name,
+        bound=_bound(every, given.cost),
         interconnect_source=links.source if links else "",
     )
+
+
+def _bound(every: Sequence[CollectiveFigures], cost: ModuleCost) -> str:
+    """Return what the sums over all executions are, as `name_bound` does."""
+    unsure = any(figures.executions is None for figures in every)
+    loops = sum(trips.count is None for trips in cost.trip_counts.values()) if unsure else 0
+    unknown = sum(figures.wire_bytes is None for figures in every)
+    return name_bound(unknown + loops, cost.branches if unsure else 0)
 
 
 class _RowMaker:

@@ -105,5 +105,7 @@ class CollectivesReport:
     """Number of devices that run the module together."""
     is_scheduled: bool
     device_name: str
+    bound: str
+    """What the sums over all executions are: see `name_bound`."""
     interconnect_source: str
     """Where the bandwidth of the model is from; empty where there is none."""

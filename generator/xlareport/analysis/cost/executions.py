@@ -42,6 +42,8 @@ class Runs:
     applied: frozenset[str]
     """Computations that are only applied to scalars: their work is part of their callers'."""
     trip_counts: Mapping[tuple[str, str], TripCount]
+    branches: int
+    """Conditionals that count as their costliest branch, where another would make a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +64,26 @@ def count_executions(order: tuple[Computation, ...], composition: Composition) -
     result = _Found({computation.name: Times(0, 0) for computation in order}, {entry: {"run"}})
     result.times[entry] = Times(1, 1)
     trip_counts: dict[tuple[str, str], TripCount] = {}
+    branches = 0
     for computation in reversed(order):
         for local in composition.tallies[computation.name].calling:
             instruction = local.instruction
             if instruction.opcode == "while":
                 key = (computation.name, instruction.name)
                 trip_counts[key] = composition.trip_count(computation, instruction)
+            elif instruction.opcode == "conditional":
+                spread = _spread(local, composition) * result.times[computation.name].counted
+                branches += spread * _NOTICED > weight(composition.own[entry])
             for call in _calls(computation, local, composition):
                 result.add(computation.name, call)
     return Runs(
-        result.times, result.never_alone("fused"), result.never_alone("applied"), trip_counts
+        *(result.times, result.never_alone("fused"), result.never_alone("applied")),
+        *(trip_counts, branches),
     )
+
+
+_NOTICED = 1000
+"""Where branches differ by less than this part of the module, it does not matter which runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +138,12 @@ def _loop_calls(
         extra = 1 if role == "condition" else 0
         known = None if count is None else count + extra
         yield _Call(name, known, (1 if count is None else count) + extra, "run")
+
+
+def _spread(local: Local, composition: Composition) -> int:
+    """Return how much more the costliest branch of a conditional does than the cheapest."""
+    costs = [weight(composition.own.get(name, NO_COST)) for _, name in local.instruction.called]
+    return max(costs, default=0) - min(costs, default=0)
 
 
 def _branch_calls(local: Local, composition: Composition) -> Iterator[_Call]:

@@ -137,7 +137,7 @@ class ModuleCost:
     """The cost of one run of a module on one device. Unknown figures are None."""
 
     flops: int | None
-    """At least, where `unknown_ops` is not zero; so are the next two."""
+    """Bounds, as `name_bound` says; so are the next two."""
     transcendentals: int | None
     bytes_accessed: int | None
     unknown_ops: int
@@ -156,6 +156,8 @@ class ModuleCost:
     """Of every loop that the entry reaches."""
     num_replicas: int = 1
     """Devices that run the same module on data of their own."""
+    branches: int = 0
+    """Conditionals that count as their costliest branch, where another would make a difference."""
 
     @property
     def num_devices(self) -> int:
@@ -224,6 +226,16 @@ class _Summed(NamedTuple):
     runs: Runs
 
 
+def name_bound(unknown_ops: int | None, branches: int | None) -> str:
+    """Return what the totals are: `at least`, `at most` or `about`; empty where they are exact.
+
+    What could not be counted adds to them; a conditional may run a cheaper branch.
+    """
+    if unknown_ops and branches:
+        return "about"
+    return "at least" if unknown_ops else "at most" if branches else ""
+
+
 def count_cost(module: HloModule) -> ModuleCost:
     """Return the cost of one module; for several snapshots use one `Costs`."""
     return Costs().module(module)
@@ -251,6 +263,7 @@ def _module_cost(
         instructions=instructions,
         trip_counts=runs.trip_counts,
         num_replicas=read_replica_count(module),
+        branches=runs.branches,
     )
 
 

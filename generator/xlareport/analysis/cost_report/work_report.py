@@ -11,7 +11,7 @@ from xlareport.analysis.cost.roofline import (
     rank_heaviest,
     total_time,
 )
-from xlareport.analysis.cost.work import ModuleCost, WorkFigures
+from xlareport.analysis.cost.work import ModuleCost, WorkFigures, name_bound
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.served_ops import OpShares, main_op
 from xlareport.hlo.graph import called_computations
@@ -29,11 +29,18 @@ class Totals(WorkFigures):
     unknown_ops: int
     devices: int
     """How many run the module together."""
+    branches: int
+    """Conditionals that count as their costliest branch, where another would make a difference."""
 
     @property
     def is_partial(self) -> bool:
-        """Whether the figures are lower bounds, because some are unknown."""
+        """Whether something is not counted."""
         return self.unknown_ops > 0
+
+    @property
+    def bound(self) -> str:
+        """What the figures are: `at least`, `at most`, `about`; empty where they are exact."""
+        return name_bound(self.unknown_ops, self.branches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,7 @@ def sum_totals(cost: ModuleCost) -> Totals:
         xla_bytes_accessed=cost.xla_bytes_accessed,
         unknown_ops=cost.unknown_ops,
         devices=cost.num_devices,
+        branches=cost.branches,
     )
 
 

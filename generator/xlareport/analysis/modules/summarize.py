@@ -196,6 +196,7 @@ def _figures(
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
         unknown_ops=cost.unknown_ops if cost else None,
+        branches=cost.branches if cost else None,
         xla_flops=cost.xla_flops if cost else None,
         xla_bytes_accessed=cost.xla_bytes_accessed if cost else None,
         allocated_bytes=memory.allocated_bytes,

@@ -66,6 +66,8 @@ class ModuleFigures(FastPickle):
     flops: int | None = None
     bytes_accessed: int | None = None
     unknown_ops: int | None = None
+    branches: int | None = None
+    """Conditionals that count as their costliest branch each time."""
     xla_flops: int | None = None
     xla_bytes_accessed: int | None = None
     allocated_bytes: int | None = None

@@ -51,18 +51,20 @@ def collectives_words(report: CollectivesReport | None) -> str:
     if report is None:
         return "No collectives."
     rows = report.rows
-    certain = all(
-        row.figures.wire_bytes is not None and row.figures.executions is not None for row in rows
-    )
-    least = "" if certain else "at least "
     by_device = _sent(report)
-    if not by_device.even:
-        least = "at most " if certain else "about "
+    least = f"{_bound(report, by_device)} ".lstrip()
     sent = units.byte_size(by_device.most)
     return (
         f"{units.plural(len(rows), 'collective')}; {least}{sent} sent per device "
         f"and module execution ({_algorithms(rows)}, no in-network reduction)."
     )
+
+
+def _bound(report: CollectivesReport, sent: SentBytes) -> str:
+    """Return what the bytes of a device are: of uneven ones those of the one that sends most."""
+    if sent.even or report.bound in ("at most", "about"):
+        return report.bound
+    return "about" if report.bound else "at most"
 
 
 def _sent(report: CollectivesReport) -> SentBytes:
@@ -111,7 +113,8 @@ def _figures(report: CollectivesReport) -> list[Figure]:
     rows = report.rows
     figures = [Figure("Collectives", units.count(len(rows)), f"{report.devices:,} devices")]
     sent = _sent(report)
-    most = "" if sent.even else "at most, "
+    bound = _bound(report, sent)
+    most = f"{bound}, " if bound else ""
     note = f"{most}per device and module execution"
     figures.append(Figure("Bytes sent", units.byte_size(sent.most), note))
     together = units.byte_size(sent.by_all)

@@ -36,12 +36,12 @@ def collectives_tables(
 def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
-        Column("Sent", "bytes", "per device that sends and module execution; see Algorithm"),
+        Column("Sent", "bytes", f"per device that sends and module execution; {_COUNTED}"),
         Column("Modeled µs", "float", "of all executions, by link bandwidth; not measured"),
         Column("Exposed µs", "float", "of all executions, less the time of what runs meanwhile"),
         Column("Cause"),
         Column("Groups", "text", "drawn below"),
-        Column("Executions", "int", "per module execution"),
+        Column("Executions", "int", "per module execution; empty where it is not known"),
         Column("Kind", "code", of="opcode"),
         Column("Bytes", "bytes", "the full logical array: the larger of operands and result"),
         Column("Sent per execution", "bytes", "per device that sends; see Algorithm"),
@@ -60,10 +60,10 @@ def _overview(rows: Sequence[CollectiveRow], mesh: MeshRecord | None) -> Table:
 def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -> list[Cell]:
     figures, origin = row.figures, row.origin
     overlap = figures.overlap
-    known = figures.wire_bytes is not None and figures.executions is not None
+    sent = None if figures.wire_bytes is None else figures.wire_bytes * figures.counted
     return [
         row.collective.instruction,
-        (figures.wire_bytes or 0) * (figures.executions or 0) if known else None,
+        sent,
         _of_all(row, figures.time.seconds),
         _of_all(row, overlap.exposed_seconds),
         origin.cause.value if origin.cause else None,
@@ -83,9 +83,11 @@ def _overview_cells(row: CollectiveRow, labels: Mapping[tuple[str, str], str]) -
 
 
 def _of_all(row: CollectiveRow, seconds: float | None) -> float | None:
-    """Return the microseconds of all executions; None where they are not known."""
-    executions = row.figures.executions
-    return None if seconds is None or executions is None else round(seconds * executions * 1e6, 3)
+    """Return the microseconds of all executions that the totals count."""
+    return None if seconds is None else round(seconds * row.figures.counted * 1e6, 3)
+
+
+_COUNTED = "unknown trip counts count once, conditionals as their costliest branch; see Algorithm"
 
 
 def _origins(

@@ -147,6 +147,7 @@ def _lead(cost: CostReport) -> str:
     partly = (
         " Unknown custom calls or trip counts are not included." if cost.totals.is_partial else ""
     )
+    partly += _branches(cost.totals.branches)
     return (
         f"Roofline time: {units.seconds(cost.seconds)} per module execution on {where}, the sum "
         "of all instructions (excludes launch overhead)"
@@ -205,7 +206,7 @@ def _interconnect(device: Device) -> str:
 
 
 def _figures(cost: CostReport) -> list[Figure]:
-    totals, least = cost.totals, "at least; " if cost.totals.is_partial else ""
+    totals, least = cost.totals, f"{cost.totals.bound}; " if cost.totals.bound else ""
     figures = []
     if cost.seconds is not None:
         note = f"{least}sum of all instructions, estimate, not measured{_asynchronous(cost)}"
@@ -250,7 +251,7 @@ def _counts(totals: Totals) -> list[Count]:
 
 
 def _count(figure: int | None, totals: Totals) -> str:
-    return f"{'at least ' if totals.is_partial and figure is not None else ''}{_plain(figure)}"
+    return f"{f'{totals.bound} ' if totals.bound and figure is not None else ''}{_plain(figure)}"
 
 
 def _together(figure: int | None, totals: Totals) -> str:
@@ -285,13 +286,31 @@ def collectives_address(module: ModuleAnalysis, slug: str, page: str) -> str:
     return navigation.address(navigation.module_page(slug, "collectives"), page)
 
 
+def _branches(count: int) -> str:
+    """Return a sentence on conditionals of which it is not known which branch runs."""
+    if not count:
+        return ""
+    conditionals = units.plural(count, "conditional")
+    counts = "counts as its" if count == 1 else "count as their"
+    return f" {conditionals} {counts} costliest branch in every execution: it may be less."
+
+
 def _uncounted_words(cost: CostReport) -> str:
-    if not cost.totals.unknown_ops:
-        return "No unknown custom calls or trip counts: totals are complete."
+    totals = cost.totals
+    bounds = f" Totals are {_BOUNDS[totals.bound]}." if totals.bound else " Totals are complete."
+    if not totals.unknown_ops:
+        return f"No unknown custom calls or trip counts.{_branches(totals.branches)}{bounds}"
     return (
-        f"{units.plural(cost.totals.unknown_ops, 'instruction')} with unknown cost, including "
-        "loops of unknown trip count: totals are lower bounds."
+        f"{units.plural(totals.unknown_ops, 'instruction')} with unknown cost, including "
+        f"loops of unknown trip count.{_branches(totals.branches)}{bounds}"
     )
+
+
+_BOUNDS = {
+    "about": "neither lower nor upper bounds",
+    "at least": "lower bounds",
+    "at most": "upper bounds",
+}
 
 
 def cost_parts(module: ModuleRecord) -> Iterator[str]:

@@ -206,7 +206,7 @@ def _whole(cost: CostReport) -> str:
     if cost.seconds and cost.device_grade != "guessed":
         like = "a device like " if cost.device_grade == "matched" else ""
         done.append(f"roofline time {units.seconds(cost.seconds)} on {like}{cost.device.name}")
-    least = "at least " if cost.totals.is_partial else ""
+    least = f"{cost.totals.bound} " if cost.totals.bound else ""
     return f"{least}{', '.join(done)} per execution. " if done else ""
 
 
