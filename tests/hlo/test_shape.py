@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.hlo.shape import ELEMENT_TYPES, MAX_DEPTH, ShapeError, parse_shape
+from xlareport.hlo.shape import ELEMENT_TYPES, MAX_DEPTH, ShapeError, parse_shape, without_layout
 
 
 @pytest.mark.parametrize(
@@ -115,3 +115,8 @@ def test_floats() -> None:
     assert ELEMENT_TYPES["c64"].is_float
     assert not ELEMENT_TYPES["s32"].is_float
     assert not ELEMENT_TYPES["buffer"].is_float
+
+
+def test_layouts_and_comments_are_no_part_of_a_shape() -> None:
+    assert without_layout("f32[8,4]{1,0:T(8,128)(2,1)S(1)}") == "f32[8,4]"
+    assert without_layout("(f32[]{:T(128)}, /*index=5*/s32[2]{0})") == "(f32[], s32[2])"

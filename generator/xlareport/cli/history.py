@@ -100,7 +100,7 @@ def _subjects(
 
 def _by_phase(op_names: Sequence[str]) -> list[str]:
     """Return op_names with their phases: `jit(f)/jvp(mlp)/dot  (forward)`, forward ones first."""
-    from xlareport.analysis.compare.operations import Phase, phase_of
+    from xlareport.analysis.source.scopes import Phase, phase_of
 
     order = [Phase.FORWARD, Phase.RECOMPUTED, Phase.BACKWARD, Phase.OTHER]
     phases = [(order.index(phase_of(name)), name) for name in op_names]

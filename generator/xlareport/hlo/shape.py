@@ -244,3 +244,11 @@ def _dimensions(text: str, place: int) -> tuple[int | None, ...]:
 
 def _intern(shape: Shape) -> Shape:
     return _known.setdefault(shape.text, shape)
+
+
+_LAYOUT_OR_COMMENT = re.compile(r"\{[^{}]*\}|/\*[^*]*\*/")
+
+
+def without_layout(shape: str) -> str:
+    """Return a shape's text without layouts and comments."""
+    return _LAYOUT_OR_COMMENT.sub("", shape)

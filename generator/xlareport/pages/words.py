@@ -4,10 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from xlareport.analysis.compare.operations import phase_of
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.module_role import ModuleRole
-from xlareport.analysis.source.scopes import plain_path
+from xlareport.analysis.source.scopes import phase_of, plain_path
 from xlareport.dump.module_names import explain_module
 from xlareport.records.outcome import BuildOutcome
 from xlareport.records.outline import ModuleOutline

@@ -10,15 +10,14 @@ from xlareport.analysis.compare.operations import (
     Operation,
     OperationChange,
     OperationKey,
-    Phase,
     align_operations,
     count_kernels,
     list_operations,
-    phase_of,
 )
 from xlareport.analysis.compare.program import NO_PROGRAM, Given
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.compare.operations import what_changed

@@ -1,14 +1,9 @@
 from collections.abc import Callable
 
-from xlareport.analysis.matching.forms import Forms, effective_attributes, without_layout
+from xlareport.analysis.matching.forms import Forms, effective_attributes
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
-
-
-def test_layouts_and_comments_are_no_part_of_a_shape() -> None:
-    assert without_layout("f32[8,4]{1,0:T(8,128)(2,1)S(1)}") == "f32[8,4]"
-    assert without_layout("(f32[]{:T(128)}, /*index=5*/s32[2]{0})") == "(f32[], s32[2])"
 
 
 def test_attributes_without_effect_are_left_out() -> None:

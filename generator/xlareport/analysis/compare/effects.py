@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
 from xlareport.analysis.compare.loop_changes import find_time_in_trips, find_trip_changes
-from xlareport.analysis.compare.operations import COPY_OF, Phase, align_operations
+from xlareport.analysis.compare.operations import COPY_OF, align_operations
 from xlareport.analysis.compare.program_changes import ProgramChange
+from xlareport.analysis.source.scopes import Phase
 
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 

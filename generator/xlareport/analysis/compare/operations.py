@@ -7,13 +7,12 @@ same; an instruction without op_name is counted with its operand.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, places_of
-from xlareport.analysis.source.scopes import mask_numbers, scope_of, split_path
+from xlareport.analysis.source.scopes import Phase, mask_numbers, phase_of, scope_of, split_path
 from xlareport.analysis.source.served_ops import main_op, serve_ops, share_out
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import NO_CODE
@@ -23,16 +22,6 @@ COPY_OF = "copy of "
 """What the op of a copied argument begins with."""
 _MOST = 4_000
 """Operations of a module that are kept, the slowest first."""
-
-
-class Phase(StrEnum):
-    """The part of a training step that an op belongs to, as JAX writes it into the op_name."""
-
-    FORWARD = "forward"
-    BACKWARD = "backward"
-    RECOMPUTED = "recomputed"
-    OTHER = ""
-    """Not differentiated, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +56,6 @@ class Operation:
 
 
 @lru_cache(maxsize=65536)
-def phase_of(op_name: str) -> Phase:
-    """Return the phase of an op_name; `rematted_computation` marks recomputed ops."""
-    if "rematted_computation" in op_name:
-        return Phase.RECOMPUTED
-    if "transpose(" in op_name:
-        return Phase.BACKWARD
-    return Phase.FORWARD if "jvp(" in op_name else Phase.OTHER
-
-
 @lru_cache(maxsize=65536)
 def key_of(op_name: str, line: str) -> OperationKey:
     """Return the key of an op_name and a line."""

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
-from xlareport.analysis.compare.operations import OperationKey, Phase, key_of
+from xlareport.analysis.compare.operations import OperationKey, key_of
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.analysis.source.scopes import Phase
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS, NO_CODE
 from xlareport.hlo.shape import ELEMENT_TYPES

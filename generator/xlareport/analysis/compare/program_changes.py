@@ -7,9 +7,8 @@ from enum import StrEnum
 
 from xlareport.analysis.compare.changed_lines import find_changed_lines
 from xlareport.analysis.compare.loop_changes import find_trip_changes
-from xlareport.analysis.compare.operations import Phase
 from xlareport.analysis.compare.program import Given, Program
-from xlareport.analysis.source.scopes import find_numbers, mask_numbers
+from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
 
 _NAMES = 4
 _CALL = "call"

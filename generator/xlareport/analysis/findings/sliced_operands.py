@@ -18,10 +18,10 @@ from xlareport.analysis.findings.finding import (
     describe_executions,
     join_names,
 )
-from xlareport.analysis.matching.forms import without_layout
 from xlareport.hlo.graph import readers_behind
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES, NO_CODE, REARRANGEMENTS
+from xlareport.hlo.shape import without_layout
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 

@@ -17,7 +17,7 @@ from xlareport.analysis.history.instruction import (
 )
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.modules.summarize import find_source
+from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import HloModule
 
 _BEGINNINGS = 4

@@ -1,14 +1,11 @@
 """The form of an instruction: all that determines its result apart from name and operands."""
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
 from xlareport.hlo.attributes import called_computations, split_attributes
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.shape import Shape
-
-_LAYOUT_OR_COMMENT = re.compile(r"\{[^{}]*\}|/\*[^*]*\*/")
+from xlareport.hlo.shape import Shape, without_layout
 
 _WITHOUT_EFFECT_ON_RESULT = frozenset(
     {
@@ -66,11 +63,6 @@ class Forms:
             effective_attributes(instruction.attributes_text),
             "" if instruction.operands else instruction.argument,
         )
-
-
-def without_layout(shape: str) -> str:
-    """Return a shape's text without layouts and comments."""
-    return _LAYOUT_OR_COMMENT.sub("", shape)
 
 
 @lru_cache(maxsize=1 << 17)

@@ -24,9 +24,9 @@ from xlareport.analysis.modules.summary import (
 )
 from xlareport.analysis.modules.tpu_flags import compare_flags
 from xlareport.analysis.operations import count_operations
-from xlareport.analysis.source.locations import is_framework, place_of
+from xlareport.analysis.source.locations import is_framework
 from xlareport.dump.modules import SnapshotFiles
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.program import ParsedModule
@@ -161,12 +161,6 @@ def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
                 size += own.counted * known_bytes(site)
                 flops += own.counted * most_flops(site)
     return CustomCallWork(steps, hidden, size, flops)
-
-
-def find_source(instruction: Instruction, module: HloModule) -> str:
-    """Return `file.py:12`: the innermost frame that is the user's, else the innermost."""
-    place = place_of(instruction, module)
-    return place.short if place else ""
 
 
 def _user_lines(module: HloModule) -> int:

@@ -50,6 +50,12 @@ def place_of(instruction: Instruction, module: HloModule) -> SourcePlace | None:
     return find_user_frame(walk_stack(metadata.stack_frame_id, module))
 
 
+def find_source(instruction: Instruction, module: HloModule) -> str:
+    """Return `file.py:12`: the innermost frame that is the user's, else the innermost."""
+    place = place_of(instruction, module)
+    return place.short if place else ""
+
+
 def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
     """Return `place_of` for one module, with a cache for equal metadata.
 

@@ -1,6 +1,7 @@
 """Where in the model an instruction belongs: the scopes of its framework op."""
 
 import re
+from enum import StrEnum
 from functools import lru_cache
 
 from xlareport.hlo.model import Instruction
@@ -115,3 +116,22 @@ def _plain_levels(parts: list[str]) -> list[str]:
         elif not part.startswith(("jit(", "pjit(", "xla_call(")):
             waiting.extend(reversed(split_path(match[1])))
     return levels
+
+
+class Phase(StrEnum):
+    """The part of a training step that an op belongs to, as JAX writes it into the op_name."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    RECOMPUTED = "recomputed"
+    OTHER = ""
+    """Not differentiated, or unknown."""
+
+
+def phase_of(op_name: str) -> Phase:
+    """Return the phase of an op_name; `rematted_computation` marks recomputed ops."""
+    if "rematted_computation" in op_name:
+        return Phase.RECOMPUTED
+    if "transpose(" in op_name:
+        return Phase.BACKWARD
+    return Phase.FORWARD if "jvp(" in op_name else Phase.OTHER

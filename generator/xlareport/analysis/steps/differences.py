@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from itertools import chain
 
-from xlareport.analysis.matching.forms import without_layout
 from xlareport.analysis.steps.configs import config_change
 from xlareport.hlo.model import Instruction
-from xlareport.hlo.shape import Shape
+from xlareport.hlo.shape import Shape, without_layout
 
 
 class Kind(StrEnum):

@@ -9,7 +9,7 @@ from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.module import MOST_UNITS, CodeFiles, CodeSummary
 from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
-from xlareport.analysis.modules.summarize import find_source
+from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
 from xlareport.pages.kernels.panel import PanelRows

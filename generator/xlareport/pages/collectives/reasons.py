@@ -2,8 +2,14 @@
 
 from xlareport.analysis.collectives.rows import CollectiveOrigin, CollectiveRow
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
-from xlareport.analysis.compare.operations import Phase, phase_of
-from xlareport.analysis.source.scopes import LEFT_OUT, scope_of, split_merged, split_path
+from xlareport.analysis.source.scopes import (
+    LEFT_OUT,
+    Phase,
+    phase_of,
+    scope_of,
+    split_merged,
+    split_path,
+)
 from xlareport.records.shardings import MeshRecord, words_along
 from xlareport.runtime.english import capitalize, plain
 

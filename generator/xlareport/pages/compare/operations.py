@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.compare.operations import Operation, OperationChange, Phase
+from xlareport.analysis.compare.operations import Operation, OperationChange
+from xlareport.analysis.source.scopes import Phase
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.runtime import units
 

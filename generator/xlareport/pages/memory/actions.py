@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from xlareport.analysis.compare.operations import Phase, phase_of
 from xlareport.analysis.cost.activations import sum_by_layer
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
@@ -10,6 +9,7 @@ from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.pages.words import op_words
 from xlareport.runtime import units

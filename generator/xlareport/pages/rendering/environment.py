@@ -14,7 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from xlareport.analysis.matching.forms import without_layout
+from xlareport.hlo.shape import without_layout
 from xlareport.pages import navigation
 from xlareport.runtime import units
 
