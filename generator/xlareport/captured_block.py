@@ -10,6 +10,7 @@ from pathlib import Path
 
 from xlareport.api import Report, read
 from xlareport.captures.jax_compiles import compiled_functions, dumped_compiles
+from xlareport.runtime.english import first_few
 from xlareport.runtime.errors import UnreadableInputError
 
 _NAMED = 8
@@ -40,12 +41,9 @@ class Capture:
     def _missed_words(self) -> str:
         if not self.missed:
             return ""
-        names = ", ".join(self.missed[:_NAMED])
-        more = len(self.missed) - _NAMED
-        rest = f" and {more:,} more" if more > 0 else ""
         return (
-            f" Compiled before it: {names}{rest}; `jax.clear_caches()` before the block lets JAX "
-            "compile them again."
+            f" Compiled before it: {first_few(self.missed, _NAMED)}; `jax.clear_caches()` before "
+            "the block lets JAX compile them again."
         )
 
 

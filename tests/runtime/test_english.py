@@ -18,6 +18,13 @@ def test_a_sentence_begins_with_a_capital_and_ends_at_its_period() -> None:
     assert english.first_sentence("No period") == "No period"
 
 
+def test_the_first_few_are_named_and_the_others_counted() -> None:
+    assert english.first_few(["a", "b"], 2) == "a, b"
+    assert english.first_few(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert english.first_few(["a"], 2, 1_002) == "a and 1,001 more"
+    assert english.first_few([], 2) == ""
+
+
 def test_a_sentence_without_its_backticks() -> None:
     assert english.plain("`%add` is gone") == "%add is gone"
 

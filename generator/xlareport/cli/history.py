@@ -11,6 +11,7 @@ import click
 from xlareport.cli.options import limit_options
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 from xlareport.runtime.errors import UnknownNameError
 from xlareport.runtime.limits import Limits
 
@@ -238,9 +239,7 @@ def _wrapped(
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(name if " " in name else f"%{name}" for name in names[:_NAMES_SHOWN])
-    more = len(names) - _NAMES_SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    return first_few([name if " " in name else f"%{name}" for name in names], _NAMES_SHOWN)
 
 
 def _standings(words: str, snapshot: str, standings: "Sequence[Standing]") -> Iterator[str]:

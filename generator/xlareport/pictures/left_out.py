@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.pictures.side import PictureSide
+from xlareport.runtime.english import first_few
 from xlareport.runtime.units import plural
 
 _HUB = 6
@@ -230,8 +231,7 @@ def _line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
     times = f"{plural(len(members), 'place')}, " if len(members) > 1 else ""
     words = "as drawn" if members[0].likeness in drawn else _kinds(members[0].kinds)
     names = [name_of(member) for member in members[:_MOST_NAMES]]
-    more = f" and {len(members) - _MOST_NAMES} more" if len(members) > _MOST_NAMES else ""
-    return f"{times}{words}: {', '.join(names)}{more}"
+    return f"{times}{words}: {first_few(names, _MOST_NAMES, len(members))}"
 
 
 def name_of(region: ChangeRegion) -> str:

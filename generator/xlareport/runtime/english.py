@@ -24,6 +24,13 @@ def listing(items: Sequence[str]) -> str:
     return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
+def first_few(items: Sequence[str], most: int, count: int | None = None) -> str:
+    """Join the first with commas and count the others, of `count` in all: `a, b and 4 more`."""
+    more = (len(items) if count is None else count) - min(len(items), most)
+    shown = ", ".join(items[:most])
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
 def capitalize(text: str) -> str:
     """Return a text with its first letter as a capital, the others as they are."""
     return text[:1].upper() + text[1:]

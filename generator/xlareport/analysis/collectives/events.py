@@ -6,6 +6,7 @@ from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.rows import TrailEvent
 from xlareport.analysis.collectives.trail import CollectiveLink
 from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
+from xlareport.runtime.english import first_few
 from xlareport.snapshots import ParsedSnapshot
 
 NO_NAME = "the names of the snapshots do not tell the pass"
@@ -66,9 +67,8 @@ def list_events(links: Sequence[CollectiveLink], passes: Passes) -> Iterator[Tra
 def _changes(link: CollectiveLink) -> Iterator[tuple[str, str]]:
     before, after = link.before[0], link.after
     if len(link.before) > 1:
-        names = ", ".join(f"`{source.instruction}`" for source in link.before[:6])
-        more = f" and {len(link.before) - 6:,} more" if len(link.before) > 6 else ""
-        yield "merged", f"{names}{more} became `{after.instruction}`."
+        names = first_few([f"`{source.instruction}`" for source in link.before], 6)
+        yield "merged", f"{names} became `{after.instruction}`."
     if link.siblings > 1:
         yield "split", f"`{before.instruction}` became {link.siblings:,}."
     if link.moved:

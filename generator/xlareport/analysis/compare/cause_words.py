@@ -117,9 +117,7 @@ def _build(build: str) -> str:
 
 def listed(names: Sequence[str], count: int = 0) -> str:
     """List the first names, and how many more there are: of `count`, or of the names."""
-    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
-    more = max(count, len(names)) - min(len(names), _SHOWN)
-    return f"{shown} and {more:,} more" if more else shown
+    return english.first_few([f"`{name}`" for name in names], _SHOWN, max(count, len(names)))
 
 
 def program(change: ProgramChange, comparison: Comparison) -> str:

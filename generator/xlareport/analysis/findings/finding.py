@@ -14,6 +14,7 @@ from xlareport.analysis.shardings.rematerializations import Rematerialization
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.knowledge.devices import Device
 from xlareport.program import MemoryFiles
+from xlareport.runtime.english import first_few
 from xlareport.runtime.fast_pickle import FastPickle
 
 MEBIBYTE = 1 << 20
@@ -170,6 +171,4 @@ def describe_executions(counted: int) -> str:
 
 def join_names(names: Iterable[str], most: int = 3) -> str:
     """Return names as code, the first few: `a`, `b` and 4 more."""
-    result = list(names)
-    message = ", ".join(f"`{text}`" for text in result[:most])
-    return message if len(result) <= most else f"{message} and {len(result) - most} more"
+    return first_few([f"`{name}`" for name in names], most)

@@ -16,6 +16,7 @@ from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import REARRANGEMENTS
 from xlareport.knowledge.grades import Grade, weakest
+from xlareport.runtime.english import first_few
 
 
 class Event(StrEnum):
@@ -176,17 +177,13 @@ def _with_taken_in(matching: Matching, pairing: Pairing, known: HistoryEvent) ->
     if not pairing.taken_in:
         return known
     taken_in = [f"%{place.instruction}" for place in outermost(matching.before, pairing.taken_in)]
+    holds = f"also holds {first_few(taken_in, _MOST_NAMES)} now"
     return known._replace(
         event=Event.CHANGED if known.event is Event.RENAMED else known.event,
         sources=(*known.sources, *pairing.taken_in),
         confidence=weakest((known.confidence, pairing.taken_grade)),
-        reason="; ".join(filter(None, (known.reason, f"also holds {_list(taken_in)} now"))),
+        reason="; ".join(filter(None, (known.reason, holds))),
     )
-
-
-def _list(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 _MOST_NAMES = 4

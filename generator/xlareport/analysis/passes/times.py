@@ -12,8 +12,9 @@ from xlareport.analysis.steps.boundaries import START, Boundary, actor
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.readers.pass_metadata import ModuleMetadata, PassRun
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
-_SHOWN = 8
+_NAMES_SHOWN = 8
 _MICROSECONDS = 1e6
 
 
@@ -200,9 +201,7 @@ def _note(ran: Sequence[str], changed: Sequence[str], around: str | None) -> str
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = list(_counted(names))
-    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-    return ", ".join(shown[:_SHOWN]) + more
+    return first_few(list(_counted(names)), _NAMES_SHOWN)
 
 
 def _counted(names: Sequence[str]) -> Iterator[str]:

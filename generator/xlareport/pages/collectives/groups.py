@@ -12,10 +12,12 @@ from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.shardings import MeshRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 _MOST_DRAWN = 256
 """Limit on devices of a drawn mesh; a larger one is described in words."""
 _MOST_PAIRS = 16
+_MOST_NAMES = 4
 _MOST_KINDS = 40
 _MOST_AXES = 6
 
@@ -141,13 +143,12 @@ def _figure(
     axes = find_group_axes(group_ids(first), mesh)
     pairs = first.figures.pairs
     names = [f"`{row.collective.instruction}`" for row in rows]
-    more = f" and {len(names) - 4:,} more" if len(names) > 4 else ""
     return GroupsFigure(
         title=f"G{number}",
         drawing=_draw_pairs(rows) if pairs else _draw(listed, shape, devices),
         words=_words(first, devices) + (f", along {' and '.join(axes)}" if axes else ""),
         written=first.groups_text[:200] or "{}",
-        used_by=prose(f"{', '.join(names[:4])}{more}"),
+        used_by=prose(first_few(names, _MOST_NAMES)),
     )
 
 
@@ -174,8 +175,7 @@ def _draw_pairs(rows: Sequence[CollectiveRow]) -> Markup:
 def _pairs_words(pairs: Sequence[Sequence[int]], names: Sequence[str], directions: int) -> str:
     shown = " ".join(f"{source}→{target}" for source, target in pairs[:_MOST_PAIRS])
     more = f" and {len(pairs) - _MOST_PAIRS:,} more" if len(pairs) > _MOST_PAIRS else ""
-    further = f" and {len(names) - 4:,} more" if len(names) > 4 else ""
-    senders = f"{', '.join(names[:4])}{further}: " if directions > 1 else ""
+    senders = f"{first_few(names, _MOST_NAMES)}: " if directions > 1 else ""
     return f"{senders}{shown}{more}"
 
 

@@ -7,7 +7,7 @@ from xlareport.pages.collectives.groups import find_group_axes, group_ids, label
 from xlareport.pages.collectives.reasons import cause_words, reason_words
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.shardings import MeshRecord
-from xlareport.runtime.english import plain
+from xlareport.runtime.english import first_few, plain
 
 _NAMES = 4
 
@@ -218,5 +218,4 @@ def _meanwhile(row: CollectiveRow) -> str:
         return "none (synchronous)"
     if not names:
         return "none"
-    more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
-    return ", ".join(f"%{name}" for name in names[:_NAMES]) + more
+    return first_few([f"%{name}" for name in names[:_NAMES]], _NAMES, len(names))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.dump import AnalyzedDump
-from xlareport.analysis.findings.finding import Finding, join_names
+from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.records.cost import CostRecord
@@ -12,12 +12,14 @@ from xlareport.records.findings import SEVERITIES
 from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import RECOMPILATIONS, ModuleRecord, ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 MOST_ON_A_PAGE = 5
 """Limit on findings on a page about something else; the cost page has all."""
 MOST_ON_ITS_OWN_PAGE = 60
 _RECOMPILED = 2
 """Functions compiled again that the home page lists."""
+_MOST_LOOPS = 3
 _GUIDE = "guide/findings.md"
 
 
@@ -161,7 +163,7 @@ def _gain(finding: Finding, cost: CostRecord | None) -> str:
     if finding.seconds and cost is not None and cost.seconds:
         share = units.share(min(1.0, finding.seconds / cost.seconds))
         if finding.beside_loops:
-            loops = join_names(f"%{name}" for name in finding.beside_loops).replace("`", "")
+            loops = first_few([f"%{name}" for name in finding.beside_loops], _MOST_LOOPS)
             share = f"{share} with 1 iteration of {loops}"
         time = units.seconds(finding.seconds)
         guessed = cost.device_grade == "guessed"

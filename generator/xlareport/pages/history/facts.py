@@ -16,6 +16,7 @@ from xlareport.pages.history.refusals import refusal_words
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.records.sentences import why
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 from xlareport.storage.payloads import Payload, make_payload
 
 _LONGEST_SENTENCE = 400
@@ -151,9 +152,7 @@ def _unfused(
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_PAIRS
-    shown = ", ".join(f"%{name}" for name in names[:_MOST_PAIRS])
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    return first_few([f"%{name}" for name in names], _MOST_PAIRS)
 
 
 def _shortened(text: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.kernels.record import BlockSizeOccupancy, KernelRecord, ModuleKernels
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 _NAMED = 5
 _FEW_WAVES = 4
@@ -39,9 +40,8 @@ def describe_kernel(kernel: KernelRecord, module: ModuleKernels) -> Iterator[str
 
 def _launch(kernel: KernelRecord) -> str:
     names = [name for _, name in kernel.instructions]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    by = ", ".join(f"`{name}`" for name in names[:_NAMED])
-    start = f"Launched by {by}{more}" if names else "No instruction is known to launch it"
+    by = first_few([f"`{name}`" for name in names], _NAMED)
+    start = f"Launched by {by}" if names else "No instruction is known to launch it"
     if kernel.threads is None:
         return f"{start}."
     many = f"{units.count(kernel.blocks)} blocks of " if kernel.blocks else "blocks of "

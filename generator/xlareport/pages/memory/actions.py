@@ -13,6 +13,7 @@ from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.pages.words import op_words
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 _NAMED = 3
 _LEAST_SHARE = 0.01
@@ -58,13 +59,12 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
     could = [row for row in memory.donations if not row.donated and row.size]
     size = sum(row.size or 0 for row in could)
     if size:
-        numbers = ", ".join(str(row.parameter) for row in could[:_NAMED])
-        more = f" and {len(could) - _NAMED} more" if len(could) > _NAMED else ""
+        numbers = first_few([str(row.parameter) for row in could], _NAMED)
         yield (
             size,
             (
                 f"{units.byte_size(size)}: donate {units.plural(len(could), 'argument')} "
-                f"({numbers}{more}) with donate_argnums, if the caller does not reuse "
+                f"({numbers}) with donate_argnums, if the caller does not reuse "
                 f"{'it: it has' if len(could) == 1 else 'them: each has'} the shape of an output."
             ),
         )
@@ -170,9 +170,7 @@ _TREATMENTS: Mapping[str, Callable[[MemoryReport, Sequence[ValueRow]], str]] = {
 
 
 def _names(rows: Sequence[ValueRow]) -> str:
-    rest = len(rows) - _NAMED
-    shown = ", ".join(map(_named, rows[:_NAMED]))
-    return f"{shown}{f' and {rest} more' if rest > 0 else ''}"
+    return first_few([_named(row) for row in rows[:_NAMED]], _NAMED, len(rows))
 
 
 def _named(row: ValueRow) -> str:
@@ -199,9 +197,8 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         for name, part in sum_by_layer(memory.activations)
         if name and name.isprintable()
     ]
-    named = ", ".join(f"`{name}` {units.byte_size(part)}" for name, part in layers[:_NAMED])
-    more = f" and {len(layers) - _NAMED} more" if len(layers) > _NAMED else ""
-    of = f" ({named}{more})" if named else ""
+    named = first_few([f"`{name}` {units.byte_size(part)}" for name, part in layers], _NAMED)
+    of = f" ({named})" if named else ""
     count = units.plural(len(memory.activations), "activation")
     what = _CHECKPOINTED_LAYERS if _is_checkpointed(memory) else _UNCHECKPOINTED_LAYERS
     yield (

@@ -4,7 +4,7 @@ from xlareport.analysis.cost.occupancy import MAIN_MEMORY
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.runtime import units
-from xlareport.runtime.english import plain
+from xlareport.runtime.english import first_few, plain
 
 _NAMED = 3
 _LEAST_HELD = 0.01
@@ -103,9 +103,7 @@ def taken_over_words(saving: Saving) -> str:
         for key, names in saving.taken_over.items()
         for name in names
     ]
-    rest = len(words) - _NAMED
-    more = f" and {rest} more" if rest > 0 else ""
-    return f"{', '.join(words[:_NAMED])}{more} and has to shrink as well" if words else ""
+    return f"{first_few(words, _NAMED)} and has to shrink as well" if words else ""
 
 
 def _why_so_much(freed: int, saved: int) -> str:

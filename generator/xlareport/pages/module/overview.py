@@ -20,6 +20,7 @@ from xlareport.pages.tables import Column, PartPage, Table
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 _ROWS_SHOWN = 12
 _NAMES = 4
@@ -251,9 +252,7 @@ def _came_back(computations: Sequence[str | None]) -> str:
         return "the whole module is"
     if len(names) == 1:
         return f"the computation {names[0]} is"
-    more = len(names) - _NAMES
-    message = ", ".join(names[:_NAMES])
-    return f"{len(names):,} computations ({message}{f' and {more:,} more' if more > 0 else ''}) are"
+    return f"{len(names):,} computations ({first_few(names, _NAMES)}) are"
 
 
 def _idle_words(overview: Overview) -> str:

@@ -23,6 +23,7 @@ from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 LINKS_TABLE = "program-links"
 """The payload key of the table of links."""
@@ -128,8 +129,7 @@ def _cell(module: Link) -> list[str]:
 
 
 def _tensors(shapes: Sequence[str]) -> str:
-    shown = ", ".join(shapes[:4])
-    return shown if len(shapes) <= 4 else f"{shown} and {units.count(len(shapes) - 4)} more"
+    return first_few(shapes, 4)
 
 
 def _link(module: ModuleOutline) -> Link:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
 from xlareport.records.shardings import MeshRecord, ShardingRecord
+from xlareport.runtime.english import first_few
 
 _MOST_NAMED = 16
 """Devices that one cell names."""
@@ -73,7 +74,5 @@ def _cells(
             step if number == across else fixed.get(number, 0) for number in range(len(tiles))
         )
         devices = holders.get(place, ())
-        more = len(devices) - _MOST_NAMED
-        shown = ", ".join(map(str, devices[:_MOST_NAMED]))
-        text = f"{shown} and {more:,} more" if more > 0 else shown
+        text = first_few([str(device) for device in devices], _MOST_NAMED)
         yield DeviceCell(text, min(devices, default=0))

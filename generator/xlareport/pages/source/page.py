@@ -8,6 +8,7 @@ from xlareport.pages import words
 from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
+from xlareport.runtime.english import first_few
 
 _LINES_SHOWN = 40
 _OPERATIONS = 12
@@ -174,5 +175,4 @@ def _table(source: SourceReport, seconds: float | None) -> Table:
 
 
 def _names(became: Sequence[Became], count: int) -> str:
-    shown = ", ".join(f"%{place.instruction}" for place in became[:3])
-    return f"{shown} and {count - 3:,} more" if count > 3 else shown
+    return first_few([f"%{place.instruction}" for place in became[:3]], 3, count)
