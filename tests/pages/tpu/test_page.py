@@ -11,8 +11,8 @@ from xlareport.analysis.module import AnalysisOptions, AnalyzedModule, analyze_m
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.dump_reading import ReadingOptions, analyze, begin_reading
+from xlareport.pages.cost.added_columns import with_cycles
 from xlareport.pages.tables import Column, Table
-from xlareport.pages.tpu.cycles import with_cycles
 from xlareport.pages.tpu.page import tpu_page
 from xlareport.pages.tpu.payload import instruction_links, tpu_payloads
 from xlareport.records.build import build_report
