@@ -45,7 +45,7 @@ def read_graphs(
     graphs: list[FrameworkGraph] = []
     problems: list[Problem] = []
     listed = (artifact for artifact in artifacts if artifact.name.kind == "tf-graph")
-    for artifact, content in _beside(listed, limits, problems):
+    for artifact, content in _open_files(listed, limits, problems):
         framework_graphs, wrong = read_tf_graph(content, artifact.path)
         graphs += framework_graphs
         problems += wrong
@@ -59,7 +59,7 @@ def read_reasons(
     reasons: dict[str, str] = {}
     problems: list[Problem] = []
     listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
-    for _, content in _beside(listed, limits, problems):
+    for _, content in _open_files(listed, limits, problems):
         reasons |= read_tf_log(content)
     return reasons, tuple(problems)
 
@@ -101,7 +101,9 @@ def _read_logs(
     """Return the values that a reader finds in each log of the dump."""
     problems: list[Problem] = []
     listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
-    values = [value for _, content in _beside(listed, limits, problems) for value in read(content)]
+    values = [
+        value for _, content in _open_files(listed, limits, problems) for value in read(content)
+    ]
     return tuple(values), tuple(problems)
 
 
@@ -177,7 +179,7 @@ def _events(
         yield event
 
 
-def _beside(
+def _open_files(
     artifacts: Iterable[Artifact], limits: Limits, problems: list[Problem]
 ) -> Iterator[tuple[Artifact, bytes]]:
     """Yield files of no module with their contents; unreadable ones become problems."""

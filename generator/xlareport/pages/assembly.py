@@ -176,7 +176,7 @@ def _glossary(dump: AnalyzedDump) -> Iterator[SiteFile]:
     named = pass_names(dump.summaries)
     used = {opcode for summary in dump.summaries for opcode, _ in summary.opcodes}
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
-    timed = {pass_.name for glance in _glances(dump) for pass_ in glance.passes}
+    timed = {pass_.name for overview in _overviews(dump) for pass_ in overview.passes}
     yield make_payload_file(WORDS, lexicon({*named, *timed}))
 
 
@@ -201,5 +201,5 @@ def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[SiteFile]:
     yield from table_files(coverage.PROBLEMS_TABLE, covered.problems)
 
 
-def _glances(dump: AnalyzedDump) -> Iterator[Overview]:
+def _overviews(dump: AnalyzedDump) -> Iterator[Overview]:
     yield from (module.overview for module in dump.modules if module.overview)

@@ -124,8 +124,8 @@ def _programs(report: ReportRecord) -> list[str]:
         place = places.get(key)
         return place is not None and bool(mains[place])
 
-    retraced = (group.modules for group in report.retrace_groups)
-    groups = chain(retraced, (group.modules for group in report.rank_groups))
+    recompiled = (group.modules for group in report.retrace_groups)
+    groups = chain(recompiled, (group.modules for group in report.rank_groups))
     again = [
         (group[0], other)
         for group in groups

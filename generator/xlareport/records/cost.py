@@ -325,10 +325,10 @@ def _living(rows: Sequence[ValueRow]) -> tuple[LiveValueRecord, ...]:
             value=value_name(row),
             argument=row.argument or None,
             bytes=row.size,
-            first=row.life.start if row.life else None,
-            last=row.life.end if row.life else None,
+            first=row.lifetime.start if row.lifetime else None,
+            last=row.lifetime.end if row.lifetime else None,
             live_at_peak=row.at_peak,
-            why=why(row.life),
+            why=why(row.lifetime),
             scope=row.scope,
             source=row.source,
         )

@@ -64,32 +64,32 @@ _SURENESS = {
 _UNUSED = "no use"
 
 
-def why(life: Lifetime | None) -> str:
+def why(lifetime: Lifetime | None) -> str:
     """Return why a value is live that long; empty if unknown."""
-    if life is None:
+    if lifetime is None:
         return ""
-    follower = life.follower if life.ends is End.USE else None
+    follower = lifetime.follower if lifetime.ends is End.USE else None
     if follower is None:
-        return _end(life)
-    own = _end(life)
+        return _end(lifetime)
+    own = _end(lifetime)
     return f"{_followed(follower)}; {f'its own {own}' if own != _UNUSED else f'{own} of its own'}"
 
 
-def _end(life: Lifetime) -> str:
-    match life.ends:
+def _end(lifetime: Lifetime) -> str:
+    match lifetime.ends:
         case End.ARGUMENT:
             return "entry parameter"
         case End.RESULT:
             return "output"
-    of = f", {units.plural(life.uses, 'use')}" if life.uses and life.uses > 1 else ""
-    if life.uses is not None and life.operand is None:
-        last = life.last_read
+    of = f", {units.plural(lifetime.uses, 'use')}" if lifetime.uses and lifetime.uses > 1 else ""
+    if lifetime.uses is not None and lifetime.operand is None:
+        last = lifetime.last_read
         read = f"last use: %{last[0]} (operand {last[1]}){of}" if last else _UNUSED
-        if life.follower is not None:
+        if lifetime.follower is not None:
             return read
-        return f"{read}; its memory is shared and in use up to %{life.last_use}"
-    operand = f" (operand {life.operand})" if life.operand is not None else ""
-    return f"last use: %{life.last_use}{operand}{of}"
+        return f"{read}; its memory is shared and in use up to %{lifetime.last_use}"
+    operand = f" (operand {lifetime.operand})" if lifetime.operand is not None else ""
+    return f"last use: %{lifetime.last_use}{operand}{of}"
 
 
 def _followed(follower: Follower) -> str:

@@ -178,8 +178,6 @@ class Fleet(Workers):
         self.client = client
         self.batches = 0
         """Batches done."""
-        self.busy_seconds = 0.0
-        """Seconds that workers worked."""
         self._slowness = 1.0
         """Measured seconds for each expected second."""
 
@@ -291,7 +289,6 @@ class Fleet(Workers):
                 yield item, self._alone(work, item, died)
             return
         self.batches += 1
-        self.busy_seconds += done.seconds
         if begun.seconds:
             measured = done.seconds / begun.seconds
             self._slowness += _LEARNED * (measured - self._slowness)

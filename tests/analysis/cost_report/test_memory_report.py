@@ -57,9 +57,9 @@ def test_what_lives_at_the_peak_adds_up_to_it_in_every_view(unpacked: Unpack) ->
     assert any("jax_train.py:" in peak_line.name for peak_line in memory.peak_lines)
     assert any(peak_scope.name == ARGUMENTS for peak_scope in memory.peak_scopes)
     for one in memory.at_peak:
-        assert one.life is not None
+        assert one.lifetime is not None
         assert memory.peak_position is not None
-        assert one.at_peak == (one.life.start <= memory.peak_position <= one.life.end)
+        assert one.at_peak == (one.lifetime.start <= memory.peak_position <= one.lifetime.end)
         assert one.at_peak or one.kind in HELD
     assert {one.at_peak for one in memory.at_peak} == {True, False}
 
@@ -84,7 +84,7 @@ def test_what_no_named_scope_holds_is_told_by_its_operation() -> None:
 
 def test_why_values_live_is_known_of_all_that_live_at_the_peak(unpacked: Unpack) -> None:
     memory = memory_in(unpacked("gpu-h100x2-train"), "jit_train_step")
-    lives = {one.instruction: one.life for one in memory.at_peak}
+    lives = {one.instruction: one.lifetime for one in memory.at_peak}
     assert all(lives.values())
     assert {life.ends for life in lives.values() if life} >= {End.ARGUMENT, End.USE}
     used = [life for life in lives.values() if life and life.ends is End.USE]
@@ -115,7 +115,7 @@ def test_what_would_have_to_shrink_lives_at_some_peak_and_is_no_argument(unpacke
     assert memory.saving is not None
     assert len(memory.saving_values) == len(memory.saving.buffers)
     for saving_value in memory.saving_values:
-        assert saving_value.life is None or saving_value.life.ends is not End.ARGUMENT
+        assert saving_value.lifetime is None or saving_value.lifetime.ends is not End.ARGUMENT
 
 
 def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
@@ -154,7 +154,7 @@ def test_what_lives_at_an_estimated_peak_says_until_when() -> None:
     module = TextReader().read(SCHEDULED, "m.txt")
     assert module is not None
     memory = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
-    lives = {one.instruction: one.life for one in memory.at_peak}
+    lives = {one.instruction: one.lifetime for one in memory.at_peak}
     assert [(one.instruction, one.size) for one in memory.at_peak] == [
         ("y", 64),
         ("z", 64),

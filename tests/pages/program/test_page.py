@@ -108,10 +108,10 @@ def test_processes_that_cannot_be_told_apart_are_told(unpacked: Unpack) -> None:
     assert report.processes == 2
     unknown = page_of((analysed, replace(report, processes=None)))
     assert "At least 2 processes" in unknown.processes
-    assert unknown.not_retraced.startswith("Not checked: several processes")
+    assert unknown.not_recompiled.startswith("Not checked: several processes")
     alone = page_of((analysed, replace(report, processes=1)))
     assert not alone.processes
-    assert alone.not_retraced.startswith("No recompilations found.")
+    assert alone.not_recompiled.startswith("No recompilations found.")
 
 
 def test_runs_that_overwrote_each_other_are_told(unpacked: Unpack) -> None:

@@ -86,7 +86,7 @@ class ValueRow:
     The memory of arguments, outputs and constants is reserved at the peak, whether the value is
     live or not.
     """
-    life: Lifetime | None
+    lifetime: Lifetime | None
     """None if unknown."""
     scope: str
     source: str
@@ -213,7 +213,7 @@ class _ReportBuilder:
         return {
             key: writer
             for keys in self._shared
-            if (writer := find_writer(keys, self._made, self._lives))
+            if (writer := find_writer(keys, self._made, self._lifetimes))
             for key in keys
         }
 
@@ -229,12 +229,12 @@ class _ReportBuilder:
         return find_origins(self._module)
 
     @cached_property
-    def _lives(self) -> Mapping[BufferKey, Lifetime]:
+    def _lifetimes(self) -> Mapping[BufferKey, Lifetime]:
         files = self._files
         if not files.live:
             return {}
-        lives = explain_lifetimes(files.live, files.uses, self._parameters)
-        return follow_aliases(lives, self._shared)
+        lifetimes = explain_lifetimes(files.live, files.uses, self._parameters)
+        return follow_aliases(lifetimes, self._shared)
 
     def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
         files = self._files
@@ -271,7 +271,7 @@ class _ReportBuilder:
         at = schedule[position] if position < len(schedule) else ""
         roles = PeakRoles(self._module, occupancy, at, report.stacked_at_peak)
         free = [(key, size) for key, size in temporaries if not roles.is_working(key)]
-        activations = find_activations(free, self._lives, self._module)
+        activations = find_activations(free, self._lifetimes, self._module)
         return replace(
             report,
             at_peak=tuple(self._living(peak)),
@@ -330,8 +330,8 @@ class _ReportBuilder:
             used = order[last] if last < len(order) else ""
             ends = End.USE if used else End.RESULT
             ends = End.ARGUMENT if name in self._parameters else ends
-            life = Lifetime(first, last, len(order), ends, used, None, None)
-            yield replace(self._peak_row(name, (), size), life=life, at_peak=True)
+            lifetime = Lifetime(first, last, len(order), ends, used, None, None)
+            yield replace(self._peak_row(name, (), size), lifetime=lifetime, at_peak=True)
 
     def _scope(self, peak_buffer: PeakBuffer) -> str:
         if peak_buffer.instruction in self._parameters:
@@ -346,10 +346,10 @@ class _ReportBuilder:
 
     def _is_at_peak(self, key: BufferKey) -> bool | None:
         """Return whether a value lives at the peak; None where the dump does not show it."""
-        life = self._lives.get(key)
+        lifetime = self._lifetimes.get(key)
         if self._occupancy is None or self._held.get(key) is None:
             return None
-        return life.start <= self._occupancy.position <= life.end if life else None
+        return lifetime.start <= self._occupancy.position <= lifetime.end if lifetime else None
 
     def _is_stacked_at_peak(self, buffer: StackedBuffer) -> bool:
         """Return whether a loop's buffer adds to the peak of device memory, as far as is known."""
@@ -380,7 +380,7 @@ class _ReportBuilder:
             allocation=held.index if held else None,
             color=held.color if held else None,
             at_peak=self._is_at_peak(key),
-            life=self._lives.get(key),
+            lifetime=self._lifetimes.get(key),
             scope=origin.op_name,
             source=origin.place.short if origin.place else "",
             argument=self._arguments.get(key[0], "") if not key[1] else "",

@@ -272,10 +272,6 @@ class _Spread:
         alike = _opcode(node) == _opcode(other) and bool(read)
         return alike and read == search.after.values.read(other)
 
-    def _is_same_fill(self, node: Node, other: Node) -> bool:
-        """Return whether two broadcasts repeat the same value, in any shape."""
-        return _opcode(node) == "broadcast" and self._is_same_of_same(node, other)
-
     def _is_behind_moves(self, node: Node, source: Node) -> bool:
         """Return whether a node continues as the source of a move: an equal operation or transpose.
 

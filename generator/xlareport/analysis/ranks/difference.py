@@ -41,7 +41,7 @@ class RankPair:
 
 
 @dataclass(frozen=True, slots=True)
-class _Moment:
+class _ComparedSnapshot:
     """A snapshot of both modules that differs."""
 
     stage: SnapshotFiles
@@ -79,29 +79,29 @@ def _of_snapshots(pair: RankPair, renamed: dict[str, str]) -> Iterator[RankDiffe
 
     `renamed` is filled with instruction names and their names in the other module.
     """
-    moments = list(_moments(pair))
-    if moments and _is_stage(moments[0], moments[-1]):
-        yield _difference(pair, "stage", moments[0].stage.label)
+    snapshots = list(_compare_snapshots(pair))
+    if snapshots and _is_stage(snapshots[0], snapshots[-1]):
+        yield _difference(pair, "stage", snapshots[0].stage.label)
         return
-    hangs = _hangs(moments, pair.reference.stages)
+    hangs = _hangs(snapshots, pair.reference.stages)
     known: set[DifferenceKind] = set()
-    for moment in moments:
-        order = compare_order(collective_order(moment.base), collective_order(moment.other))
+    for compared in snapshots:
+        order = compare_order(collective_order(compared.base), collective_order(compared.other))
         if order is not None and hangs:
-            yield _of_order(pair, moment, order)
+            yield _of_order(pair, compared, order)
             return
-        for difference in list_differences(moment.base, moment.other):
+        for difference in list_differences(compared.base, compared.other):
             if difference.kind == "names" and difference.attribute == "name":
                 renamed[difference.value] = difference.other_value
-            kind = _in_place(difference, moment)
+            kind = _in_place(difference, compared)
             if kind not in known:
                 known.add(kind)
-                yield _of_instruction(pair, moment, difference, kind)
+                yield _of_instruction(pair, compared, difference, kind)
     if {*_keys(pair.reference.stages)} != {*_keys(pair.module.stages)}:
         yield _other_passes(pair)
 
 
-def _hangs(moments: Iterable[_Moment], stages: Sequence[SnapshotFiles]) -> bool:
+def _hangs(snapshots: Iterable[_ComparedSnapshot], stages: Sequence[SnapshotFiles]) -> bool:
     """Return whether the optimized modules run their collectives in different orders.
 
     Before scheduling the order in a text is not that of execution.
@@ -109,13 +109,13 @@ def _hangs(moments: Iterable[_Moment], stages: Sequence[SnapshotFiles]) -> bool:
     optimized = [stage for stage in stages if stage.name == _LAST]
     last = optimized[0] if optimized else stages[-1]
     return any(
-        compare_order(collective_order(moment.base), collective_order(moment.other)) is not None
-        for moment in moments
-        if moment.stage is last
+        compare_order(collective_order(compared.base), collective_order(compared.other)) is not None
+        for compared in snapshots
+        if compared.stage is last
     )
 
 
-def _is_stage(first: _Moment, last: _Moment) -> bool:
+def _is_stage(first: _ComparedSnapshot, last: _ComparedSnapshot) -> bool:
     """Return whether these are programs for different devices, and different from the beginning."""
     if not run_apart(collective_order(last.base), collective_order(last.other)):
         return False
@@ -125,13 +125,13 @@ def _is_stage(first: _Moment, last: _Moment) -> bool:
     )
 
 
-def _in_place(difference: InstructionDifference, moment: _Moment) -> DifferenceKind:
+def _in_place(difference: InstructionDifference, compared: _ComparedSnapshot) -> DifferenceKind:
     """Return the kind of difference, refined by its stage of compilation."""
     if difference.kind not in ("structure", "order"):
         return difference.kind
-    if moment.stage.name == _FIRST:
+    if compared.stage.name == _FIRST:
         return "program"
-    passes = f"{moment.stage.after or ''} {moment.stage.pipeline or ''}"
+    passes = f"{compared.stage.after or ''} {compared.stage.pipeline or ''}"
     if difference.kind == "structure" and "fusion" in passes:
         return "fusion"
     if difference.kind == "structure" and "autotun" in passes:
@@ -140,11 +140,14 @@ def _in_place(difference: InstructionDifference, moment: _Moment) -> DifferenceK
 
 
 def _of_instruction(
-    pair: RankPair, moment: _Moment, difference: InstructionDifference, kind: DifferenceKind
+    pair: RankPair,
+    compared: _ComparedSnapshot,
+    difference: InstructionDifference,
+    kind: DifferenceKind,
 ) -> RankDifference:
     base, other = difference.base, difference.other
     return replace(
-        _difference(pair, kind, moment.stage.label),
+        _difference(pair, kind, compared.stage.label),
         computation=difference.computation,
         instruction=other.name if other else "",
         reference_instruction=base.name if base else "",
@@ -154,11 +157,13 @@ def _of_instruction(
     )
 
 
-def _of_order(pair: RankPair, moment: _Moment, order: OrderDifference) -> RankDifference:
+def _of_order(
+    pair: RankPair, compared: _ComparedSnapshot, order: OrderDifference
+) -> RankDifference:
     kind: DifferenceKind = "values" if order.only_values else "collectives"
     base, other = order.base, order.other
     return replace(
-        _difference(pair, kind, moment.stage.label),
+        _difference(pair, kind, compared.stage.label),
         computation=(base or other).computation if base or other else "",  # type: ignore[union-attr]
         instruction=other.name if other else "",
         reference_instruction=base.name if base else "",
@@ -210,7 +215,7 @@ def _key(stage: SnapshotFiles) -> _Key:
     return stage.name, stage.pipeline, stage.after, stage.before, 0
 
 
-def _moments(pair: RankPair) -> Iterator[_Moment]:
+def _compare_snapshots(pair: RankPair) -> Iterator[_ComparedSnapshot]:
     """Yield the snapshots that both have and that differ, in the order of the reference."""
     readers = {"hlo-text": TextReader(), "hlo-proto": ProtoReader(), "hlo-dot": DotReader()}
     theirs = _keys(pair.module.stages)
@@ -227,4 +232,4 @@ def _moments(pair: RankPair) -> Iterator[_Moment]:
             base = reader.read(contents[0], file.path)
             against = reader.read(contents[1], other.path)
             if base is not None and against is not None:
-                yield _Moment(stage, base, against)
+                yield _ComparedSnapshot(stage, base, against)

@@ -106,7 +106,7 @@ def _sent(row: CollectiveRow) -> str:
 
 
 def _buffers(memory: MemoryReport | None, backend: str | None) -> Iterator[tuple[str, EventFact]]:
-    """Yield size, life and allocation of the values that the page on memory lists."""
+    """Yield size, lifetime and allocation of the values that the page on memory lists."""
     rows: dict[str, dict[tuple[int, ...], ValueRow]] = defaultdict(dict)
     if memory is None:
         return
@@ -124,9 +124,9 @@ def _buffer(row: ValueRow, backend: str | None, chip: str) -> str:
     held = f" in allocation {row.allocation} ({row.kind})" if row.allocation is not None else ""
     if row.color:
         held = f" of {space_words(backend, row.color, chip)}{held}"
-    life = why(row.life)
+    lifetime = why(row.lifetime)
     peak = "" if row.at_peak is None else "; live at peak" if row.at_peak else "; not live at peak"
-    return f"{units.byte_size(row.size)}{index}{held}{f'; {life}' if life else ''}{peak}."
+    return f"{units.byte_size(row.size)}{index}{held}{f'; {lifetime}' if lifetime else ''}{peak}."
 
 
 def _unfused(

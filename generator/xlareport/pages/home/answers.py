@@ -322,8 +322,8 @@ def _programs(report: ReportRecord) -> Iterator[str]:
     main = report.main
     if main is None or main.tie:
         return
-    retraced = (group.modules for group in report.retrace_groups)
-    groups = chain(retraced, (group.modules for group in report.rank_groups))
+    recompiled = (group.modules for group in report.retrace_groups)
+    groups = chain(recompiled, (group.modules for group in report.rank_groups))
     same = {key for keys in groups if main.module in keys for key in keys} | {main.module}
     programs = [program.name for program in main.programs if program.module not in same]
     others = dict.fromkeys(f"`{words.short_name(name)}`" for name in programs)

@@ -79,8 +79,8 @@ def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
         value_row.size,
         space_name(backend, value_row.color, chip) if value_row.color is not None else None,
         _held_until(value_row),
-        value_row.life.start if value_row.life else None,
-        value_row.life.end if value_row.life else None,
+        value_row.lifetime.start if value_row.lifetime else None,
+        value_row.lifetime.end if value_row.lifetime else None,
         shortened(value_row.shape),
         value_row.opcode,
         value_row.kind,
@@ -95,9 +95,9 @@ def _held_until(value_row: ValueRow) -> str:
     """Return why a value lives, and for held memory which other value is in it at the peak."""
     value = value_row.occupant
     if value is None:
-        return why(value_row.life)
+        return why(value_row.lifetime)
     name = element_name(value.instruction, value.index)
-    return f"{why(value_row.life)}; its memory holds %{name} at the peak"
+    return f"{why(value_row.lifetime)}; its memory holds %{name} at the peak"
 
 
 def _live_at_peak(value_row: ValueRow) -> str | None:

@@ -54,7 +54,7 @@ class ModulesShown:
 
 
 def module_files(
-    asked: Sequence[ModuleToShow], templates: Mapping[str, bytes] = MappingProxyType({})
+    modules: Sequence[ModuleToShow], templates: Mapping[str, bytes] = MappingProxyType({})
 ) -> ModulesShown:
     """Return the files of the pages of some modules, with all of their small payloads.
 
@@ -62,36 +62,36 @@ def module_files(
     """
     take_compiled(templates)
     shown = ModulesShown([], [], {})
-    for show in asked:
-        faults = Faults(place_of(show.analysis.summary.files))
-        result = list(_files(show, faults))
+    for to_show in modules:
+        faults = Faults(place_of(to_show.analysis.summary.files))
+        result = list(_files(to_show, faults))
         shown.files.extend(part for part in result if not isinstance(part, Payload))
         payloads = {part.key: part for part in result if isinstance(part, Payload)}
         columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
         shown.columns.update(columns)
-        together = partial(_payloads, show, payloads.values())
+        together = partial(_payloads, to_show, payloads.values())
         shown.files.extend(faults.attempt_all("What its pages load", together))
         shown.problems.extend(faults.problems)
     return shown
 
 
-def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[TextFile]:
+def _payloads(to_show: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[TextFile]:
     return module_payloads(
-        navigation.module_key(asked.record.slug, SHARED),
-        (*unpack_small_payloads(asked.output.small), *payloads),
+        navigation.module_key(to_show.record.slug, SHARED),
+        (*unpack_small_payloads(to_show.output.small), *payloads),
     )
 
 
-def _files(asked: ModuleToShow, faults: Faults) -> Iterator[TextFile | Payload]:
-    module, record = asked.analysis, asked.record
+def _files(to_show: ModuleToShow, faults: Faults) -> Iterator[TextFile | Payload]:
+    module, record = to_show.analysis, to_show.record
     source = navigation.module_page(record.slug)
-    parts = [] if module.same_as else list(module_parts(record, module, asked.output.pictures))
-    head = module_head(record, parts, (asked.previous, asked.following))
+    parts = [] if module.same_as else list(module_parts(record, module, to_show.output.pictures))
+    head = module_head(record, parts, (to_show.previous, to_show.following))
     if module.same_as is not None:
-        duplicate = partial(_duplicate_page, asked, module.same_as, head)
+        duplicate = partial(_duplicate_page, to_show, module.same_as, head)
         yield from page_files(faults, source, record.name, duplicate, head)
         return
-    yield from page_files(faults, source, record.name, partial(_first_page, asked, head), head)
+    yield from page_files(faults, source, record.name, partial(_first_page, to_show, head), head)
     for part in parts:
         source = navigation.module_page(record.slug, part.name)
         title = f"{part.label} of {record.name}"
@@ -105,16 +105,16 @@ def _part(part: ModulePart, source: str, title: str) -> Iterator[Payload]:
 
 
 def _duplicate_page(
-    asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
+    to_show: ModuleToShow, original: ModuleFiles, head: ModuleHead
 ) -> Iterator[TextFile | Payload]:
-    record = asked.record
-    page = duplicate_page(record, original, head, asked.analysis)
+    record = to_show.record
+    page = duplicate_page(record, original, head, to_show.analysis)
     yield navigation.module_page(record.slug), render("duplicate", page, record.name, search=False)
     yield from lean_payloads(record.slug, page.tables)
 
 
-def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[TextFile | Payload]:
-    module, record = asked.analysis, asked.record
+def _first_page(to_show: ModuleToShow, head: ModuleHead) -> Iterator[TextFile | Payload]:
+    module, record = to_show.analysis, to_show.record
     page = module_page(record, module, head)
     yield navigation.module_page(record.slug), render("module", page, record.name, search=False)
     yield from lean_payloads(record.slug, page.tables)

@@ -56,8 +56,8 @@ class ProgramPage:
     chain: Markup
     """A chain of modules; empty if no two are linked."""
     link_table: Table
-    retraced: tuple[DifferenceTable, ...]
-    not_retraced: str
+    recompiled: tuple[DifferenceTable, ...]
+    not_recompiled: str
     """Replaces an empty list: there are no recompilations, or they are not known."""
     repeated: str
     processes: str
@@ -86,8 +86,8 @@ def program_page(
         links=_links_words(report),
         chain=prose(_chain_words(report)),
         link_table=links_table(report),
-        retraced=_retraced(report),
-        not_retraced=_not_retraced(report),
+        recompiled=_recompiled(report),
+        not_recompiled=_not_recompiled(report),
         repeated=_repeated(report),
         processes=_processes(report),
         sides=ranks_section(report),
@@ -176,7 +176,7 @@ def _chain_words(report: ReportRecord) -> str:
     return f"{message} The longest chain: {row}."
 
 
-def _retraced(report: ReportRecord) -> tuple[DifferenceTable, ...]:
+def _recompiled(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     """Return the tables of functions that were compiled several times; helpers are only counted."""
     modules = report.by_key
     recompilations = (
@@ -223,7 +223,7 @@ def _repeated(report: ReportRecord) -> str:
     )
 
 
-def _not_retraced(report: ReportRecord) -> str:
+def _not_recompiled(report: ReportRecord) -> str:
     """Return the sentence that no function was compiled again, or why that was not checked."""
     unread = sum(module.final.instructions is None for module in report.outlines)
     if report.processes is None and report.outlines:
