@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from xlareport.analysis.code.decisions import group_decisions
+from xlareport.analysis.code.unfused_pairs import SLOWER, list_unfused_finally
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.readers.fusion_decisions import FusionDecision, read_fusion_decisions
@@ -52,6 +53,46 @@ def test_a_fusion_of_a_fusion_is_followed_to_the_instruction_of_the_end() -> Non
     assert found["main", "loop_add_fusion"].decisions == steps[1:]
     assert found["main", "loop_add_fusion"].grade == "matched"
     assert set(found) == {("main", "dot.1"), ("main", "loop_add_fusion")}
+
+
+JOINED = b"""HloModule m
+
+fused {
+  p = f32[4] parameter(0)
+  mul.3.1 = f32[4] negate(p)
+  add.5.2 = f32[4] negate(mul.3.1)
+  exp.7.1 = f32[4] negate(p)
+  view.1 = f32[2,2] bitcast(exp.7.1)
+  sub.8.1 = f32[4] negate(p)
+  ROOT t = (f32[4], f32[2,2], f32[4]) tuple(add.5.2, view.1, sub.8.1)
+}
+
+ENTRY main {
+  a = f32[4] parameter(0)
+  loop_fusion = (f32[4], f32[2,2], f32[4]) fusion(a), kind=kLoop, calls=fused
+  first = f32[4] get-tuple-element(loop_fusion), index=0
+  second = f32[2,2] get-tuple-element(loop_fusion), index=1
+  x = f32[4] custom-call(first), custom_call_target="k"
+  y = f32[2,2] negate(second)
+  ROOT r = (f32[4], f32[2,2]) tuple(x, y)
+}
+"""
+
+
+def test_what_was_weighed_apart_and_joined_later_has_decisions_by_result() -> None:
+    joined = TextReader().read(JOINED, "m.txt")
+    assert joined is not None
+    slower = FusionDecision("update_priority", "exp.7.0", ("y",), "", "", 405.0, 320.0)
+    steps = (
+        fused("mul.3.0", "add.5.0", "fusion.1"),
+        refused("fusion.1", "only bitcast users"),
+        slower,
+    )
+    linked, _ = group_decisions(steps, joined)
+    results = linked["main", "loop_fusion"].results
+    assert results == {0: steps[:2], 1: (slower,)}
+    pairs = {pair.consumer: pair.reason for pair in list_unfused_finally(joined, steps)}
+    assert pairs == {"x": "only bitcast users", "y": SLOWER}
 
 
 def test_a_copy_that_a_later_pass_made_is_not_what_the_pass_refused() -> None:

@@ -227,6 +227,30 @@ def test_what_a_scatter_updates_in_place_needs_memory_anyway(case_of: MakeCase) 
     assert refusal(case, FusionDecision("producer_ineligible", "b", (), "", "other", None, None))
 
 
+def test_a_reason_against_one_result_is_none_against_the_readers_of_another(
+    case_of: MakeCase,
+) -> None:
+    """A later pass joined two producers; the fusion pass refused the first alone."""
+    of_two = "(f32[512,512], f32[512,512])"
+    fused = (
+        "f {\n  p = f32[512,512] parameter(0)\n  u = f32[512,512] negate(p)\n"
+        f"  v = f32[512,512] tanh(p)\n  ROOT t = {of_two} tuple(u, v)\n}}\n\n"
+    )
+    text = entry(
+        f"  a = f32[512,512] parameter(0)\n  b = {of_two} fusion(a), kind=kLoop, calls=f\n"
+        "  l = f32[512,512] get-tuple-element(b), index=0\n"
+        "  m = f32[512,512] get-tuple-element(b), index=1\n"
+        "  x = f32[512,512] negate(l)\n  y = f32[512,512] sine(m)\n"
+        f"  ROOT r = {of_two} tuple(x, y)"
+    ).replace("ENTRY", f"{fused}ENTRY")
+    no = FusionDecision("producer_ineligible", "u", (), "", "it is refused", None, None)
+    linked = {("e", "b"): LinkedDecisions((no,), "matched", {0: (no,)})}
+    (finding,) = refused_fusions(replace(case_of(text), decisions=linked))
+    assert "Consumers of `b`: `x`." in finding.evidence
+    unknown = {("e", "b"): LinkedDecisions((no,), "matched", {})}
+    assert not list(refused_fusions(replace(case_of(text), decisions=unknown)))
+
+
 def test_what_has_no_consumer_was_not_refused(case_of: MakeCase) -> None:
     case = case_of(entry(f"  a = f32[512,512] parameter(0)\n  ROOT b = f32[512,512] {PRODUCT}"))
     no = FusionDecision("producer_ineligible", "b", (), "", "it is a root", None, None)

@@ -6,12 +6,16 @@ among the instructions of the final module.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from xlareport.hlo.graph import find_fused_computations
-from xlareport.hlo.model import HloModule, Instruction, InstructionKey
+from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
+from xlareport.hlo.opcode_groups import ALIASES
 from xlareport.readers.fusion_decisions import FusionDecision
+
+_MOST_RENAMES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,11 @@ class LinkedDecisions:
     """In the order of the file."""
     grade: str
     """`matched`: only one instruction has the names; `guessed`: it has the most of them."""
+    results: Mapping[int, tuple[FusionDecision, ...]] | None = None
+    """Those about each result of a fusion of several; None of other instructions.
+
+    A later pass joins what the fusion pass weighed apart; a result without an entry is not known.
+    """
 
 
 @dataclass(slots=True)
@@ -52,7 +61,11 @@ def group_decisions(
         result[place].append(group)
         doubtful |= {place} if any(count == most for _, count in others) else set()
     linked = {
-        place: LinkedDecisions(_in_order(groups), "guessed" if place in doubtful else "matched")
+        place: LinkedDecisions(
+            _in_order(groups),
+            "guessed" if place in doubtful else "matched",
+            _by_result(module, place, groups),
+        )
         for place, groups in result.items()
     }
     return linked, _in_order(gone)
@@ -73,6 +86,40 @@ def _groups(decisions: Iterable[FusionDecision]) -> list[_Group]:
         )
         result.update({decision.fusion} - {""})
     return list(groups.values())
+
+
+def _by_result(
+    module: HloModule, place: InstructionKey, groups: Sequence[_Group]
+) -> Mapping[int, tuple[FusionDecision, ...]] | None:
+    """Return the decisions on each result, by the names of the instructions that make them."""
+    line = module.find(*place)
+    fused = module.by_name.get(line.called[0][1]) if line is not None and line.called else None
+    root = None if fused is None else fused.root
+    if fused is None or root is None or root.opcode != "tuple":
+        return None
+    stems = [{_stem(name) for name in group.names} for group in groups]
+    results = {}
+    for number, name in enumerate(root.operand_names):
+        made = [
+            group
+            for group, known in zip(groups, stems, strict=True)
+            if _made_by(fused, name, known)
+        ]
+        if len(made) == 1:
+            results[number] = _in_order(made)
+    return results
+
+
+def _made_by(fused: Computation, name: str, stems: AbstractSet[str]) -> bool:
+    """Return whether a result, or what it renames, has one of these names without its number."""
+    line = fused.by_name.get(name)
+    for _ in range(_MOST_RENAMES):
+        if line is None or _stem(line.name) in stems:
+            return line is not None
+        if line.opcode not in ALIASES or not line.operand_names:
+            return False
+        line = fused.by_name.get(next(iter(line.operand_names)))
+    return False
 
 
 def _join(group: _Group, other: _Group) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
 from xlareport.hlo.graph import readers_behind
-from xlareport.hlo.model import Computation, HloModule
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import is_collective
 from xlareport.readers.fusion_decisions import FusionDecision
 
@@ -72,26 +73,56 @@ def list_unfused_finally(
         for instruction in computation.instructions
         if (own := linked.get((computation.name, instruction.name)))
         if not is_collective(instruction.opcode)
-        for pair in _final_pairs(computation, instruction.name, own)
+        for pair in _final_pairs(computation, instruction, own)
     )
 
 
 def _final_pairs(
-    computation: Computation, producer: str, linked: LinkedDecisions
+    computation: Computation, producer: Instruction, linked: LinkedDecisions
 ) -> Iterator[UnfusedPair]:
-    decision = linked.decisions[-1]
-    if decision.kind == "fusion":
+    for result in list_results(computation, producer, linked):
+        decision = result.decisions[-1]
+        consumers = tuple(
+            dict.fromkeys(
+                name for value in result.names for name in find_consumers(computation, value)
+            )
+        )
+        for consumer in consumers if decision.kind != "fusion" else ():
+            if not is_collective(computation.by_name[consumer].opcode):
+                pair = _pair(producer.name, consumer, len(consumers), decision)
+                yield replace(pair, grade=linked.grade)
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedResult:
+    """A result of an instruction that the fusion pass weighed by itself."""
+
+    decisions: tuple[FusionDecision, ...]
+    names: tuple[str, ...]
+    """Of the instruction, or of those that take the result from its tuple."""
+    shape: Shape
+
+
+def list_results(
+    computation: Computation, instruction: Instruction, linked: LinkedDecisions
+) -> Iterator[WeighedResult]:
+    """Yield the results of an instruction with the decisions on each, as far as they are known."""
+    if linked.results is None:
+        yield WeighedResult(linked.decisions, (instruction.name,), instruction.shape)
         return
-    consumers = tuple(find_consumers(computation, producer))
-    for consumer in consumers:
-        if not is_collective(computation.by_name[consumer].opcode):
-            pair = _pair(producer, consumer, len(consumers), decision)
-            yield replace(pair, grade=linked.grade)
+    for number, decisions in linked.results.items():
+        taking = tuple(
+            user.name
+            for user in computation.users.get(instruction.name, ())
+            if user.opcode == "get-tuple-element" and user.attributes.get("index") == str(number)
+        )
+        if number < len(instruction.shape.elements):
+            yield WeighedResult(decisions, taking, instruction.shape.elements[number])
 
 
-def last_refusal(linked: LinkedDecisions) -> FusionDecision | None:
-    """Return the last decision on an instruction if it is a refusal, estimates aside."""
-    weighed = [decision for decision in linked.decisions if decision.kind != "update_priority"]
+def last_refusal(decisions: Iterable[FusionDecision]) -> FusionDecision | None:
+    """Return the last of the decisions if it is a refusal, estimates aside."""
+    weighed = [decision for decision in decisions if decision.kind != "update_priority"]
     if not weighed or weighed[-1].kind == "fusion":
         return None
     return weighed[-1]

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal
+from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal, list_results
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
 from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.opcode_groups import ALIASES
+from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.runtime import units
 
 LEAST_SHARE = 0.03
@@ -64,17 +64,23 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     collectives = {figures.collective.key for figures in case.collectives}
     for computation, instruction, cost in case.scheduled():
         place = (computation.name, instruction.name)
-        reason = _last_word(case.decisions.get(place))
-        is_weighed = reason and instruction.opcode not in _IDS and not reason.startswith(_IN_PLACE)
-        users = tuple(_work_of(collectives, computation, instruction.name)) if is_weighed else ()
-        if users:
-            seconds = case.least(cost)
+        linked = case.decisions.get(place)
+        is_weighed = linked is not None and instruction.opcode not in _IDS
+        seconds = case.least(cost)
+        for result in (
+            list_results(computation, instruction, linked) if linked and is_weighed else ()
+        ):
+            reason = _last_word(result.decisions)
+            is_told = reason and not reason.startswith(_IN_PLACE)
+            users = tuple(_work_of(collectives, computation, result.names)) if is_told else ()
+            if not users:
+                continue
             fusible = [user for user in users if not _is_closed(computation.by_name[user])]
             is_closed = _is_closed(instruction) or not fusible
             read = users if is_closed else fusible
-            is_needed = instruction.is_root or not _are_all(computation, instruction.name, users)
+            is_needed = instruction.is_root or not _are_all(computation, result.names, users)
             spares_write = not is_needed and len(read) == len(users)
-            moved = (instruction.shape.byte_size or 0) * (spares_write + len(read)) * cost.counted
+            moved = (result.shape.byte_size or 0) * (spares_write + len(read)) * cost.counted
             saved = min(seconds, case.time_of_bytes(moved))
             group = closed if is_closed else refused
             group[reason].append(_Refused(place, users, seconds, saved, is_needed))
@@ -91,9 +97,9 @@ def _is_closed(instruction: Instruction) -> bool:
     return instruction.opcode in _KERNELS or kind == "kCustom"
 
 
-def _are_all(computation: Computation, name: str, users: Iterable[str]) -> bool:
+def _are_all(computation: Computation, names: Iterable[str], users: Iterable[str]) -> bool:
     """Return whether nothing but these uses a value, by whatever name."""
-    known, waiting = set(users), [name]
+    known, waiting = set(users), [*names]
     while waiting:
         for user in computation.users.get(waiting.pop(), ()):
             if user.opcode in ALIASES and not user.is_root:
@@ -181,16 +187,17 @@ def _in_words(reason: str) -> str:
 
 
 def _work_of(
-    collectives: AbstractSet[InstructionKey], computation: Computation, name: str
+    collectives: AbstractSet[InstructionKey], computation: Computation, names: Iterable[str]
 ) -> Iterator[str]:
-    for user in find_consumers(computation, name):
+    users = (user for name in names for user in find_consumers(computation, name))
+    for user in dict.fromkeys(users):
         if (computation.name, user) not in collectives:
             yield user
 
 
-def _last_word(linked: LinkedDecisions | None) -> str:
+def _last_word(decisions: Iterable[FusionDecision]) -> str:
     """Return the reason for the refusal with which the steps end; empty where they end in none."""
-    decision = last_refusal(linked) if linked else None
+    decision = last_refusal(decisions)
     if decision is None:
         return ""
     return decision.reason.partition(":")[0][:_LONGEST].replace("`", "'")
