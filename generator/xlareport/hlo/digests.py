@@ -31,8 +31,8 @@ class HloDigests:
     """Digests of computations and modules; one object for all snapshots of a module."""
 
     def __init__(self, without: frozenset[str] = frozenset()) -> None:
-        """`without` names further attributes that do not count."""
-        self._ignored = _OF_NAMES | without
+        """`without` names fields of backend configs that do not count, however deep."""
+        self._without = without
         self._heads: dict[Instruction, int] = {}
         self._indices: dict[Instruction, int] = {}
         """Digests of the indices of tuple elements."""
@@ -174,7 +174,7 @@ class HloDigests:
         return value
 
     def _head(self, instruction: Instruction) -> int:
-        head = _head(instruction, self._ignored)
+        head = _head(instruction, self._without)
         value = self._heads[instruction] = _number(head)
         return value
 
@@ -209,13 +209,16 @@ def _bytes(value: int) -> bytes:
     return value.to_bytes(24)
 
 
-def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
-    """Return everything of an instruction that does not depend on where it is."""
+def _head(instruction: Instruction, without: frozenset[str]) -> bytes:
+    """Return everything of an instruction that does not depend on where it is.
+
+    `without` names fields of its backend config that do not count.
+    """
     calling = {attribute for attribute, _ in instruction.called}
     kept = [
-        f"{key}={_in_order(instruction) if key == 'backend_config' else value}"
+        f"{key}={_in_order(instruction, without) if key == 'backend_config' else value}"
         for key, value in sorted(instruction.attributes.items())
-        if key not in ignored and key not in calling
+        if key not in _OF_NAMES and key not in calling
     ]
     parts = (
         instruction.opcode,
@@ -227,12 +230,20 @@ def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
     return "\x00".join((*parts, "")).encode("utf-8", "surrogateescape")
 
 
-def _in_order(instruction: Instruction) -> str:
+def _in_order(instruction: Instruction, without: frozenset[str]) -> str:
     """Return the backend_config with sorted keys, because their order varies."""
     value = read_backend_config(instruction)
     if not isinstance(value, dict):
         return instruction.attributes.get("backend_config", "")
-    return json.dumps(value, sort_keys=True)
+    return json.dumps(_without_fields(value, without) if without else value, sort_keys=True)
+
+
+def _without_fields(value: object, names: frozenset[str]) -> object:
+    """Return a JSON value without some fields, at any depth; the reader limits the depth."""
+    if isinstance(value, dict):
+        kept = {name: field for name, field in value.items() if name not in names}
+        return {name: _without_fields(field, names) for name, field in kept.items()}
+    return [_without_fields(item, names) for item in value] if isinstance(value, list) else value
 
 
 def digest_header(module: HloModule) -> tuple[tuple[str, str | None], ...]:

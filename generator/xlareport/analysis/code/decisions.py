@@ -100,17 +100,17 @@ def _by_result(
     stems = [{_stem(name) for name in group.names} for group in groups]
     results = {}
     for number, name in enumerate(root.operand_names):
-        made = [
+        makers = [
             group
             for group, known in zip(groups, stems, strict=True)
-            if _made_by(fused, name, known)
+            if _is_result_of(fused, name, known)
         ]
-        if len(made) == 1:
-            results[number] = _in_order(made)
+        if len(makers) == 1:
+            results[number] = _in_order(makers)
     return results
 
 
-def _made_by(fused: Computation, name: str, stems: AbstractSet[str]) -> bool:
+def _is_result_of(fused: Computation, name: str, stems: AbstractSet[str]) -> bool:
     """Return whether a result, or what it renames, has one of these names without its number."""
     line = fused.by_name.get(name)
     for _ in range(_MOST_RENAMES):

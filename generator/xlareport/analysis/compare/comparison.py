@@ -32,7 +32,7 @@ class Sketched:
     sketch: Sketch
     moments: tuple[SnapshotDigest, ...]
     settled: bytes
-    """Digest of the final module without backend configs, which contain autotuning results."""
+    """Digest of the final module without the fields of backend configs that autotuning writes."""
     bare: bool = False
     """Only its figures are known."""
     device: str = ""
@@ -48,6 +48,11 @@ class Sketched:
         """Return the compiler build, `cl_933746096`; empty if file names do not have it."""
         artifacts = self.summary.files.artifacts
         return next((artifact.name.build for artifact in artifacts if artifact.name.build), "")
+
+    @property
+    def unordered(self) -> bytes:
+        """Return the digest of the final instructions in any order; empty if they are not known."""
+        return b"" if self.final is None else self.moments[self.final].instructions
 
     @property
     def is_optimized(self) -> bool:
@@ -137,9 +142,10 @@ class Comparison:
 
     @property
     def tuned(self) -> bool:
-        """Both ends are the same but for backend configurations."""
-        both = self.base is not None and self.head is not None
-        return both and not self.same and self.base.settled == self.head.settled  # type: ignore[union-attr]
+        """Both ends are the same but for fields of backend configs that autotuning writes."""
+        if self.base is None or self.head is None or self.base.settled != self.head.settled:
+            return False
+        return self.base.unordered != self.head.unordered
 
     @property
     def collectives(self) -> tuple[tuple[str, int, int], ...]:

@@ -21,8 +21,16 @@ from xlareport.program import ParsedModule, read_module
 from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
 
-_TUNED = frozenset({"backend_config"})
-"""Attributes that autotuning writes."""
+_TUNED = frozenset(
+    {
+        "algorithm",
+        "autotune_workspace_size",
+        "fusion_backend_config",
+        "selected_algorithm",
+        "workspace_size",
+    }
+)
+"""Fields of backend configs that autotuning on GPUs writes: algorithms and tiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,8 @@ def _digest_snapshot(
     snapshot: ParsedSnapshot, forms: HloDigests, changes: tuple[tuple[str, int], ...]
 ) -> SnapshotDigest:
     stage = snapshot.stage
-    form = forms.of_module(snapshot.hlo)
+    scheduled = snapshot.hlo.attributes.get("is_scheduled") == "true"
+    form = forms.of_module(snapshot.hlo, ordered=scheduled)
     return SnapshotDigest(
         *(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before),
         changes,
