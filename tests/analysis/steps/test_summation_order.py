@@ -50,3 +50,29 @@ def test_a_reversed_kernel_in_the_window_sums_the_same() -> None:
     assert numbers_changed(step(plain, reversed_)) == ()
     (change,) = numbers_changed(step(plain, wider))
     assert change.what == ORDER
+
+
+def test_a_product_whose_operands_changed_places_in_a_convolution_sums_the_same() -> None:
+    """The window of 2 with a pad of 1 meets one element of the input for each result."""
+    lines = "  %y = f32[1,8,4]{2,1,0} reshape(%x)\n  %k = f32[2,4,1]{2,1,0} constant({...})\n"
+    before = lines + (
+        "  ROOT %d = f32[1,8,2]{2,1,0} convolution(%y, %k), window={size=1}, "
+        "dim_labels=0bf_oi0->0bf"
+    )
+    after = lines + (
+        "  ROOT %d = f32[1,8,2]{2,1,0} convolution(%k, %y), "
+        "window={size=1 pad=0_0 rhs_reversal=1}, dim_labels=bf0_0oi->0fb"
+    )
+    wide = after.replace("size=1 pad=0_0", "size=2 pad=1_1")
+    assert numbers_changed(step(*modules(before, wide))) == ()
+
+
+def test_a_wider_window_over_several_elements_is_another_order() -> None:
+    lines = "  %y = f32[8,4,1]{2,1,0} reshape(%x)\n  %k = f32[3,1,1]{2,1,0} constant({...})\n"
+    before = lines + (
+        "  ROOT %d = f32[8,4,1]{2,1,0} convolution(%y, %k), window={size=3 pad=1_1}, "
+        "dim_labels=b0f_0io->b0f"
+    )
+    after = before.replace("size=3 pad=1_1", "size=1").replace("f32[3,1,1]", "f32[1,1,1]")
+    (change,) = numbers_changed(step(*modules(before, after)))
+    assert change.what == ORDER

@@ -88,6 +88,12 @@ def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Ma
     """Return whether two reductions or products sum over the same sizes in the same order."""
     if change.before is None or change.after is None or old.opcode != new.opcode:
         return False
+    if old.opcode == "convolution":
+        windows = (
+            _summed_window(matching.before, change.before, old),
+            _summed_window(matching.after, change.after, new),
+        )
+        return windows[0] is not None and windows[0] == windows[1]
     return old.opcode in _OPERANDS and all(
         _is_same_order(
             _summed(matching.before, change.before, old, name, number),
@@ -95,6 +101,29 @@ def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Ma
         )
         for name, number in _OPERANDS[old.opcode]
     )
+
+
+def _summed_window(
+    module: HloModule, place: Place, line: Instruction
+) -> tuple[tuple[str, ...], int | None] | None:
+    """Return the sizes above 1 of a window that it sums over, with the size of the input feature.
+
+    Where the input has one element along a dimension, each result has one product, whatever the
+    window: so is a matrix product written whose operands changed places. None if not known.
+    """
+    operand = module.find(place.computation, next(iter(line.operand_names), ""))
+    labels = line.attributes.get("dim_labels", "").partition("_")[0]
+    window = _WINDOW_SIZE.search(line.attributes.get("window", ""))
+    sizes = operand.shape.dimensions if operand else ()
+    if len(sizes) != len(labels) or "f" not in labels:
+        return None
+    single = {label for label, size in zip(labels, sizes, strict=True) if size == 1}
+    summed = tuple(
+        part
+        for number, part in enumerate(window[1].split("x") if window else ())
+        if part != "1" and str(number) not in single
+    )
+    return summed, sizes[labels.index("f")]
 
 
 _OPERANDS = {
