@@ -153,3 +153,23 @@ def test_parameters_of_a_fusion_stay_where_it_took_in_an_operand_before_them(rea
     )
     parameters = [known for known in change.modified if known.opcodes[0] == "parameter"]
     assert {known.kind for known in parameters} == {Kind.RENAMED}
+
+
+def test_a_parameter_with_the_number_that_another_had_is_no_copy_of_it(read: Read) -> None:
+    after = (
+        _FUSED.replace("p.3: f32[4])", "p.3: f32[4], p.4: f32[4])")
+        .replace("%p.3 = f32[4] parameter(3)", "%p.3 = f32[4] parameter(2)")
+        .replace("%p.2 = f32[4] parameter(2)", "%p.2 = f32[4] parameter(4)")
+        .replace("  %wide =", "  %q = f32[4] parameter(3)\n  %wide =")
+        .replace("add(%far, %wide)", "add(%far, %both)")
+        .replace("  ROOT %result", "  %both = f32[4] power(%wide, %q)\n  ROOT %result")
+        .replace("c: f32[4]) ->", "c: f32[4], d: f32[4]) ->")
+        .replace("  %one =", "  %d = f32[4] parameter(3)\n  %one =")
+        .replace("fusion(%one, %a, %b, %c)", "fusion(%one, %a, %c, %d, %b)")
+    )
+    matching = match(read(_FUSED), read(after))
+    for name in ("p.2", "p.3"):
+        pairing = matching.pairing_before(Place("fused", name))
+        assert pairing is not None
+        assert pairing.after == (Place("fused", name),)
+    assert Place("fused", "q") in matching.added

@@ -122,7 +122,14 @@ def passed(search: Search) -> None:
             for value, nodes in ours.items():
                 others = theirs.get(value, ())
                 if len(nodes) == len(others) == 1:
-                    _link(search, nodes[0], others[0], "a parameter of the same operand")
+                    _link_passed(search, nodes[0], others[0])
+
+
+def _link_passed(search: Search, before: Node, after: Node) -> None:
+    """Pair two parameters, whose numbers say nothing of their values from now on."""
+    _link(search, before, after, "a parameter of the same operand")
+    if before.partner is after and before.instruction.argument != after.instruction.argument:
+        before.base = after.base = before.token
 
 
 def _by_operand(side: Side, frame: Frame) -> dict[Hashable, list[Node]]:
