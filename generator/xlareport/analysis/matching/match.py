@@ -19,6 +19,7 @@ from xlareport.analysis.matching import (
     moved_copies,
     products,
     programs,
+    repetitions,
     rules,
     same_fusions,
     sinking,
@@ -108,6 +109,7 @@ _PARTS = (
     sinking.sunk,
     moved_copies.lowered,
     moved_copies.repeated,
+    repetitions.unrepeated,
     cloned_producers.cloned,
 )
 """Rules that extend existing pairs; they need no unpaired old instructions."""
