@@ -57,11 +57,11 @@ def _same_work(search: Search, read: Node, now: Node) -> _Pairs:
         if not _does_the_same(node, work) or len(waiting) > _MOST_PAIRS:
             return []
         pairs[node, work] = None
-        for one, another in zip(
+        for mine, theirs in zip(
             _operands(search, 0, node), _operands(search, 1, work), strict=True
         ):
-            following = one[0], another[0]
-            if one[1] or another[1]:
+            following = mine[0], theirs[0]
+            if mine[1] or theirs[1]:
                 return []
             if following not in waiting:
                 waiting.append(following)
