@@ -2,12 +2,12 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from xlareport.analysis.module import AnalysisOutline, ModuleAnalysis, outline_of, small_outline
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
 from xlareport.analysis.modules.links import ModuleLink, link_modules
@@ -27,15 +27,16 @@ from xlareport.analysis.modules.recompilations import RecompilationGroup, group_
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.runs import Run, find_runs
 from xlareport.analysis.modules.settings import OptionOrigin
-from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.modules.summary import ModuleSummary, outline_summary
 from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.analysis.ranks.groups import RankGroup, group_ranks
 from xlareport.analysis.ranks.members import RankTable, list_ranks
 from xlareport.analysis.ranks.verdicts import RankDifference
-from xlareport.dump.modules import Artifact, GroupedDump
+from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
 from xlareport.dump.stored_groups import NamedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.faults import Faults
 from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.packed_keys import KeyedValues, index_keys
@@ -44,6 +45,30 @@ from xlareport.storage.spooled_values import RESIDENT, SpooledValues
 from xlareport.storage.value_blocks import ValueBlocks
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOutline(FastPickle):
+    """The part of a module's analysis that relations between modules and lists need."""
+
+    summary: ModuleSummary
+    marker: MarkerHit | None
+    same_as: ModuleFiles | None
+    is_identical: bool
+
+
+def outline_of(analysis: ModuleAnalysis | AnalysisOutline) -> AnalysisOutline:
+    """Return the outline of an analysis."""
+    return AnalysisOutline(
+        analysis.summary, analysis.marker, analysis.same_as, analysis.is_identical
+    )
+
+
+def small_outline(
+    analysis: ModuleAnalysis | AnalysisOutline, shared: SharedValues
+) -> AnalysisOutline:
+    """Return an outline with a smaller summary, whose values it shares with other modules."""
+    return replace(outline_of(analysis), summary=outline_summary(analysis.summary, shared))
 
 
 class StoredAnalyses(SpooledValues[ModuleAnalysis]):

@@ -29,8 +29,9 @@ from xlareport.analysis.module_steps import (
     compare_snapshots,
 )
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
+from xlareport.analysis.modules.state import is_training_step
 from xlareport.analysis.modules.summarize import summarize_module
-from xlareport.analysis.modules.summary import ModuleSummary, StepSummary, outline_summary
+from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
 from xlareport.analysis.passes.pipelines import Part, build_pipeline_tree
 from xlareport.analysis.passes.step_boundaries import find_boundaries
@@ -50,7 +51,6 @@ from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.faults import Faults, guard
-from xlareport.storage.shared_values import SharedValues
 
 T = TypeVar("T")
 
@@ -107,29 +107,11 @@ class ModuleAnalysis(FastPickle):
     is_identical: bool = True
     """Whether it repeats that one byte for byte, not but for names, ids and notes."""
 
-
-@dataclass(frozen=True, slots=True)
-class AnalysisOutline(FastPickle):
-    """The part of a module's analysis that relations between modules and lists need."""
-
-    summary: ModuleSummary
-    marker: MarkerHit | None
-    same_as: ModuleFiles | None
-    is_identical: bool
-
-
-def outline_of(analysis: ModuleAnalysis | AnalysisOutline) -> AnalysisOutline:
-    """Return the outline of an analysis."""
-    return AnalysisOutline(
-        analysis.summary, analysis.marker, analysis.same_as, analysis.is_identical
-    )
-
-
-def small_outline(
-    analysis: ModuleAnalysis | AnalysisOutline, shared: SharedValues
-) -> AnalysisOutline:
-    """Return an outline with a smaller summary, whose values it shares with other modules."""
-    return replace(outline_of(analysis), summary=outline_summary(analysis.summary, shared))
+    @property
+    def is_training_step(self) -> bool:
+        """Whether it looks like a training step."""
+        phases = self.cost.phases if self.cost else ()
+        return is_training_step(self.summary, [phase.name for phase in phases])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Modules that carry a state, returning their arguments updated; others only read it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from xlareport.analysis.cost.phases import BACKWARD
 from xlareport.analysis.modules.summary import ModuleSummary
 
 _FEW_OPERATIONS = 4
@@ -35,6 +36,17 @@ def updates_state(summary: ModuleSummary) -> bool:
         and 4 * back >= given.total()
         and summary.features.operation_count > _FEW_OPERATIONS
     )
+
+
+def is_training_step(summary: ModuleSummary, phases: Collection[str]) -> bool:
+    """Return whether a module looks like a training step: matmuls, and a state that it updates.
+
+    JAX and TensorFlow mark gradients in the op_names, so that a step of theirs has a backward phase
+    among its `phases`: a decoding step updates its caches in the same way.
+    """
+    is_step = updates_state(summary) and summary.matrix_flops > 0
+    marks_gradients = summary.origin.frontend in ("jax", "tensorflow")
+    return is_step and (BACKWARD in phases or not marks_gradients)
 
 
 def count_state_arguments(summary: ModuleSummary, other: ModuleSummary) -> int:

@@ -8,13 +8,11 @@ from math import isclose
 from markupsafe import Markup
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
-from xlareport.analysis.cost.phases import BACKWARD
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import HeavyInstruction
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.module_role import HELPERS
-from xlareport.analysis.modules.state import updates_state
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.home.time import TimeView, time_view
@@ -68,24 +66,10 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
     return HomeSummary(_lead(report, *result), answers, time_view(result[1].cost, result[0].slug))
 
 
-def is_training_step(module: ModuleAnalysis) -> bool:
-    """Return whether a module looks like a training step: matmuls, and a state that it updates.
-
-    JAX and TensorFlow mark gradients in the op_names, so that a step of theirs has some: a decoding
-    step updates its caches in the same way.
-    """
-    summary = module.summary
-    is_step = updates_state(summary) and summary.matrix_flops > 0
-    if summary.origin.frontend not in ("jax", "tensorflow"):
-        return is_step
-    phases = module.cost.phases if module.cost else ()
-    return is_step and any(part.name == BACKWARD for part in phases)
-
-
 def _lead(report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis) -> str:
     framework = " and ".join(words.frameworks((record.frontend,) if record.frontend else ()))
     program = f"A {framework} program" if framework else "A program of an unknown framework"
-    form = ", apparently a training step," if is_training_step(module) else ""
+    form = ", apparently a training step," if module.is_training_step else ""
     return f"{program}{form} compiled for {_target(record)}: {words.extent(report)}."
 
 
