@@ -67,6 +67,19 @@ def test_an_op_of_the_optimizer_that_uses_no_gradient_has_its_phase(
     assert phases(module_of(STEP))["scaled"] == "other"
 
 
+def test_where_no_matmul_has_a_mark_unmarked_ops_have_no_known_phase(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """JAX of 2024 marks only what is in a scope or a traced function."""
+    dot = 'd = f32[4] tanh(x), metadata={op_name="jit(step)/dot_general"}\n  c = f32[4] copy(g)'
+    text = STEP.replace("c = f32[4] copy(g)", dot)
+    found = phases(module_of(text))
+    assert (found["y"], found["g"]) == ("forward", "backward")
+    assert {found[name] for name in ("scaled", "d", "n", "r")} == {"phase not known"}
+    marked = text.replace("jit(step)/jvp(layer_1)/tanh", "jit(step)/jvp(layer_1)/dot_general")
+    assert phases(module_of(marked))["n"] == "optimizer"
+
+
 def test_without_a_gradient_there_are_no_phases(module_of: Callable[[str], HloModule]) -> None:
     assert key_by_phase(module_of(STEP.replace("transpose(jvp(layer_1))", "transpose"))) is None
 

@@ -55,6 +55,15 @@ def mesh(axes: str = "'x'=4,'y'=2", ids: str | None = None) -> Mesh:
             ),
         ),
         ("{}", "empty tuple"),
+        ("{mesh['a'=2,'b'=4], [{?}, {?}]}", "open: left to propagation"),
+        (
+            "{mesh['a'=2,'b'=4], [{}, {?}, {?}]}",
+            "not cut, open to propagation: dimensions 1, 2",
+        ),
+        (
+            "{mesh['a'=8], [{'a', ?}, {}]}",
+            "dimension 0 in 8 parts along a, open to propagation: dimension 0",
+        ),
     ],
 )
 def test_words(text: str, words: str) -> None:

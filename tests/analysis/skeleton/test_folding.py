@@ -38,6 +38,41 @@ def test_scopes_that_repeat_with_other_kernels_are_no_repetition() -> None:
     assert not any("repeated" in line for line in words(fold(items(*stretch, *other), 24)))
 
 
+def test_other_ops_of_the_same_scopes_are_no_repetition() -> None:
+    """Kernels and collectives alternate, as in most sharded programs."""
+
+    def kernel(name: str, shape: str = "f32[4]") -> SkeletonItem:
+        return SkeletonItem("kernel", "compute", name, "fusion", "main", "cell", shape)
+
+    def reduce(name: str, scope: str) -> SkeletonItem:
+        return SkeletonItem("collective", "collectives", name, "all-reduce", "main", scope, "f32[]")
+
+    def shown(*items: SkeletonItem) -> str:
+        return "\n".join(words(fold(items, 24)))
+
+    gemm, select = kernel("gemm_fusion.1"), kernel("loop_select_fusion.2")
+    first, second = reduce("all-reduce.1", "cell"), reduce("all-reduce.2", "cell")
+    assert "repeated 2 times" in shown(first, gemm, second, kernel("gemm_fusion.2"))
+    assert "repeated" not in shown(first, gemm, second, select)
+    assert "repeated" not in shown(first, gemm, second, kernel("gemm_fusion.2", "f32[8]"))
+    other = reduce("all-reduce.2", "logits")
+    assert "repeated" not in shown(first, gemm, other, kernel("gemm_fusion.2"))
+
+
+def test_a_collective_that_overlaps_has_a_line_beside_those_that_do_not() -> None:
+    def gather(name: str, seconds: float, done: str = "") -> SkeletonItem:
+        opcode = "all-gather-start"
+        return SkeletonItem(
+            "collective", "collectives", name, opcode, "main", seconds=seconds, done=done
+        )
+
+    lines = fold((gather("short", 1e-6), gather("long", 5e-6, "done.1")), 24)
+    assert [time_words(line) for line in lines] == ["1 µs", "5 µs"]
+    both = fold((gather("first", 1e-6, "done.1"), gather("second", 5e-6, "done.2")), 24)
+    assert [time_words(line) for line in both] == ["6 µs"]
+    assert "longest second" in words(both)[0]
+
+
 @pytest.mark.parametrize("most", [60, 24, 12, 6, 3])
 def test_folding_keeps_every_item_and_its_time(tmp_path: Path, most: int) -> None:
     items = module_skeleton(parsed(tmp_path, text(layers=12))).items

@@ -120,3 +120,22 @@ def test_without_a_schedule_the_order_is_said_to_be_topological(tmp_path: Path) 
 def test_computations_that_go_round_are_a_problem(tmp_path: Path) -> None:
     content = text().replace("calls=%fused\n  ROOT %state.2", "calls=%body\n  ROOT %state.2")
     assert module_skeleton(parsed(tmp_path, content)).items == ()
+
+
+UPDATE = """  %grad = f32[1024,1024]{1,0} fusion(%x), kind=kLoop, calls=%fused, METADATA1
+  %update = f32[1024,1024]{1,0} fusion(%grad), kind=kLoop, calls=%fused, METADATA2
+  %start ="""
+
+
+def test_the_phase_before_a_scope_is_that_of_the_cost_report(tmp_path: Path) -> None:
+    update = UPDATE.replace("METADATA1", 'metadata={op_name="jit(step)/transpose(jvp())/mul"}')
+    content = text(layers=1).replace(
+        "  %start =", update.replace("METADATA2", 'metadata={op_name="jit(step)/sub"}')
+    )
+    items = items_of(tmp_path, content)
+    scopes = [items[name].scope for name in ("attention.0", "grad", "update")]
+    assert scopes == ["forward layer_0/attention", "backward", "optimizer"]
+    shown = skeleton_text(module_skeleton(parsed(tmp_path, content)))
+    assert "backward: 2 kernels" not in shown
+    unmarked = content.replace("jit(step)/sub", "jit(step)/dot_general")
+    assert items_of(tmp_path, unmarked)["update"].scope == "phase not known"

@@ -3,8 +3,9 @@
 JAX writes `jvp(...)` around what is differentiated and `transpose(jvp(...))` around its gradient;
 TensorFlow writes `gradient_tape/` before the gradient, and nothing before what is differentiated.
 What uses a gradient, and is none, updates, and so does what is in the named scope of such an
-instruction. Collectives of neither pass, such as those that reduce gradients, are a phase of their
-own.
+instruction. Older JAX marks only ops inside a scope or a traced function: where no matmul has a
+mark, the phase of an op without one is not known. Collectives of neither pass, such as those that
+reduce gradients, are a phase of their own.
 """
 
 import re
@@ -22,8 +23,10 @@ from xlareport.knowledge.opcodes import is_collective
 
 FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
 COLLECTIVES = "collectives of neither pass"
+UNMARKED = "phase not known"
 _BACKWARD = re.compile(r"(?:\A|[/(])transpose\(|(?:\A|/)gradient_tape/|\Agradients/")
 _FORWARD = re.compile(r"(?:\A|[/(])jvp\(")
+_PRODUCT = re.compile(r"/(?:dot_general|conv_general_dilated)\Z")
 _FUNCTION = re.compile(r"p?jit\(([\w.<>-]{1,200})\)/")
 _NUMBERED = re.compile(r"\d")
 _WRAPPERS = {"gradient_tape", "gradients", "rematted_computation"}
@@ -72,6 +75,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     )
     unmarked = OTHER if marked else FORWARD
     updates = _update_scopes(module, later)
+    is_partly_marked = marked and _has_unmarked_products_only(module)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
         if "/" not in op_name:
@@ -80,12 +84,23 @@ def key_by_phase(module: HloModule) -> OpKey | None:
             return BACKWARD
         if _FORWARD.search(op_name):
             return FORWARD
+        if is_partly_marked:
+            return UNMARKED
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
         is_update = instruction.name in later[computation.name] or scope_of(op_name) in updates
         return UPDATE if is_update else unmarked
 
     return key
+
+
+def _has_unmarked_products_only(module: HloModule) -> bool:
+    """Return whether matmuls and convolutions of JAX have op_names, and none of these a mark."""
+    names = {op_name_of(instruction, module) for instruction in module.instructions}
+    products = [name for name in names if _PRODUCT.search(name)]
+    return bool(products) and not any(
+        _FORWARD.search(name) or _is_backward(name) for name in products
+    )
 
 
 def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]:

@@ -87,11 +87,32 @@ def describe_sharding(sharding: Sharding, mesh: Mesh | None = None) -> str:
     if sharding.kind == ShardingKind.MAXIMAL:
         devices = sharding.devices.devices() if sharding.devices is not None else None
         return f"whole on device {devices[0]} only" if devices else "whole on one device"
+    opened = _open_words(sharding)
+    if opened:
+        return opened
     if sharding.kind != ShardingKind.TILED:
         return _PLAIN[sharding.kind]
+    return _tiled_words(sharding, mesh)
+
+
+def _tiled_words(sharding: Sharding, mesh: Mesh | None) -> str:
     cuts = describe_tiles(sharding.tiles, axes_of(sharding, mesh))
     groups = [_GROUPS[kind].format(f"{size:,}") for kind, size in sharding.subgroups]
     return ", ".join([*([cuts] if cuts else ["not cut"]), *groups])
+
+
+def _open_words(sharding: Sharding) -> str:
+    """Return a sharding with open dimensions, which propagation may cut; empty without these."""
+    is_whole = sharding.kind == ShardingKind.REPLICATED
+    dimensions = enumerate(sharding.dimensions)
+    opened = [str(number) for number, dimension in dimensions if dimension.is_open]
+    if not opened or not (is_whole or sharding.kind == ShardingKind.TILED):
+        return ""
+    if is_whole and len(opened) == len(sharding.dimensions):
+        return "open: left to propagation"
+    cuts = "not cut" if is_whole else _tiled_words(sharding, None)
+    noun = "dimension" if len(opened) == 1 else "dimensions"
+    return f"{cuts}, open to propagation: {noun} {', '.join(opened)}"
 
 
 def words_of(written: str, mesh: Mesh | None) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from xlareport.analysis.skeleton.items import SkeletonItem, total_seconds
+from xlareport.analysis.skeleton.items import PHASES, SkeletonItem, total_seconds
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 
 _MOST_LEVELS = 8
@@ -137,6 +137,9 @@ def _varying(scope: str, scopes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 def _groups(items: Sequence[SkeletonItem], scopes: int) -> list[_Group]:
     """Put together what follows one another and has one kind and one scope.
 
+    Collectives are put together by opcode; those that run by themselves are apart from those that
+    overlap with others.
+
     Quiet items go with the kernels before them, else with those after; many copies that nothing
     overlaps with are a group of their own.
     """
@@ -191,7 +194,9 @@ def _key(item: SkeletonItem, scopes: int) -> _Key:
     common = _common(item.scope, scopes)
     if item.kind in _LEAF:
         return item.kind, common
-    if item.kind in ("collective", "done"):
+    if item.kind == "collective":
+        return item.kind, item.opcode, item.is_async
+    if item.kind == "done":
         return item.kind, item.opcode
     if item.kind == "command buffer":
         return item.kind, item.name
@@ -201,9 +206,9 @@ def _key(item: SkeletonItem, scopes: int) -> _Key:
 def _common(scope: str, scopes: int) -> str:
     """Return the first few scopes, numbers left open; the phase does not count as one."""
     phase, space, path = scope.partition(" ")
-    if not space or phase not in ("forward", "backward"):
+    if not space or phase not in PHASES:
         phase, path = "", scope
-        if scope in ("forward", "backward"):
+        if scope in PHASES:
             return scope
     short = "/".join(mask_numbers(path).split("/")[:scopes])
     return f"{phase} {short}".strip()
@@ -225,11 +230,20 @@ def _repeats(groups: list[_Group]) -> Iterator[_Stretch]:
 
 
 def _repeat_key(group: _Group) -> _Key:
-    """Return what repetitions have in common: numbered scopes, else the opcodes of all items."""
-    if _OPEN in group.scope or group.key == _COPIES:
+    """Return what repetitions have in common: numbered scopes, else names and shapes of all items.
+
+    The opcode does not tell kernels apart: most are fusions.
+    """
+    if group.key == _COPIES or group.items[0].kind == "done":
         return group.key
-    opcodes = Counter(item.opcode for item in group.items if not _is_quiet(item))
-    return *group.key, frozenset(opcodes.items())
+    if _OPEN in group.scope:
+        return *group.key, group.scope
+    work = Counter(
+        (item.opcode, mask_numbers(item.name), item.shape)
+        for item in group.items
+        if not _is_quiet(item)
+    )
+    return *group.key, group.scope, frozenset(work.items())
 
 
 def _best_repeat(keys: Sequence[_Key], place: int) -> tuple[int, int]:

@@ -4,6 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from xlareport.analysis.cost.phases import BACKWARD, FORWARD, UPDATE
+
+PHASES = (FORWARD, BACKWARD, UPDATE)
+"""The phases that come before scopes."""
 ItemKind = Literal[
     "kernel",
     "collective",

@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
+from xlareport.analysis.cost.breakdown import OpKey
+from xlareport.analysis.cost.phases import FORWARD, key_by_phase
 from xlareport.analysis.cost.roofline import estimate_time, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.skeleton.command_buffers import in_command_buffers
 from xlareport.analysis.skeleton.items import (
+    PHASES,
     ItemKind,
     Lane,
     Skeleton,
@@ -80,7 +83,7 @@ def read_skeleton(
         _collective_times(collectives),
         frozenset(collective.key for collective in synchronous),
     )
-    outline = _Outline(estimates, module.code)
+    outline = _Outline(estimates, module.code, key_by_phase(final.hlo))
     items = outline.of_entry()
     every = [item for _, item in every_item(items)]
     return Skeleton(
@@ -116,6 +119,8 @@ class _Outline:
 
     estimates: _Estimates
     code: CodeNotes
+    phase_key: OpKey | None
+    """None in a module without gradients."""
     left_out: int = 0
     problems: list[str] = field(default_factory=list)
     _items_of: dict[str, tuple[SkeletonItem, ...]] = field(default_factory=dict)
@@ -180,7 +185,7 @@ class _Outline:
             name=instruction.name,
             opcode=_called_name(instruction),
             computation=computation.name,
-            scope=_scope(op_name),
+            scope=self._scope(computation, instruction, op_name),
             shape=_short(instruction.shape),
             seconds=None if kind == "done" else seconds,
             children=children,
@@ -188,6 +193,15 @@ class _Outline:
             thread=_thread(instruction),
             note=_note(kind, trip_count, seconds),
         )
+
+    def _scope(self, computation: Computation, instruction: Instruction, op_name: str) -> str:
+        """Return phase and scopes: `backward layer_3/mlp`; another phase only without scopes."""
+        scope = scope_of(op_name)
+        if self.phase_key is None:
+            phase = FORWARD if "jvp(" in op_name else ""
+        else:
+            phase = self.phase_key(computation, instruction, op_name)
+        return f"{phase} {scope}".strip() if phase in PHASES or not scope else scope
 
     def _children(
         self, computation: Computation, instruction: Instruction
@@ -330,13 +344,6 @@ def _thread(instruction: Instruction) -> str:
 def _called_name(instruction: Instruction) -> str:
     target = instruction.attributes.get("custom_call_target", "").strip('"')
     return target or instruction.opcode
-
-
-def _scope(op_name: str) -> str:
-    """Return phase and scopes: `backward layer_3/mlp`."""
-    scope = scope_of(op_name)
-    phase = "backward" if "transpose(" in op_name else "forward" if "jvp(" in op_name else ""
-    return f"{phase} {scope}".strip()
 
 
 def _short(shape: Shape) -> str:

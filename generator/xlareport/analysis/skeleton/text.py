@@ -63,15 +63,15 @@ def _buffer_notes(skeleton: Skeleton) -> set[str]:
 def time_words(line: SkeletonLine) -> str:
     """Return the estimated time of a line; `?` if unknown.
 
-    Items that overlap with others count only if they are alone.
+    Items that overlap with others do not count beside others that do not.
     """
     timed = [item for item in line.items if item.kind != "done"]
     if line.items and not timed:
         return ""
     if timed and all(item.seconds is None for item in timed):
         return "?"
-    alone = len(line.items) == 1 and line.items[0].seconds is not None
-    seconds = line.items[0].seconds if alone else line.seconds
+    overlap = bool(timed) and all(item.is_async for item in timed)
+    seconds = sum(item.seconds or 0.0 for item in timed) if overlap else line.seconds
     return units.seconds(seconds) if seconds else "0"
 
 

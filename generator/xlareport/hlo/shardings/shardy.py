@@ -52,7 +52,7 @@ def parse_sdy_sharding(text: str, meshes: Mapping[str, Mesh]) -> Sharding | None
     if mesh is None:
         # A piece that a compiler cut out of a module has no meshes; none is needed to cut nothing.
         axes = any(dimension.axes for dimension in dimensions)
-        return None if axes or others else Sharding(ShardingKind.REPLICATED)
+        return None if axes or others else Sharding(ShardingKind.REPLICATED, dimensions=dimensions)
     if not mesh.axes and mesh.devices.listed:
         return Sharding(ShardingKind.MAXIMAL, devices=DeviceOrder.of(mesh.devices.listed))
     lists = {other[1]: read_axes(other[2]) for other in others if other is not None}

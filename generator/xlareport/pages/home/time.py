@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.cost.breakdown import CostPart
+from xlareport.analysis.cost.phases import UNMARKED
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.pages import navigation
 from xlareport.pages.cost.treemap import treemap, treemap_words
@@ -90,6 +91,8 @@ def _timed(parts: Sequence[CostPart]) -> list[tuple[str, float]]:
 def _missing(cost: CostReport) -> str:
     """Return why a division is not shown, and how the phases are known."""
     words = _PHASES if cost.phases else ""
+    if any(part.name == UNMARKED for part in cost.phases):
+        words += _UNMARKED
     if not any(part.name for part in cost.layers):
         words += " No layers: no op_name has a named scope or a scanned loop."
     unnamed = sum(part.seconds for part in cost.layers if not part.name)
@@ -99,6 +102,10 @@ def _missing(cost: CostReport) -> str:
     return words
 
 
+_UNMARKED = (
+    " No op_name of a matmul or convolution has jvp(...) or transpose(...), as in older versions "
+    "of JAX: the phase of ops without these is not known."
+)
 _PHASES = (
     " Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
     "are backward; what uses gradients but is not backward is optimizer, collectives apart. An "
