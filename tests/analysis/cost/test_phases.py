@@ -80,6 +80,35 @@ def test_where_no_matmul_has_a_mark_unmarked_ops_have_no_known_phase(
     assert phases(module_of(marked))["n"] == "optimizer"
 
 
+MARKED = STEP.replace("jvp(layer_1)/tanh", "jvp(layer_1)/dot_general")
+EVALUATED = MARKED.replace("jvp(layer_1)", "jvp(density)").replace(
+    "ROOT r = f32[4]",
+    "s = f32[] dot(n, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+    'metadata={op_name="jit(step)/cond/branch_1_fun/occupancy/density/dot_general"}\n'
+    '  t = f32[] tanh(s), metadata={op_name="jit(step)/cond/branch_1_fun/occupancy/tanh"}\n'
+    "  ROOT r = f32[4]",
+)
+
+
+def test_an_evaluation_behind_the_update_is_no_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    """It uses gradients through the updated parameters, in scopes of the forward pass."""
+    known = phases(module_of(EVALUATED))
+    assert known["s"] == known["t"] == "other"
+    assert known["n"] == known["r"] == "optimizer"
+    alone = phases(module_of(EVALUATED.replace("cond/branch_1_fun/occupancy/", "")))
+    assert (alone["s"], alone["n"]) == ("other", "optimizer")
+
+
+def test_scopes_of_layers_in_an_optimizer_are_no_evaluation(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    text = EVALUATED.replace("cond/branch_1_fun/occupancy/density/dot_general", "adam/density/mul")
+    known = phases(module_of(text))
+    assert known["s"] == known["t"] == "optimizer"
+
+
 def test_without_a_gradient_there_are_no_phases(module_of: Callable[[str], HloModule]) -> None:
     assert key_by_phase(module_of(STEP.replace("transpose(jvp(layer_1))", "transpose"))) is None
 

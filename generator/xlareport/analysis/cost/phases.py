@@ -3,9 +3,10 @@
 JAX writes `jvp(...)` around what is differentiated and `transpose(jvp(...))` around its gradient;
 TensorFlow writes `gradient_tape/` before the gradient, and nothing before what is differentiated.
 What uses a gradient, and is none, updates, and so does what is in the named scope of such an
-instruction. Older JAX marks only ops inside a scope or a traced function: where no matmul has a
-mark, the phase of an op without one is not known. Collectives of neither pass, such as those that
-reduce gradients, are a phase of their own.
+instruction; but not what evaluates scopes of the forward pass again, behind the update. Older JAX
+marks only ops inside a scope or a traced function: where no matmul has a mark, the phase of an op
+without one is not known. Collectives of neither pass, such as those that reduce gradients, are a
+phase of their own.
 """
 
 import re
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from xlareport.analysis.cost.breakdown import OpKey
+from xlareport.analysis.cost.evaluations import Evaluations
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of
 from xlareport.hlo.graph import callees_first
@@ -76,6 +78,7 @@ def key_by_phase(module: HloModule) -> OpKey | None:
     unmarked = OTHER if marked else FORWARD
     updates = _update_scopes(module, later)
     is_partly_marked = marked and _has_unmarked_products_only(module)
+    evaluations = _evaluations(module)
 
     def key(computation: Computation, instruction: Instruction, op_name: str) -> str:
         if "/" not in op_name:
@@ -88,6 +91,8 @@ def key_by_phase(module: HloModule) -> OpKey | None:
             return UNMARKED
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
+        if evaluations.holds(op_name):
+            return unmarked
         is_update = instruction.name in later[computation.name] or scope_of(op_name) in updates
         return UPDATE if is_update else unmarked
 
@@ -101,6 +106,12 @@ def _has_unmarked_products_only(module: HloModule) -> bool:
     return bool(products) and not any(
         _FORWARD.search(name) or _is_backward(name) for name in products
     )
+
+
+def _evaluations(module: HloModule) -> Evaluations:
+    names = {op_name_of(instruction, module) for instruction in module.instructions}
+    passes = {name for name in names if _FORWARD.search(name) or _is_backward(name)}
+    return Evaluations(passes, names - passes)
 
 
 def _update_scopes(module: HloModule, later: Mapping[str, set[str]]) -> set[str]:

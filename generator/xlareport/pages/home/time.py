@@ -108,7 +108,8 @@ _UNMARKED = (
 )
 _PHASES = (
     " Phases are matched by op_name: jvp(...) is forward, transpose(jvp(...)) and gradient_tape "
-    "are backward; what uses gradients but is not backward is optimizer, collectives apart. An "
-    "instruction without op_name counts to the op whose value it passes on, a combined collective "
-    "to the ops of its members by bytes."
+    "are backward; what uses gradients but is not backward is optimizer, apart from collectives "
+    "and from scopes that evaluate those of the forward pass again. An instruction without op_name "
+    "counts to the op whose value it passes on, a combined collective to the ops of its members by "
+    "bytes."
 )
