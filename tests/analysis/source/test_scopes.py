@@ -21,6 +21,15 @@ from xlareport.analysis.source.scopes import (
         ("jit(f)/scope/x;jit(f)/other/y", "scope"),
         ("jit(f)/layer/btd,dchk->btchk/dot_general", "layer/btd,dchk->btchk"),
         ("a" + "(" * 3000, ""),
+        (
+            "jit(f)/transpose(jvp(tower))/block_0/jvp(tower)/block_0/checkpoint/mlp/mul",
+            "tower/block_0/checkpoint/mlp",
+        ),
+        (
+            "jit(f)/transpose(jvp(tower))/block_0/jvp(head)/block_0/mul",
+            "tower/block_0/head/block_0",
+        ),
+        ("jit(f)/tower/block_0/jvp(tower)/block_0/mul", "tower/block_0/tower/block_0"),
     ],
 )
 def test_scopes(op_name: str, expected: str) -> None:
@@ -34,6 +43,7 @@ def test_scopes(op_name: str, expected: str) -> None:
         ("jit(step)/transpose(jvp(encoder))/mlp/dot_general", "encoder/mlp/dot_general"),
         ("jit(f)/jvp(vmap(a)/b)/c/jit(relu)/max", "a/b/c/max"),
         ("jit(f)/jvp(a)/x;jit(f)/jvp(b)/y", "a/x;b/y"),
+        ("jit(f)/transpose(jvp(a))/b/jvp(a)/b/checkpoint/c/mul", "a/b/c/mul"),
         ("jit(f)/jvp(a)/while/body/closed_call/mlp/dot", "a/mlp/dot"),
         ("encoder/mlp", "encoder/mlp"),
         ("a(" * 5000, ("a(" * 5000)[:2000]),

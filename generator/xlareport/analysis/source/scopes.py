@@ -107,6 +107,27 @@ def split_path(op_name: str) -> list[str]:
 
 def _plain_levels(parts: list[str]) -> list[str]:
     """Return the levels that transformations are applied to, without traced functions."""
+    return _bare_levels(_without_repeat(parts))
+
+
+def _without_repeat(parts: list[str]) -> list[str]:
+    """Return the parts of a path without a scope that is written twice.
+
+    JAX writes the gradient of what jax.checkpoint recomputes as
+    `transpose(jvp(tower))/block_0/jvp(tower)/block_0/checkpoint`: one scope.
+    """
+    first = next((at for at, part in enumerate(parts) if part.startswith("transpose(")), None)
+    if first is None:
+        return parts
+    for again in range(first + 1, len(parts)):
+        if parts[again].startswith("jvp("):
+            outer, inner = _bare_levels(parts[first:again]), _bare_levels(parts[again:])
+            if outer and inner[: len(outer)] == outer:
+                return [*parts[:first], *parts[again:]]
+    return parts
+
+
+def _bare_levels(parts: list[str]) -> list[str]:
     waiting, levels = parts[::-1], list[str]()
     while waiting:
         part = waiting.pop()
