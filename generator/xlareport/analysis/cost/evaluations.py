@@ -11,7 +11,7 @@ from xlareport.analysis.source.scopes import CONTROL_FLOW, plain_path, scope_of,
 
 _PRODUCTS = frozenset({"dot_general", "conv_general_dilated"})
 
-Levels = tuple[str, ...]
+ScopeLevels = tuple[str, ...]
 
 
 class Evaluations:
@@ -29,7 +29,7 @@ class Evaluations:
             if op_name.rpartition("/")[2] in _PRODUCTS and (scope := self._scope(op_name, around))
         }
 
-    def _scope(self, op_name: str, around: set[Levels]) -> Levels:
+    def _scope(self, op_name: str, around: set[ScopeLevels]) -> ScopeLevels:
         """Return the scope that runs scopes of the forward pass, or the first of these itself."""
         levels = _levels(op_name)
         first = next((at for at, level in enumerate(levels) if level in self._inside), None)
@@ -43,12 +43,12 @@ class Evaluations:
         return any(levels[:end] in self._scopes for end in range(1, len(levels) + 1))
 
 
-def _levels(op_name: str) -> Levels:
+def _levels(op_name: str) -> ScopeLevels:
     levels = scope_of(op_name).split("/")
     return tuple(level for level in levels if level and level not in CONTROL_FLOW)
 
 
-def _inside(op_name: str) -> Levels:
+def _inside(op_name: str) -> ScopeLevels:
     """Return the scopes that are differentiated, without those around."""
     parts = split_path(op_name)
     start = next((at for at, part in enumerate(parts) if "jvp(" in part), len(parts))
