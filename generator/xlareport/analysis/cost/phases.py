@@ -91,10 +91,8 @@ def key_by_phase(module: HloModule) -> OpKey | None:
             return UNMARKED
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
-        if evaluations.holds(op_name):
-            return unmarked
         is_update = instruction.name in later[computation.name] or scope_of(op_name) in updates
-        return UPDATE if is_update else unmarked
+        return UPDATE if is_update and not evaluations.holds(op_name) else unmarked
 
     return key
 
