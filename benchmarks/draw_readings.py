@@ -207,7 +207,8 @@ def _example(change: StepChange, sentence: str) -> Change | None:
 
 
 def _least(grades: Iterable[Grade]) -> str:
-    return max(grades, key=[*Grade].index, default="")
+    """Return the least certain grade; a sentence that only counts is exact."""
+    return max(grades, key=[*Grade].index, default=Grade.EXACT)
 
 
 def history_claim(

@@ -130,7 +130,7 @@ def test_several_processes_build_the_same_site(
     (tmp_path / "site_src/notes.md").write_text("# Notes\n\n[there](m/3.md) [gone](gone.md)\n")
     said = build_site(tmp_path, strict=False)
     alone = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
-    for name, pages in {"_FEWEST": 2, "_REST": 1, "_MOST": 2}.items():
+    for name, pages in {"_FEWEST": 2, "_REST": 1, "_MOST_PAGES": 2}.items():
         monkeypatch.setattr(shares, name, pages)
     with WorkerPool(3) as workers:
         assert build_site(tmp_path, strict=False, workers=workers) == said
