@@ -74,3 +74,15 @@ def test_large_modules_come_in_pieces(
     pieces = pieces_of(module)
     assert {piece["pieces"] for piece in pieces} == {len(pieces)}
     assert [share for piece in pieces for share in piece["share"]] == whole["share"]
+
+
+def test_times_made_of_shares_have_four_exact_digits(module: ParsedModule) -> None:
+    cost = count_final_cost(module)
+    assert cost is not None
+    parts = estimate_shares(cost, DEVICE)
+    (piece,) = pieces_of(module)
+    shares = [share for share in piece["share"] if share]
+    assert shares
+    exact = {f"{share * 1e6:.4g}" for share in parts.values()}
+    assert {f"{share * 1e6:.4g}" for share in shares} <= exact
+    assert any(share != float(f"{share:.4g}") for share in shares)

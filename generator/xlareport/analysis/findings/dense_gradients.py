@@ -3,10 +3,11 @@
 A scatter adds updates to a buffer of zeros that is at least twice as large as the updates, as the
 gradient of an embedding lookup does, and later instructions read the whole buffer. Filling it and
 reading it take 5% or more of the roofline time, as far as they do not depend on the updates. An
-optimizer that updates the touched rows alone needs no such buffer.
+optimizer that updates the touched rows alone needs no such buffer, and saves at most the time of
+all that reads it, which updates every row.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions, join_names
@@ -49,6 +50,7 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
         seconds = case.time_of_bytes(size) * (1 + len(readers)) * cost.counted
         if case.is_noticeable(seconds, LEAST_SHARE):
             names = join_names(reader.name for reader in readers)
+            most = _most(case, computation, size, readers) + case.time_of_bytes(size) * cost.counted
             yield Finding(
                 rule="dense-gradients",
                 title="Scatter into zeros that are read whole",
@@ -60,17 +62,28 @@ def dense_gradients(case: Case) -> Iterator[Finding]:
                     f"`{instruction.name}` adds {units.byte_size(scatter.updates)} of updates to "
                     f"{units.byte_size(size)} of zeros, which `{scatter.zeros.name}` writes and "
                     f"{names} read whole{describe_executions(cost.counted)}: writing and reading "
-                    f"them takes {units.share(case.share(seconds))} of the module's roofline time."
+                    f"them takes {units.share(case.share(seconds))} of the module's roofline time, "
+                    f"with all else that the readers do {units.share(case.share(most))}."
                 ),
                 suggestion=(
                     "If this is the gradient of an embedding table, update the touched rows "
                     "alone: scatter into the table and the optimizer's state instead of zeros."
                 ),
                 grade="matched",
-                weight=seconds,
-                seconds=seconds,
+                weight=most,
+                seconds=most,
                 bytes=size,
             )
+
+
+def _most(case: Case, home: Computation, size: int, readers: Iterable[Instruction]) -> float:
+    """Return the time of the readers of a buffer, each as much as reading it takes at least."""
+    result = 0.0
+    for reader in readers:
+        cost = case.cost.instructions.get((home.name, reader.name))
+        if cost is not None:
+            result += max(case.least(cost), case.time_of_bytes(size) * cost.counted)
+    return result
 
 
 def _scatter(case: Case, home: Computation, instruction: Instruction) -> _Scatter | None:

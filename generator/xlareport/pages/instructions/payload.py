@@ -18,7 +18,8 @@ from xlareport.storage.payloads import Payload, make_payload
 PIECE = 20_000
 """Instructions in a piece: at a hundred characters each, the most that is loaded at once."""
 _LONGEST_TEXT = 400
-_DIGITS = 4
+_DIGITS = 7
+"""Of shares: times are made of them, which pages show with four."""
 
 _Placed = tuple[InstructionKey, Instruction]
 

@@ -99,11 +99,13 @@ def _changes(record: ShardingsRecord) -> str:
     known = [
         change.received_bytes for change in record.changes if change.received_bytes is not None
     ]
-    total = f" {units.byte_size(sum(known))} received per device, at the least." if known else ""
+    size = units.byte_size(sum(known))
+    total = f" As partitioned, a device receives at least {size}." if known else ""
     return (
         f"{units.plural(len(record.changes), 'change')} of sharding at elementwise ops, copies "
         f"and tuples.{total} Received bytes are what the new part has and the old part has not, by "
-        "the shardings alone; loops count once. Collectives are matched by op_name and line."
+        "the shardings alone; loops count once. Passes after the partitioner may remove some of "
+        "these collectives. Collectives are matched by op_name and line."
     )
 
 

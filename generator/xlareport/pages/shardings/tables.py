@@ -88,7 +88,11 @@ def _changes(changes: Sequence[ShardingChange]) -> Table:
         Column("Instruction", "code", "before SPMD partitioning"),
         Column("From"),
         Column("To"),
-        Column("Received per device", "bytes", "at the least, of one operand, by one device"),
+        Column(
+            "Received per device",
+            "bytes",
+            "at least, as partitioned, of one operand, by one device",
+        ),
         Column("op_name", "code"),
         Column("Source"),
         Column("Operands", "code"),
