@@ -140,6 +140,8 @@ export interface Step {
   modified: number | null;
   headline: string;
   files: string[];
+  /** The partitioner, where it ran without a snapshot of its own. */
+  partitioner?: string;
   /** What it did to the program, for ranking; not there where it did nothing or that is not known. */
   weight?: number;
   /** Kinds of effects, and what each was. */

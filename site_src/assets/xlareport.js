@@ -967,11 +967,11 @@ var xlareport = (() => {
   );
   var FUSED = /^(?:(?:loop|input|output|wrapped|gemm_fusion)_\w+|\w+_fusion)$/;
   var tables = () => load("words");
-  function divide(word) {
-    const colon = word.indexOf(":");
+  function divide(word2) {
+    const colon = word2.indexOf(":");
     return (
       /** @type {[string, string]} */
-      [word.slice(0, colon), word.slice(colon + 1)]
+      [word2.slice(0, colon), word2.slice(colon + 1)]
     );
   }
   var bareFlag = (name) => name.replace(/^-+/, "").replace(/=.*$/s, "");
@@ -990,14 +990,14 @@ var xlareport = (() => {
     const entry = kind === "flag" ? bareFlag(name) : name;
     return root + (PAGES[kind] ?? glossaryEntry(kind, entry));
   }
-  var entryAddress = (word) => address2(...divide(word));
+  var entryAddress = (word2) => address2(...divide(word2));
   function nameLink(kind, name, ...shown) {
     const inside = shown.length ? shown : [element("code", null, name)];
     return element("a.xr-word", { "data-word": `${kind}:${name}`, href: address2(kind, name) }, ...inside);
   }
-  async function explainWord(word) {
+  async function explainWord(word2) {
     const known4 = await tables();
-    const [kind, name] = divide(word);
+    const [kind, name] = divide(word2);
     if (kind === "instruction") return instruction(name, known4);
     if (kind === "shape") return shape(name, known4);
     if (kind === "layout") return layoutParts(name.slice(1, -1), known4);
@@ -1061,14 +1061,14 @@ var xlareport = (() => {
   }
   function laterParts(text, { fields, suffix }) {
     const numbered = /^(\d+)_([A-Za-z]\w*)$/.exec(text);
-    const [, word, number] = numbered ? [text, numbered[2], numbered[1]] : (
+    const [, word2, number] = numbered ? [text, numbered[2], numbered[1]] : (
       /** @type {string[]} */
       /^(.*?)(\d*)$/s.exec(text)
     );
     const parts = (
       /** @type {Part[]} */
       [
-        [word, own(suffix, word) || fields.later],
+        [word2, own(suffix, word2) || fields.later],
         [number, fields.number]
       ]
     );
@@ -1134,8 +1134,8 @@ var xlareport = (() => {
     for (const match of text.matchAll(IN_TEXT)) {
       if (match.index > offset) return null;
       if (match.index + match[0].length < offset) continue;
-      const word = kindInText(text, match.index, match[0], known4);
-      return word ? { word, place: caret.getBoundingClientRect() } : null;
+      const word2 = kindInText(text, match.index, match[0], known4);
+      return word2 ? { word: word2, place: caret.getBoundingClientRect() } : null;
     }
     return null;
   }
@@ -1163,14 +1163,14 @@ var xlareport = (() => {
     const known4 = await tables();
     for (const code of names2) {
       const around = code.closest("a");
-      const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", known4);
-      if (!word || !code.parentNode) continue;
-      if (around) around.dataset.word ??= word;
-      else wrap(code, word);
+      const word2 = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", known4);
+      if (!word2 || !code.parentNode) continue;
+      if (around) around.dataset.word ??= word2;
+      else wrap(code, word2);
     }
   }
-  function wrap(shown, word) {
-    const link2 = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
+  function wrap(shown, word2) {
+    const link2 = element("a.xr-word", { "data-word": word2, href: entryAddress(word2) });
     shown.replaceWith(link2);
     link2.append(shown);
   }
@@ -1235,8 +1235,8 @@ var xlareport = (() => {
     if (target2 === asked && !tip.hidden) return;
     hide();
     asked = target2;
-    const { meaning, word, further } = target2.dataset;
-    const parts = meaning ? [["", meaning]] : word ? await explainWord(word) : [];
+    const { meaning, word: word2, further } = target2.dataset;
+    const parts = meaning ? [["", meaning]] : word2 ? await explainWord(word2) : [];
     if (further) parts.push(...await explainWord(further));
     const whole2 = cutText(target2);
     if (whole2) parts.unshift(["", whole2]);
@@ -1510,7 +1510,7 @@ var xlareport = (() => {
       for (let place = 0; place < this.size; place += 1) {
         const name = this.name(place).toLowerCase();
         const text = `${name} ${this.opcode(place)}`;
-        if (!words2.every((word) => text.includes(word))) continue;
+        if (!words2.every((word2) => text.includes(word2))) continue;
         ranked.push([name === words2[0] ? -1 : name.startsWith(words2[0]) ? name.length : 1e3 + name.length, place]);
       }
       ranked.sort(([left, a], [right, b]) => left - right || a - b);
@@ -1993,7 +1993,7 @@ var xlareport = (() => {
     find(wanted2, status) {
       const asked2 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
       const text = (box3) => `${box3.getAttribute("data-node")} ${words(box3)} ${box3.querySelector("title")?.textContent ?? ""}`.toLowerCase();
-      this.matches = asked2.length ? this.boxes.filter((box3) => asked2.every((word) => text(box3).includes(word))) : [];
+      this.matches = asked2.length ? this.boxes.filter((box3) => asked2.every((word2) => text(box3).includes(word2))) : [];
       for (const box3 of this.boxes) box3.classList.toggle("xr-found", this.matches.includes(box3));
       this.shown = -1;
       status.textContent = asked2.length && !this.matches.length ? "none" : "";
@@ -2926,10 +2926,10 @@ var xlareport = (() => {
   }
   function wrapped(words2, columns2) {
     const lines3 = [""];
-    for (const word of words2.split(" ")) {
+    for (const word2 of words2.split(" ")) {
       const last = lines3[lines3.length - 1];
-      if (last && last.length + 1 + word.length > columns2) lines3.push(word);
-      else lines3[lines3.length - 1] = last ? `${last} ${word}` : word;
+      if (last && last.length + 1 + word2.length > columns2) lines3.push(word2);
+      else lines3[lines3.length - 1] = last ? `${last} ${word2}` : word2;
     }
     return lines3;
   }
@@ -3013,7 +3013,7 @@ var xlareport = (() => {
   }
   function scopes(shades) {
     const paths = new Map(
-      [...shades].map(([id, { scope }]) => [id, (scope ?? []).map((word) => word.replace(/\d+/g, "#"))])
+      [...shades].map(([id, { scope }]) => [id, (scope ?? []).map((word2) => word2.replace(/\d+/g, "#"))])
     );
     const deepest = Math.max(0, ...[...paths.values()].map((path) => path.length));
     const cut = (depth) => new Map([...paths].map(([id, path]) => [id, path.slice(0, depth).join("/")]));
@@ -4377,7 +4377,7 @@ var xlareport = (() => {
   var searchTexts = (rows2) => rows2.map((row4) => row4.map(cellText).join("\n").toLowerCase());
   function matchingRows(texts, filter) {
     const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    return [...texts.keys()].filter((row4) => words2.every((word) => texts[row4].includes(word)));
+    return [...texts.keys()].filter((row4) => words2.every((word2) => texts[row4].includes(word2)));
   }
   function sortedRows(rows2, shown, column, direction2) {
     const sign = direction2 === "asc" ? 1 : -1;
@@ -4411,9 +4411,9 @@ var xlareport = (() => {
     return apart;
   }
   function explained(meaning, shown) {
-    const [sentence2, word] = typeof meaning === "string" ? [meaning, ""] : meaning;
-    const href = word ? entryAddress(word) : root + FILE_NAMES;
-    const further = word.startsWith("pass:") ? word : null;
+    const [sentence2, word2] = typeof meaning === "string" ? [meaning, ""] : meaning;
+    const href = word2 ? entryAddress(word2) : root + FILE_NAMES;
+    const further = word2.startsWith("pass:") ? word2 : null;
     return element("a.xr-part", { "data-meaning": sentence2, "data-further": further, href, tabindex: -1 }, ...shown);
   }
   function moveInName(event) {
@@ -4440,8 +4440,8 @@ var xlareport = (() => {
     );
     const text = formatted(column, cell);
     if (column.kind === "link" && Array.isArray(cell) && typeof cell[1] === "string") {
-      const word = column.of ? `${column.of}:${text}` : null;
-      return element("a", { href: insideReport(cell[1]), "data-word": word }, text);
+      const word2 = column.of ? `${column.of}:${text}` : null;
+      return element("a", { href: insideReport(cell[1]), "data-word": word2 }, text);
     }
     const shown = look2.layouts || look2.whole ? text : bareShape(text, column);
     const pieces5 = look2.whole ? breakable(shown) : [shown];
@@ -6488,7 +6488,7 @@ var xlareport = (() => {
   function* topics(all) {
     for (const [title2, href, words2] of all) {
       const hit = () => ({ text: title2, note: words2.slice(0, SHOWN4).join(", "), href });
-      for (const word of [title2, ...words2]) yield [word, hit];
+      for (const word2 of [title2, ...words2]) yield [word2, hit];
     }
   }
   function distinct(matches2) {
@@ -7286,7 +7286,12 @@ var xlareport = (() => {
     );
   }
   function brief(step) {
+    if (step.partitioner) return "SPMD partitioner";
     return step.after === "pipeline-start" ? "pipeline start" : step.after ?? step.name;
+  }
+  function word(step) {
+    const pass = step.partitioner ?? step.after;
+    return pass ? { "data-word": `pass:${pass}` } : null;
   }
   function figures(step) {
     if (step.changed === null) return element("span.xr-muted", null, "not known");
@@ -7432,7 +7437,7 @@ var xlareport = (() => {
       const item = element(
         look2,
         { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` },
-        element("span.xr-item-label", step.after ? { "data-word": `pass:${step.after}` } : null, brief(step)),
+        element("span.xr-item-label", word(step), brief(step)),
         isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step),
         chipParts(step)
       );
@@ -7480,7 +7485,7 @@ var xlareport = (() => {
     const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
     const has2 = ({ sign, text, other = "" }) => {
       const searched = `${text} ${other}`.toLowerCase();
-      return sign !== " " && words2.every((word) => searched.includes(word));
+      return sign !== " " && words2.every((word2) => searched.includes(word2));
     };
     const wanted2 = (line3) => (ordered2 || !(line3.sign in MOVED2) || line3.text !== line3.other) && (!words2.length || has2(line3));
     let isTitled = titled;
@@ -8029,16 +8034,17 @@ var xlareport = (() => {
       return pass ? { "data-word": `pass:${pass}` } : null;
     }
     /**
-     * Says what the pass that ran last does.
+     * Says what the pass does that ran last, or the SPMD partitioner where it ran before that.
      * @param {Step} step
      */
     about(step) {
-      if (!step.after || !Object.hasOwn(this.passes, step.after)) return null;
+      const pass = step.partitioner ?? step.after;
+      if (!pass || !Object.hasOwn(this.passes, pass)) return null;
       return element(
         "p.xr-about",
         null,
-        element("a", { href: insideReport(glossaryEntry("pass", step.after)) }, step.after),
-        ` \u2014 ${this.passes[step.after]}`
+        element("a", { href: insideReport(glossaryEntry("pass", pass)) }, pass),
+        ` \u2014 ${this.passes[pass]}`
       );
     }
     /** @param {Step} step */

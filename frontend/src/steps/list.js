@@ -61,7 +61,14 @@ function heading({ range, depth, again, steps }) {
  * @param {Step} step
  */
 function brief(step) {
+  if (step.partitioner) return "SPMD partitioner";
   return step.after === "pipeline-start" ? "pipeline start" : (step.after ?? step.name);
+}
+
+/** @param {Step} step */
+function word(step) {
+  const pass = step.partitioner ?? step.after;
+  return pass ? { "data-word": `pass:${pass}` } : null;
 }
 
 /** @param {Step} step */
@@ -223,7 +230,7 @@ export class StepsList {
     const item = element(
       look,
       { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` },
-      element("span.xr-item-label", step.after ? { "data-word": `pass:${step.after}` } : null, brief(step)),
+      element("span.xr-item-label", word(step), brief(step)),
       isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step),
       chipParts(step),
     );

@@ -154,16 +154,17 @@ class Gallery {
   }
 
   /**
-   * Says what the pass that ran last does.
+   * Says what the pass does that ran last, or the SPMD partitioner where it ran before that.
    * @param {Step} step
    */
   about(step) {
-    if (!step.after || !Object.hasOwn(this.passes, step.after)) return null;
+    const pass = step.partitioner ?? step.after;
+    if (!pass || !Object.hasOwn(this.passes, pass)) return null;
     return element(
       "p.xr-about",
       null,
-      element("a", { href: insideReport(glossaryEntry("pass", step.after)) }, step.after),
-      ` \u2014 ${this.passes[step.after]}`,
+      element("a", { href: insideReport(glossaryEntry("pass", pass)) }, pass),
+      ` \u2014 ${this.passes[pass]}`,
     );
   }
 

@@ -51,3 +51,8 @@ def test_another_order_of_a_schedule_is_counted() -> None:
     lines = BEFORE.splitlines(keepends=True)
     lines[4], lines[5] = lines[5], lines[4]
     assert effect_of(changed_to("".join(lines))) == StepEffect(order=1)
+
+
+def test_the_partitioner_is_told_by_the_entry_that_it_made() -> None:
+    assert effect("ENTRY %main", "ENTRY %main.5_spmd").partitioned
+    assert not effect("tanh", "sine").partitioned

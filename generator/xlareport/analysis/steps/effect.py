@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
-from xlareport.analysis.steps.step import StepChange
+from xlareport.analysis.steps.step import StepChange, is_partitioned
 from xlareport.knowledge.opcodes import opcode_work
 
 _PRECISION = frozenset({Kind.TYPE, Kind.PRECISION})
@@ -39,6 +39,8 @@ class StepEffect:
     """Instructions with another layout or memory space."""
     order: int = 0
     """Instructions at another position of the schedule."""
+    partitioned: bool = False
+    """Whether the SPMD partitioner ran."""
 
 
 NO_EFFECT = StepEffect()
@@ -53,6 +55,7 @@ def effect_of(change: StepChange) -> StepEffect:
         precision=_count(changes, _PRECISION),
         layout=_count(changes, _LAYOUT),
         order=_count(changes, frozenset({Kind.REORDERED})),
+        partitioned=change.matching is not None and is_partitioned(change.matching),
     )
 
 

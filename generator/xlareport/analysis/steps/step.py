@@ -130,17 +130,22 @@ def _telling(
     )
 
 
-def _with_partitioner(actor: str, matching: Matching) -> str:
-    """Name the SPMD partitioner where it ran unnamed: it marks the entry computation as its own."""
-    entries = matching.before.entry, matching.after.entry
-    marked = [entry is not None and entry.name.endswith(_SPMD) for entry in entries]
-    if marked != [False, True] or "partition" in actor:
-        return actor
-    return f"{actor}, including the SPMD partitioner,"
-
-
 _SPMD = "_spmd"
 """The end of the name of an entry computation that XLA's SPMD partitioner made."""
+
+
+def is_partitioned(matching: Matching) -> bool:
+    """Return whether the SPMD partitioner ran: it marks the entry computation as its own."""
+    entries = matching.before.entry, matching.after.entry
+    marked = [entry is not None and entry.name.endswith(_SPMD) for entry in entries]
+    return marked == [False, True]
+
+
+def _with_partitioner(actor: str, matching: Matching) -> str:
+    """Name the SPMD partitioner where it ran unnamed."""
+    if not is_partitioned(matching) or "partition" in actor:
+        return actor
+    return f"{actor}, including the SPMD partitioner,"
 
 
 def _reordered(matching: Matching) -> str:

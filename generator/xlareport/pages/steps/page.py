@@ -89,7 +89,10 @@ def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
 
 def _step(snapshot: SnapshotSummary) -> dict[str, Any]:
     stage, step = snapshot.stage, snapshot.step
+    partitioned = step is not None and step.effect.partitioned
+    unnamed = partitioned and "partition" not in (stage.after or "")
     return {
+        **({"partitioner": "spmd-partitioning"} if unnamed else {}),
         "id": snapshot.key,
         "label": stage.label,
         "name": stage.passes,
