@@ -89,3 +89,32 @@ def test_all_reduces_that_were_padded_and_added_became_one_of_the_sum(read: Read
     assert claim is not None
     assert claim.relation is Relation.COMBINED
     assert {place.instruction for place in claim.before} == {"one", "two"}
+
+
+def extremes(read: Read, joined: str) -> list[Relation]:
+    """Return what became of two all-reduces of maxima joined so, where the maximum is sent."""
+    head = HEAD.replace("ROOT %c = f32[] add", "ROOT %c = f32[] maximum")
+    sent = "%m = f32[8]{0} all-reduce(%m.0), to_apply=%sum, replica_groups={}"
+    before = f"""{head}
+  %one = f32[8]{{0}} all-reduce(%x), to_apply=%sum
+  %two = f32[8]{{0}} all-reduce(%y), to_apply=%sum
+  %m.0 = f32[8]{{0}} {joined}(%one, %two)
+  ROOT %tanh = f32[8]{{0}} tanh(%m.0)
+}}
+"""
+    after = f"""{head}
+  %m.0 = f32[8]{{0}} {joined}(%x, %y)
+  {sent}
+  ROOT %tanh = f32[8]{{0}} tanh(%m)
+}}
+"""
+    pairings = match(read(before), read(after)).pairings
+    return [pairing.relation for pairing in pairings if len(pairing.before) == len("ab")]
+
+
+def test_all_reduces_of_maxima_became_one_of_the_maximum(read: Read) -> None:
+    assert extremes(read, "maximum") == [Relation.COMBINED]
+
+
+def test_a_sum_of_maxima_is_no_maximum(read: Read) -> None:
+    assert extremes(read, "add") == []

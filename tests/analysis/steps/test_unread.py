@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.changes import changes
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.analysis.steps.unread import left_unread
@@ -69,3 +70,20 @@ def test_what_lost_its_users_with_them_has_no_word_of_what_is_used(read: Read) -
     change = step(read(_BEFORE), read("\n".join(lines)), "`other`")
     [left] = [known for known in change.changes if known.kind is Kind.LEFT]
     assert left.details == ()
+
+
+def cloned(before: HloModule, after: HloModule) -> list[Kind]:
+    """Return what is told of the copy where it is paired with itself and a clone of itself."""
+    copy = Place("main", "copy.1")
+    pairing = Pairing((copy,), (Place("main", "twin"), copy), Grade.EXACT, "", Relation.CLONED)
+    matching = Matching(before, after, {"main": "main"}, (pairing,))
+    return [change.kind for change in changes(matching) if change.after == copy]
+
+
+def test_what_was_cloned_is_left_only_where_nothing_uses_it(read: Read) -> None:
+    """A constant that passes copy into each of their fusions is still used by others."""
+    twin = "  %twin = f32[8]{0} copy(%a)\n  ROOT"
+    still = _BEFORE.replace("  ROOT", twin).replace("(%copy.1),", "(%twin),")
+    assert Kind.LEFT not in cloned(read(_BEFORE), read(still))
+    gone = still.replace("negate(%copy.1)", "negate(%twin)")
+    assert Kind.LEFT in cloned(read(_BEFORE), read(gone))

@@ -259,10 +259,10 @@ def _other_half(search: Search, node: Node, other: Node) -> Node | None:
     new = half is not None and half.instruction.opcode in _SUMS and is_free(half)
     if half is None or not new or not same_shape(search, node, total):
         return None
-    return half if _reducer(search.after, half) == _reducer(search.after, other) else None
+    return half if reducer(search.after, half) == reducer(search.after, other) else None
 
 
-def _reducer(side: Side, reduction: Node) -> str:
+def reducer(side: Side, reduction: Node) -> str:
     """Return the opcode by which a reduction combines two values; empty where it is not known."""
     names = [name for _, name in reduction.instruction.called]
     computation = side.graph.module.by_name.get(names[0]) if names else None

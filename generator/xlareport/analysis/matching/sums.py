@@ -1,4 +1,7 @@
-"""A rule for all-reduces whose results were added, and that became one all-reduce of the sum."""
+"""A rule for all-reduces whose results were added, and that became one all-reduce of the sum.
+
+Likewise for those of a maximum, a minimum or a product.
+"""
 
 from collections.abc import Sequence
 
@@ -6,6 +9,7 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import START
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.products import reducer
 from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.analysis.matching.side import Side
 from xlareport.knowledge.grades import Grade
@@ -13,6 +17,8 @@ from xlareport.knowledge.grades import Grade
 _ALL_REDUCE = "all-reduce"
 _MOVES = frozenset({"bitcast", "convert", "copy", "pad", "reshape", "transpose"})
 """Opcodes that a sum can be moved through; the padding is equal on every device."""
+_JOINED = {"add": "sum", "maximum": "maximum", "minimum": "minimum", "multiply": "product"}
+"""What the opcodes make of the values that all-reduces of the same opcode send."""
 _MOST_TERMS = 100
 _FEWEST = 2
 
@@ -21,8 +27,12 @@ def reassociated(search: Search) -> None:
     """Pair all-reduces that were added with the one all-reduce of the sum."""
     if not any(node.instruction.opcode == _ALL_REDUCE for node in search.before.open()):
         return
-    wholes = [(_summed(search, node), node) for node in search.after.nodes if _may_be_whole(node)]
-    for members, whole in sorted(wholes, key=lambda pair: -len(pair[0])):
+    wholes = [
+        (_summed(search, node, opcode), node, opcode)
+        for node in search.after.nodes
+        if _may_be_whole(node) and (opcode := reducer(search.after, node)) in _JOINED
+    ]
+    for members, whole, opcode in sorted(wholes, key=lambda known: -len(known[0])):
         guesses = [link for link in search.links if _is_guess(link, members, whole)]
         guessed = {link.before for link in guesses}
         free = [
@@ -30,7 +40,8 @@ def reassociated(search: Search) -> None:
         ]
         if len(free) == len(members) >= _FEWEST:
             search.unlink(guesses)
-            reason = f"%{whole.instruction.name} sends the sum of what {len(free)} sent"
+            sent = f"the {_JOINED[opcode]} of what {len(free)} sent"
+            reason = f"%{whole.instruction.name} sends {sent}"
             search.combine(free, whole, Grade.MATCHED, reason)
 
 
@@ -45,22 +56,23 @@ def _may_be_whole(node: Node) -> bool:
     return known and not node.kept and line not in unread_heavy(node.frame.computation)
 
 
-def _summed(search: Search, whole: Node) -> list[Node]:
+def _summed(search: Search, whole: Node, opcode: str) -> list[Node]:
     """Return the all-reduces whose results were added in the sum that a node reduces."""
     total = _behind_moves(search.after, whole)
-    if total is not None and total.instruction.opcode == "add":
+    if total is not None and total.instruction.opcode == opcode:
         before = search.itself_before(total) if total.kept else total.partner
         if before is not None:
-            return _terms(search.before, before)
-    return [] if whole.partner is None else _terms(search.before, _whole_sum(search, whole.partner))
+            return _terms(search.before, before, opcode)
+    term = whole.partner
+    return [] if term is None else _terms(search.before, _whole_sum(search, term, opcode), opcode)
 
 
-def _whole_sum(search: Search, term: Node) -> Node:
+def _whole_sum(search: Search, term: Node, opcode: str) -> Node:
     """Return the sum that a node is a term of, through nested sums; else the node itself."""
     for _ in range(_MOST_TERMS):
         users = {user for user, _ in search.before.users.get(term, ())}
         user = users.pop() if len(users) == 1 else term
-        if user is term or not (user.instruction.opcode == "add" or _moves(user)):
+        if user is term or not (user.instruction.opcode == opcode or _moves(user)):
             return term
         term = user
     return term
@@ -82,7 +94,7 @@ def _behind_moves(side: Side, node: Node) -> Node | None:
     return None
 
 
-def _terms(side: Side, total: Node) -> list[Node]:
+def _terms(side: Side, total: Node, joining: str) -> list[Node]:
     """Return the all-reduces among the terms of a sum, through sums of sums; each once."""
     waiting, terms = [total], dict[Node, None]()
     for _ in range(_MOST_TERMS):
@@ -92,6 +104,6 @@ def _terms(side: Side, total: Node) -> list[Node]:
             opcode = operand.instruction.opcode
             if opcode == _ALL_REDUCE and not path:
                 terms[operand] = None
-            elif opcode == "add" or _moves(operand):
+            elif opcode == joining or _moves(operand):
                 waiting.append(operand)
     return list(terms)

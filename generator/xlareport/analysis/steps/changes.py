@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.fused import outermost
+from xlareport.analysis.matching.leftovers import is_idle, unread_heavy
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
@@ -167,7 +168,7 @@ class _Reader:
         elif kind is Kind.INLINED and before and self._folding.is_value(before, pairing.after):
             return replace(change, kind=Kind.FOLDED, kinds=(Kind.FOLDED,), members=())
         elif kind is Kind.CLONED and before is not None and before == after:
-            kind = Kind.LEFT if self._is_called(before.computation) else Kind.PART
+            kind = Kind.LEFT if self._is_left(before) else Kind.PART
         elif kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]:
             kind = _of_same_opcode(balance)
         elif kind is Kind.REPLACED and change.opcodes[0].endswith("-done"):
@@ -178,11 +179,15 @@ class _Reader:
                 kind, change = Kind.DEAD, replace(change, reason=FOLDED_USERS)
         return change if kind is former else replace(change, kind=kind, kinds=(kind,))
 
-    def _is_called(self, computation: str) -> bool:
-        """Return whether a computation after is the entry, or called."""
-        entry = self._matching.after.entry
-        is_entry = entry is not None and entry.name == computation
-        return is_entry or computation in holders_of(self._matching.after)
+    def _is_left(self, place: Place) -> bool:
+        """Return whether an instruction after is without users, in a computation that runs."""
+        after = self._matching.after
+        home, line = after.by_name.get(place.computation), after.find(*place)
+        if home is None or line is None:
+            return False
+        if not (is_idle(line, home) or line in unread_heavy(home)):
+            return False
+        return home is after.entry or home.name in holders_of(after)
 
     def _first_pair(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]
