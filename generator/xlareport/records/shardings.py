@@ -109,7 +109,7 @@ def shardings_record(report: ShardingReport | None) -> ShardingsRecord | None:
     return ShardingsRecord(
         partitions=report.partitions,
         partitioner=report.partitioner,
-        mesh=_mesh(report.mesh) if report.mesh is not None else None,
+        mesh=mesh_record(report.mesh) if report.mesh is not None else None,
         shardings=tuple(_shardings(report.uses[:_MOST_SHARDINGS], mesh)),
         parameters=report.parameters[:_MOST_VALUES],
         results=report.results[:_MOST_VALUES],
@@ -129,7 +129,8 @@ def _read(report: ShardingReport) -> str:
     return _READ_FRESH if report.is_read_fresh else _READ_FINAL
 
 
-def _mesh(mesh: ModuleMesh) -> MeshRecord:
+def mesh_record(mesh: ModuleMesh) -> MeshRecord:
+    """Return the record of a mesh."""
     devices = mesh.mesh.devices
     return MeshRecord(
         axes=tuple(AxisRecord(name, size) for name, size in mesh.mesh.axes),

@@ -83,3 +83,24 @@ def test_both_ends_of_a_pair_say_why_they_were_not_fused(facts: dict[str, Any]) 
 )
 def test_without_a_log_it_is_not_known(backend: str | None, part: str) -> None:
     assert part in words.without_decisions(backend)
+
+
+def test_reasons_have_shardings_in_words_and_the_op_of_the_largest_part(
+    unpacked: Callable[[str], Path],
+) -> None:
+    """As on Collectives; a combined collective has the op_name of any of its members."""
+    with open_source(unpacked("sharded-gpu")) as source:
+        (files,) = (one for one in group(name_files(source)).modules if one.name == "jit_fsdp_step")
+        analyzed = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
+    (payload,) = facts_payload("x", analyzed)
+    value: dict[str, Any] = read_payload(write_payload(payload)[1])[1]
+    reasons = [words for some in titled(value, "Reason").values() for words in some]
+    assert reasons
+    assert not any("{devices=" in words for words in reasons)
+    assert any("along mesh ax" in words for words in reasons)
+    assert analyzed.analysis.collectives is not None
+    for row in analyzed.analysis.collectives.rows:
+        if row.members:
+            largest = max(row.members, key=lambda member: member.data_bytes or 0)
+            (words,) = titled(value, "Reason")[row.collective.instruction]
+            assert largest.op_name.rpartition("/")[2] in words

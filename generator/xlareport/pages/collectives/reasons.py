@@ -19,7 +19,10 @@ def reason_words(row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | N
 
     Of a combined collective that is the op of the largest part.
     """
-    cause = cause_words(row.origin, row.sharding, mesh)
+    return _reason(row, axes, cause_words(row.origin, row.sharding, mesh))
+
+
+def _reason(row: CollectiveRow, axes: tuple[str, ...], cause: str) -> str:
     where = _scope_words(_op_name(row))
     along = f"along mesh axis {axes[0]}" if len(axes) == 1 else ""
     if len(axes) > 1:
@@ -32,11 +35,24 @@ def cause_words(
     origin: CollectiveOrigin, pair: ShardingPair | None, mesh: MeshRecord | None
 ) -> str:
     """Return the cause of a collective, with its shardings along the axes of the mesh."""
+    return plain(_coded_cause(origin, pair, mesh))
+
+
+def coded_reason_words(
+    row: CollectiveRow, axes: tuple[str, ...], mesh: MeshRecord | None = None
+) -> str:
+    """Return the same as `reason_words`, with names in backticks."""
+    return _reason(row, axes, _coded_cause(row.origin, row.sharding, mesh))
+
+
+def _coded_cause(
+    origin: CollectiveOrigin, pair: ShardingPair | None, mesh: MeshRecord | None
+) -> str:
     detail = origin.detail or origin.cause_reason or ""
     for written in (pair.from_, pair.to) if pair else ():
         if written:
             detail = detail.replace(f"`{written}`", _sharding_words(written, mesh))
-    return plain(detail)
+    return detail
 
 
 def _sharding_words(written: str, mesh: MeshRecord | None) -> str:

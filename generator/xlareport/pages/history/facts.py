@@ -9,12 +9,16 @@ from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.module import AnalyzedModule
+from xlareport.analysis.shardings.report import ShardingReport
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation, words
+from xlareport.pages.collectives.groups import find_group_axes, group_ids
+from xlareport.pages.collectives.reasons import coded_reason_words
 from xlareport.pages.history.refusals import refusal_words
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.records.sentences import why
+from xlareport.records.shardings import MeshRecord, mesh_record
 from xlareport.runtime import units
 from xlareport.runtime.english import first_few
 from xlareport.storage.payloads import Payload, make_payload
@@ -37,7 +41,7 @@ def facts_payload(slug: str, analyzed: AnalyzedModule[Any]) -> Iterator[Payload]
     facts: dict[str, list[EventFact]] = defaultdict(list)
     backend = analysis.summary.origin.backend
     for name, fact in (
-        *_reasons(analysis.collectives),
+        *_reasons(analysis.collectives, _mesh(analysis.shardings)),
         *_buffers(analysis.cost.memory if analysis.cost else None, backend),
         *_unfused(module.final.hlo, module.code.decisions),
     ):
@@ -61,12 +65,19 @@ def fusion_words(backend: str | None, *, has_decisions: bool) -> str:
     return f"Why it was not fused with its consumers is not known: {reason}"
 
 
-def _reasons(report: CollectivesReport | None) -> Iterator[tuple[str, EventFact]]:
+def _mesh(shardings: ShardingReport | None) -> MeshRecord | None:
+    mesh = None if shardings is None else shardings.mesh
+    return None if mesh is None else mesh_record(mesh)
+
+
+def _reasons(
+    report: CollectivesReport | None, mesh: MeshRecord | None
+) -> Iterator[tuple[str, EventFact]]:
     """Yield the reason and the cost of each collective, for each of its instructions."""
     for row in report.rows if report else ():
         collective = row.collective
         names = dict.fromkeys([collective.instruction, *collective.parts, collective.body[1]])
-        facts = [("Reason", _reason(row), "collectives#origins", row.origin.grade or "")]
+        facts = [("Reason", _reason(row, mesh), "collectives#origins", row.origin.grade or "")]
         sent = _sent(row)
         if sent:
             facts.append(("Communication", sent, "collectives#overlap", ""))
@@ -74,10 +85,11 @@ def _reasons(report: CollectivesReport | None) -> Iterator[tuple[str, EventFact]
             yield from ((name, fact) for fact in facts)
 
 
-def _reason(row: CollectiveRow) -> str:
+def _reason(row: CollectiveRow, mesh: MeshRecord | None) -> str:
+    """Return why a collective is there; of a combined one with the op of its largest part."""
     origin = row.origin
     cause = f"{origin.cause.value}. " if origin.cause else ""
-    detail = origin.detail or origin.cause_reason or ""
+    detail = coded_reason_words(row, find_group_axes(group_ids(row), mesh), mesh)
     by = f" First seen after {origin.after}." if origin.after else ""
     return _shortened(f"{cause[:1].upper()}{cause[1:]}{_sentence(detail)}{by}")
 
