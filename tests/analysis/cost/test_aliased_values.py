@@ -1,9 +1,16 @@
 """Values that loops and conditionals pass on lie in one buffer."""
 
-from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values
-from xlareport.analysis.cost.lifetimes import End, Lifetime
+from dataclasses import replace
+
+from xlareport.analysis.cost.aliased_values import (
+    find_writer,
+    group_aliased_values,
+    group_places,
+)
+from xlareport.analysis.cost.lifetimes import End, Lifetime, follow_aliases
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
+from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.buffer_values import UsedValue
 
 LOOP = b"""HloModule m, is_scheduled=true
@@ -102,3 +109,27 @@ def test_the_writer_of_loop_state_is_what_the_loop_makes() -> None:
     }
     assert find_writer(lives, instructions, lives) == "new"
     assert find_writer([("state", (1,)), ("no", (1,))], instructions, lives) == ""
+
+
+def test_what_is_written_over_in_place_goes_on_as_what_is_written() -> None:
+    """A scatter into a temporary begins in the same bytes where the life of its operand ends."""
+    values = tuple(
+        BufferValue(number, name, (), offset, 400, "f32[100]")
+        for number, (name, offset) in enumerate(
+            [("zeros", 0), ("scatter", 0), ("later", 0), ("other", 512)]
+        )
+    )
+    temp = Allocation(0, 1024, 0, None, False, False, False, True, values)  # noqa: FBT003 - as read
+    held = replace(temp, is_preallocated_temp=False, maybe_live_out=True)
+    groups = list(group_places(BufferAssignment((held, temp))))
+    assert groups == [(("zeros", ()), ("scatter", ()), ("later", ()))]
+    spans = {"zeros": (71, 134), "scatter": (134, 189), "later": (195, 200), "other": (1, 200)}
+    lives = {
+        (name, ()): Lifetime(start, end, 300, End.USE, f"after_{name}", 0, 1)
+        for name, (start, end) in spans.items()
+    }
+    followed = follow_aliases(lives, groups)
+    follower = followed["zeros", ()].follower
+    assert follower is not None
+    assert (follower.instruction, follower.end) == ("scatter", 189)
+    assert followed["scatter", ()].follower is None

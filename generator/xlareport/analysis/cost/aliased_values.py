@@ -8,8 +8,9 @@ openxla/xla, xla/hlo/analysis/hlo_alias_analysis.cc.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xlareport.analysis.cost.lifetimes import Lifetime
-from xlareport.analysis.cost.occupancy import BufferKey
+from xlareport.analysis.cost.occupancy import HELD, BufferKey
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.readers.buffer_assignment import BufferAssignment
 from xlareport.readers.buffer_values import UsedValue
 
 _BRANCHES = frozenset({"branch_computations", "true_computation", "false_computation"})
@@ -34,6 +35,19 @@ def group_aliased_values(
     return tuple(
         tuple((value.instruction, value.index) for value in group) for group in shared.values()
     )
+
+
+def group_places(assignment: BufferAssignment | None) -> Iterator[tuple[BufferKey, ...]]:
+    """Yield the values that lie in the same bytes of temporary memory, several at a time.
+
+    One that begins where another ends is written over it in place: others never share a position.
+    """
+    for allocation in assignment.allocations if assignment else ():
+        places: dict[tuple[int, int], list[BufferKey]] = {}
+        for value in allocation.values if allocation.kind not in HELD else ():
+            key = value.instruction, value.index
+            places.setdefault((value.offset, value.size), []).append(key)
+        yield from (tuple(keys) for keys in places.values() if len(keys) > 1)
 
 
 def find_writer(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xlareport.analysis.cost.activations import Activation, find_activations
-from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values
+from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
 from xlareport.analysis.cost.breakdown import SEVERAL
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
@@ -234,7 +234,7 @@ class _ReportBuilder:
         if not files.live:
             return {}
         lifetimes = explain_lifetimes(files.live, files.uses, self._parameters)
-        return follow_aliases(lifetimes, self._shared)
+        return follow_aliases(lifetimes, (*self._shared, *group_places(files.assignment)))
 
     def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
         files = self._files
