@@ -39,6 +39,7 @@ from xlareport.analysis.findings.tile_padding import tile_padding
 from xlareport.analysis.findings.undonated_inputs import undonated_inputs
 from xlareport.analysis.findings.unfused_chains import unfused_chains
 from xlareport.analysis.findings.unknown_loops import qualify_shares
+from xlareport.analysis.findings.unread_collectives import unread_collectives
 from xlareport.analysis.findings.unused_donations import unused_donations
 from xlareport.analysis.findings.waiting_collectives import waiting_collectives
 from xlareport.analysis.findings.wide_products import wide_products
@@ -77,6 +78,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     chained_collectives,
     gathered_once,
     repeated_all_gathers,
+    unread_collectives,
     waiting_collectives,
     exposed_collectives,
     host_transfers,
