@@ -6,6 +6,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Pairing, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
 from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
@@ -200,3 +201,54 @@ def test_what_only_guessed_landmarks_tell_apart_is_a_guess_too(read: Read) -> No
     assert pairing(matching, "both").grade is Grade.MATCHED
     for name in ("left", "right", "further", "last"):
         assert pairing(matching, name).grade is Grade.GUESSED
+
+
+_LOCATED = """HloModule m
+
+FileNames
+1 "model.py"
+
+FunctionNames
+1 "loss"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=12 end_line=12 column=4 end_column=9}
+2 {file_name_id=1 function_name_id=1 line=13 end_line=13 column=4 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+
+ENTRY %main (x: f32[8,8], w: f32[8,8]) -> f32[8,8] {
+  %x = f32[8,8]{1,0} parameter(0)
+  %w = f32[8,8]{1,0} parameter(1)
+  %left = f32[8,8]{1,0} LEFT(%x)
+  %right = f32[8,8]{1,0} RIGHT(%x)
+  %a = f32[8,8]{1,0} dot(%left, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="f/dot" stack_frame_id=1}
+  %b = f32[8,8]{1,0} dot(%right, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="f/dot" stack_frame_id=2}
+  ROOT %sum = f32[8,8]{1,0} add(%a, %b)
+}
+"""  # noqa: E501 - as XLA prints it
+
+
+def located(*, same_program: bool) -> tuple[Place, ...]:
+    """Return the partner of a dot, where other work and the order of the dots are the other way."""
+    before = _LOCATED.replace("LEFT", "tanh").replace("RIGHT", "sine")
+    after = _LOCATED.replace("LEFT", "exponential").replace("RIGHT", "cosine")
+    after = after.replace("=2}\n  ROOT", "=1}\n  ROOT").replace("=1}\n  %b", "=2}\n  %b")
+    after = after.replace("%a", "%c").replace("%b", "%d").replace("%sum", "%total")
+    reader = TextReader()
+    old, new = (reader.read(text.encode(), "m.txt") for text in (before, after))
+    assert old is not None
+    assert new is not None
+    pairing = match(old, new, same_program=same_program).pairing_before(Place("main", "a"))
+    return () if pairing is None else pairing.after
+
+
+def test_lines_of_the_program_tell_two_of_one_framework_op_apart() -> None:
+    assert located(same_program=True) == (Place("main", "d"),)
+
+
+def test_lines_of_another_program_may_have_moved() -> None:
+    assert located(same_program=False) == (Place("main", "c"),)

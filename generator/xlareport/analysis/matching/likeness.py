@@ -15,7 +15,8 @@ from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.surroundings import Neighbor, Surroundings
 from xlareport.knowledge.grades import Grade
 
-_NEIGHBOR, _ORIGIN, _NAME, _DEPTH, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.75, 0.5, 0.25
+_NEIGHBOR, _ORIGIN, _NAME, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.5, 0.25
+_DEPTH = _LINE = 0.75
 """Weights of features, before they are divided by how many instructions have them."""
 
 _HALVING = 12.0
@@ -39,6 +40,9 @@ class _Index:
         self._search = search
         self._is_before = side is search.before
         surroundings = Surroundings(side)
+        module = side.graph.module
+        self._frames = module.stack_frames if search.parted is None else {}
+        """Of one program; lines of another are others after an edit."""
         self._depths = side.depths
         self._further = {kind: side.further_depths[kind] for kind in _comparable(search)}
         self._neighbors = {node: surroundings.of(node) for node in nodes}
@@ -96,6 +100,9 @@ class _Index:
         op_name = origin(node)
         if op_name:
             features["op_name", op_name] = _ORIGIN
+            frame = self._frames.get(node.instruction.metadata.stack_frame_id or 0)
+            if frame is not None:
+                features["frame", op_name, frame.file, frame.line, frame.column] = _LINE
         return features
 
     def _feature(self, neighbor: Neighbor) -> Hashable:
