@@ -75,6 +75,19 @@ def test_arguments_have_their_names_in_a_column_of_their_own() -> None:
     assert "Argument" not in [column.title for column in plain.columns]
 
 
+def test_the_shape_is_among_the_columns_that_are_shown_at_first() -> None:
+    """Pages show seven columns at first; with names of arguments there is one more."""
+    figures = collect_memory_figures(None, None, ())
+    row = ValueRow("dot.1", (), 8, "f32[2]", "temp", "", None, None, None, None, "", "")
+    table = memory_tables(None, MemoryReport(figures, values=(row,)))["values"]
+    assert [column.title for column in table.columns][:4] == [
+        "HLO value",
+        "Size",
+        "Shape",
+        "Held until",
+    ]
+
+
 def test_values_at_a_position_have_the_names_of_arguments() -> None:
     living = LivingValue("param.3", 8, "parameter", 0, 9, "params['emb']")
     figures = collect_memory_figures(None, None, ())
