@@ -104,3 +104,24 @@ def test_reasons_have_shardings_in_words_and_the_op_of_the_largest_part(
             largest = max(row.members, key=lambda member: member.data_bytes or 0)
             (words,) = titled(value, "Reason")[row.collective.instruction]
             assert largest.op_name.rpartition("/")[2] in words
+
+
+def test_a_fusion_that_carries_on_a_collective_says_so_and_no_more(
+    unpacked: Callable[[str], Path],
+) -> None:
+    """The collective is not why the fusion is there."""
+    with open_source(unpacked("sharded-tpu")) as source:
+        (files,) = (one for one in group(name_files(source)).modules if one.name == "jit_fsdp_step")
+        analyzed = analyze_module(files, AnalysisOptions(), Faults("dump"), lambda *_: None)
+    (payload,) = facts_payload("x", analyzed)
+    value: dict[str, Any] = read_payload(write_payload(payload)[1])[1]
+    assert analyzed.analysis.collectives is not None
+    rows = {row.collective.instruction: row for row in analyzed.analysis.collectives.rows}
+    first, *pieces, last = rows["async-collective-start"].collective.parts
+    assert pieces
+    reasons, sent = titled(value, "Reason"), titled(value, "Communication")
+    for name in pieces:
+        assert name not in reasons
+        assert "carries on the all-gather of `%async-collective-start`" in sent[name][0]
+    assert first in reasons
+    assert last in reasons

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.rows import TrailEvent
 from xlareport.analysis.collectives.trail import CollectiveLink
 from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
@@ -10,7 +10,7 @@ from xlareport.runtime.english import first_few
 from xlareport.snapshots import ParsedSnapshot
 
 NO_NAME = "the names of the snapshots do not tell the pass"
-_ASYNC_FORMS = frozenset({"start and done", "async computation", "async fusions"})
+_ASYNC_FORMS = frozenset({"start and done", "async computation", ASYNC_FUSIONS})
 
 
 class Passes:
@@ -88,7 +88,7 @@ def _form_changes(before: Collective, after: Collective) -> Iterator[tuple[str, 
         yield "asynchronous", f"`{after.instruction}` begins it, `{after.done}` ends it."
     elif was and not now:
         yield "synchronous", f"`{after.instruction}` begins and ends it."
-    elif after.form == "async fusions" and before.form != "async fusions":
+    elif after.form == ASYNC_FUSIONS and before.form != ASYNC_FUSIONS:
         yield (
             "fused",
             f"{len(after.parts) + len(after.inner):,} fusions carry it out while they compute.",

@@ -17,6 +17,8 @@ _HOLDERS = frozenset({"async-start", "call", "custom-call", "fusion"})
 _MOST_CALLS = 8
 """Computations around a collective that are looked at, from the inside out."""
 _MOST_UPDATES = 1_000
+ASYNC_FUSIONS = "async fusions"
+"""The form of a collective that fusions carry out while they compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,7 @@ def _form(held: _Held, pieces: int) -> str:
     if held.outer.opcode == "async-start":
         return "async computation"
     if held.outer.opcode == "fusion":
-        return "async fusions" if pieces > 1 else "fusion"
+        return ASYNC_FUSIONS if pieces > 1 else "fusion"
     return "start and done" if held.outer.opcode.endswith("-start") else "synchronous"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost.work import ModuleCost
@@ -93,7 +93,7 @@ class Schedule:
         working = tuple(
             line.name for line in between or () if line.name not in names and _works(line)
         )
-        pieces = [name for name in collective.parts[1:-1] if collective.form == "async fusions"]
+        pieces = [name for name in collective.parts[1:-1] if collective.form == ASYNC_FUSIONS]
         hidden = sum(self._seconds(home, name) for name in (*working, *pieces))
         is_sync = collective.is_sync or between is None
         hidden = 0.0 if is_sync else hidden
@@ -280,7 +280,7 @@ def _works(instruction: Instruction) -> bool:
 def _waiting_parts(collective: Collective) -> Sequence[str]:
     """Return the parts of a collective that do no work beside it."""
     parts = collective.parts
-    return (parts[0], parts[-1]) if collective.form == "async fusions" else parts
+    return (parts[0], parts[-1]) if collective.form == ASYNC_FUSIONS else parts
 
 
 def _before(home: Computation, collective: Collective) -> set[str]:

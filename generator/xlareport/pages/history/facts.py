@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xlareport.analysis.code.unfused_pairs import list_unfused_finally
+from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
@@ -76,13 +77,22 @@ def _reasons(
     """Yield the reason and the cost of each collective, for each of its instructions."""
     for row in report.rows if report else ():
         collective = row.collective
+        pieces = _pieces(collective)
         names = dict.fromkeys([collective.instruction, *collective.parts, collective.body[1]])
         facts = [("Reason", _reason(row, mesh), "collectives#origins", row.origin.grade or "")]
         sent = _sent(row)
         if sent:
             facts.append(("Communication", sent, "collectives#overlap", ""))
         for name in names:
-            yield from ((name, fact) for fact in facts)
+            yield from ((name, fact) for fact in facts if name not in pieces)
+        what = f"It carries on the {collective.kind} of `%{collective.instruction}` as it computes."
+        yield from ((name, ("Communication", what, "collectives#overlap", "")) for name in pieces)
+
+
+def _pieces(collective: Collective) -> list[str]:
+    """Return the fusions that carry on a collective between its start and its done."""
+    own = collective.parts[1:-1] if collective.form == ASYNC_FUSIONS else ()
+    return [*own, *(name for _, name in collective.inner)]
 
 
 def _reason(row: CollectiveRow, mesh: MeshRecord | None) -> str:
