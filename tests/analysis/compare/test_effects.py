@@ -67,5 +67,8 @@ def test_words_of_an_effect() -> None:
         "+3.0 MiB bytes accessed, \N{MINUS SIGN}2 µs estimated time, "
         "+4 instructions outside fusions, of opcode convert"
     )
+    assert effect_words(Effect(sent_bytes=-(168 << 20))) == (
+        "\N{MINUS SIGN}168 MiB sent to other devices"
+    )
     assert not UNKNOWN.is_known
     assert effect.is_known

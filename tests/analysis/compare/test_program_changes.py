@@ -106,3 +106,18 @@ def test_a_donated_argument_has_the_bytes_of_one_device() -> None:
     assert (change.kind, change.base, change.head) == (ChangeKind.DONATION, "1", "0")
     assert change.bytes == 2 * 8 * 4
     assert read_program(given).arguments[0].bytes == 8 * 8 * 4
+
+
+def test_what_costs_most_is_named_first_however_few() -> None:
+    """The same ops by name, in other numbers: one cholesky says more than several converts."""
+    metadata = ', metadata={op_name="jit(step)/jvp()/tanh"}\n'
+    cheap = "".join(
+        f"  %{name}.{number} = f32[4,8]{{1,0}} {name}(%x){metadata}"
+        for name in ("abs", "ceil", "floor", "negate", "sine")
+        for number in range(3)
+    )
+    costly = f"  %e = f32[8,8]{{1,0}} cholesky(%w), lower=true{metadata}"
+    more = STEP.replace("  ROOT", f"{cheap}{costly}  ROOT")
+    (change,) = find_program_changes(program(more), program(STEP))
+    assert change.kind is ChangeKind.OPERATIONS
+    assert change.base.split(", ")[0] == "cholesky"

@@ -24,6 +24,8 @@ class Effect:
     kernels: int | None = None
     opcode: str = ""
     """The opcode to which these figures are limited; empty for all."""
+    sent_bytes: int | None = None
+    """Of the bytes that a device sends to others."""
 
     @property
     def is_known(self) -> bool:
@@ -49,6 +51,7 @@ def whole_effect(comparison: Comparison) -> Effect:
         accessed_bytes=changes.get("bytes_accessed"),
         memory_bytes=next((changes[name] for name in _MEMORY if name in changes), None),
         kernels=changes.get("kernels"),
+        sent_bytes=changes.get("wire_bytes"),
     )
 
 

@@ -1,7 +1,7 @@
 """Changes in the program given to the compiler: types, sizes, layers, donation, ops."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,6 +9,7 @@ from xlareport.analysis.compare.changed_lines import find_changed_lines
 from xlareport.analysis.compare.loop_changes import find_trip_changes
 from xlareport.analysis.compare.program import Given, Program
 from xlareport.analysis.source.scopes import Phase, find_numbers, mask_numbers
+from xlareport.analysis.steps.heaviness import heaviness
 
 _NAMES = 4
 _CALL = "call"
@@ -235,8 +236,8 @@ def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterato
     if known <= _SAME_OPERATIONS:
         if not gone and not new:
             ours, theirs = _opcodes(base), _opcodes(head)
-        gone += [op for op in ours if ours[op] > theirs[op] and op not in gone]
-        new += [op for op in theirs if theirs[op] > ours[op] and op not in new]
+        gone += _heaviest_first(op for op in ours - theirs if op not in gone)
+        new += _heaviest_first(op for op in theirs - ours if op not in new)
     if gone or new:
         count = sum(abs(theirs[op] - ours[op]) for op in {*gone, *new})
         old, other = (", ".join(ops[:_NAMES]) for ops in (gone, new))
@@ -249,6 +250,11 @@ def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterato
             lines=after[:_NAMES],
             base_lines=before[:_NAMES],
         )
+
+
+def _heaviest_first(opcodes: Iterable[str]) -> list[str]:
+    """Return opcodes with those first that cost most in a program, whatever their number."""
+    return sorted(opcodes, key=lambda opcode: -heaviness(opcode))
 
 
 def _opcodes(program: Program) -> Counter[str]:

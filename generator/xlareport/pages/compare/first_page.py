@@ -353,6 +353,8 @@ def _effects(effect: Effect) -> Iterator[str]:
         yield f"{_signed(effect.seconds, units.seconds)} estimated time"
     if effect.memory_bytes:
         yield f"{_signed(effect.memory_bytes, units.byte_size)} memory"
+    if effect.sent_bytes:
+        yield f"{_signed(effect.sent_bytes, units.byte_size)} sent to other devices"
     if effect.kernels:
         plural = "" if abs(effect.kernels) == 1 else "s"
         yield f"{_signed(effect.kernels, units.count)} instruction{plural} outside fusions"
