@@ -74,8 +74,11 @@ class Values:
         self._linked_with: dict[int, Node] = {}
         self._read_by: dict[Node, frozenset[str]] = {}
         """Opcodes of the kept lines that read a node."""
-        self._without_twins: dict[Node, list[tuple[int, Node | None]]] = {}
-        """Nodes without an equal kept line, with the operand values for which this was checked."""
+        self._without_twins: dict[Node, list[tuple[int, Node | None, Node | None]]] = {}
+        """Nodes without an equal kept line, with the operand values for which this was checked.
+
+        A value that only the other side had can be that of a kept line later.
+        """
         self._registered: set[tuple[Node, str]] = set()
         self._registered_equals: set[tuple[_ValueInFrame, str]] = set()
 
@@ -243,8 +246,9 @@ class Values:
 
     def _note_twins(self, node: Node) -> None:
         """Index the kept lines that read an equal value by their own values."""
-        linked = self._linked_with
-        inputs = [(source.token, linked.get(source.token)) for source in node.inputs]
+        linked, kept = self._linked_with, self._kept_with
+        tokens = [source.token for source in node.inputs]
+        inputs = [(token, linked.get(token), kept.get((token, None))) for token in tokens]
         if self._without_twins.get(node) == inputs:
             return
         opcode = node.instruction.opcode
