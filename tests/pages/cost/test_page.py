@@ -6,7 +6,7 @@ from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
 from xlareport.pages.cost.page import cost_page, cost_parts, per_device
-from xlareport.pages.module.parts import module_parts
+from xlareport.pages.module.files import module_parts
 
 
 def test_a_module_has_three_parts_on_what_it_costs(unpacked: Unpack) -> None:

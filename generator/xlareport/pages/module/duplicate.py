@@ -6,8 +6,8 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation, words
 from xlareport.pages.module.file_list import files_table
+from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module.page import module_tables
-from xlareport.pages.module.parts import ModuleHead
 from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units

@@ -1,17 +1,28 @@
-"""The pages of modules, their parts and tables: every file that needs the module's place in all."""
+"""The pages of modules: the parts of each, a tab for each part, and all files of these pages."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
+from typing import TypeVar
 
 from xlareport.analysis.module import ModuleAnalysis, place_of
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
+from xlareport.pages.code.page import code_page
+from xlareport.pages.collectives.page import collectives_page
+from xlareport.pages.cost.page import cost_page, cost_parts
+from xlareport.pages.kernels.page import kernels_page
+from xlareport.pages.memory.page import memory_page
 from xlareport.pages.module.duplicate import duplicate_page
+from xlareport.pages.module.file_list import files_page
+from xlareport.pages.module.graph import graph_page
+from xlareport.pages.module.head import ModuleHead, module_head
 from xlareport.pages.module.output import ModuleOutput
+from xlareport.pages.module.overview import passes_page
 from xlareport.pages.module.page import module_page
-from xlareport.pages.module.parts import ModuleHead, ModulePart, module_head, module_parts
+from xlareport.pages.pictures.requests import PictureView
+from xlareport.pages.profile.page import profile_page
 from xlareport.pages.rendering.templates import (
     page_files,
     part_payload,
@@ -19,7 +30,13 @@ from xlareport.pages.rendering.templates import (
     render,
     take_compiled,
 )
-from xlareport.pages.tables import COLUMNS, lean_payloads
+from xlareport.pages.shardings.page import shardings_page
+from xlareport.pages.skeleton.page import skeleton_page
+from xlareport.pages.source.page import source_page
+from xlareport.pages.steps.page import steps_page
+from xlareport.pages.tables import COLUMNS, PartPage, lean_payloads
+from xlareport.pages.texts.page import has_texts, texts_page
+from xlareport.pages.tpu.page import tpu_page
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
@@ -30,6 +47,64 @@ from xlareport.storage.payloads import (
     module_payloads,
     unpack_small_payloads,
 )
+
+_LABELS: Mapping[str, str] = {"texts": "HLO", "tpu": "TPU programs"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePart:
+    """A part of the page that is made later, so that a fault in one part does not affect others."""
+
+    name: str
+    """In its address, `m/x.md?cost`, and of its template."""
+    page: Callable[[], PartPage]
+    """Makes the record that the template shows, and its tables."""
+    wide: bool = False
+    """Whether it takes the room of the sidebars."""
+
+    @property
+    def label(self) -> str:
+        """The title of its tab."""
+        return _LABELS.get(self.name, self.name.capitalize())
+
+
+T = TypeVar("T")
+
+
+def module_parts(
+    record: ModuleRecord, module: ModuleAnalysis, pictures: Sequence[PictureView] = ()
+) -> Sequence[ModulePart]:
+    """Return the parts of a module that there are, in the order of their tabs: by use."""
+    costs = {*cost_parts(record)}
+    memory, source = (module.cost if name in costs else None for name in ("memory", "source"))
+    profile = module.profile if "time" in costs else None
+    overview = module.overview if record.steps else None
+    buffers = module.kernels.command_buffers if module.kernels else ()
+    rows = (
+        _part("steps", record.steps, lambda _: steps_page(record), wide=True),
+        _part("cost", module.cost, partial(cost_page, record, module)),
+        _part("time", profile, lambda seen: profile_page(record, seen, buffers)),
+        _part("memory", memory, partial(memory_page, record)),
+        _part("collectives", module.collectives, partial(collectives_page, record), wide=True),
+        _part("shardings", record.shardings, partial(shardings_page, record), wide=True),
+        _part("kernels", module.kernels, partial(kernels_page, record), wide=True),
+        _part("skeleton", module.skeleton, partial(skeleton_page, record), wide=True),
+        _part("graph", record, lambda _: graph_page(record, pictures), wide=True),
+        _part("passes", overview, partial(passes_page, record, module)),
+        _part("source", source, lambda cost: source_page(record, cost.source, cost.seconds)),
+        _part("code", module.code, partial(code_page, record), wide=True),
+        _part("texts", has_texts(module.summary.files), lambda _: texts_page(record), wide=True),
+        _part("tpu", module.tpu, partial(tpu_page, record), wide=True),
+        _part("files", module.summary, partial(files_page, record)),
+    )
+    return [part for part in rows if part is not None]
+
+
+def _part(
+    name: str, value: T | None, page: Callable[[T], PartPage], *, wide: bool = False
+) -> ModulePart | None:
+    """Return the part that shows a value; None without one."""
+    return ModulePart(name, partial(page, value), wide) if value else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +161,9 @@ def _files(to_show: ModuleToShow, faults: Faults) -> Iterator[TextFile | Payload
     module, record = to_show.analysis, to_show.record
     source = navigation.module_page(record.slug)
     parts = [] if module.same_as else list(module_parts(record, module, to_show.output.pictures))
-    head = module_head(record, parts, (to_show.previous, to_show.following))
+    head = module_head(
+        record, [(part.name, part.label) for part in parts], (to_show.previous, to_show.following)
+    )
     if module.same_as is not None:
         duplicate = partial(_duplicate_page, to_show, module.same_as, head)
         yield from page_files(faults, source, record.name, duplicate, head)
@@ -95,10 +172,10 @@ def _files(to_show: ModuleToShow, faults: Faults) -> Iterator[TextFile | Payload
     for part in parts:
         source = navigation.module_page(record.slug, part.name)
         title = f"{part.label} of {record.name}"
-        yield from part_payloads(faults, source, title, partial(_part, part, source, title))
+        yield from part_payloads(faults, source, title, partial(_part_page, part, source, title))
 
 
-def _part(part: ModulePart, source: str, title: str) -> Iterator[Payload]:
+def _part_page(part: ModulePart, source: str, title: str) -> Iterator[Payload]:
     page = part.page()
     yield part_payload(source, part.name, page, title, wide=part.wide)
     yield from lean_payloads(page.slug, page.tables)

@@ -14,7 +14,7 @@ from xlareport.pages.code.page import code_words
 from xlareport.pages.cost.page import devices_of
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings.section import FindingsView, module_findings
-from xlareport.pages.module.parts import ModuleHead
+from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module.signature import (
     SignaturePart,
     arguments_table,

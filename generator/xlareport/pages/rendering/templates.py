@@ -24,7 +24,7 @@ from xlareport.runtime.resources import find_resource
 from xlareport.storage.payloads import Payload, make_payload
 
 if TYPE_CHECKING:
-    from xlareport.pages.module.parts import ModuleHead
+    from xlareport.pages.module.head import ModuleHead
 
 
 class Compiled(BytecodeCache):

@@ -1,0 +1,73 @@
+"""The head of a module's page: its name, and the tabs of its parts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xlareport.pages import navigation, words
+from xlareport.records.report import ModuleRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """The way to the overview, or to a part of the page."""
+
+    label: str
+    address: str
+    part: str
+    """Its name behind `?` in the address; empty for the overview."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleHead:
+    """The head of a module's page."""
+
+    name: str
+    title: str
+    """The full name, as its files begin."""
+    snapshot: str
+    """Which snapshot the figures are of; empty where none could be read."""
+    key: str
+    """Prefix of the payload keys of its parts."""
+    tabs: tuple[Tab, ...]
+    """The overview first; alone for a module that repeats another one."""
+    has_history: bool
+    """Whether its overview has the histories of its instructions."""
+    previous: str | None
+    """The address of the module before, None for the first."""
+    next: str | None
+
+
+def module_head(
+    record: ModuleRecord,
+    parts: Iterable[tuple[str, str]],
+    neighbours: tuple[str | None, str | None],
+) -> ModuleHead:
+    """Return the head of a page.
+
+    `parts` are the names and labels of its tabs, `neighbours` the slugs of the previous and next
+    module.
+    """
+    page = navigation.module_page(record.slug)
+    tabs = [Tab("Overview", navigation.address(page, page), "")]
+    for name, label in parts:
+        address = navigation.address(navigation.module_page(record.slug, name), page)
+        tabs.append(Tab(label, address, name))
+    previous, following = (
+        slug and navigation.address(navigation.module_page(slug), page) for slug in neighbours
+    )
+    return ModuleHead(
+        name=words.short_name(record.name),
+        title=record.key,
+        snapshot=_final(record),
+        key=navigation.part_key(page),
+        tabs=tuple(tabs),
+        has_history=record.changed_steps > 0,
+        previous=previous,
+        next=following,
+    )
+
+
+def _final(record: ModuleRecord) -> str:
+    """Return the label of the last snapshot that could be read."""
+    known = [stage.label for stage in record.stages if stage.instructions is not None]
+    return known[-1] if known else ""
