@@ -1,4 +1,4 @@
-"""The pages on cost, memory and source as records, on small real dumps."""
+"""The record of cost, on small real dumps."""
 
 import json
 from dataclasses import asdict
