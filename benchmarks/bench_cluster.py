@@ -15,12 +15,13 @@ import platform
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench_growth import Case, make
 from measuring import environment
+from msgspec import to_builtins
 
 ROOT = Path(__file__).resolve().parent.parent
 FEW = 20
@@ -115,8 +116,8 @@ def measure(number: int, asked: argparse.Namespace) -> dict[str, Any]:
         "local_megabytes": here.megabytes,
         "cluster_megabytes": there.megabytes,
         "same": same,
-        **{f"local_{name}": value for name, value in asdict(here).items()},
-        **{f"cluster_{name}": value for name, value in asdict(there).items()},
+        **{f"local_{name}": value for name, value in to_builtins(here).items()},
+        **{f"cluster_{name}": value for name, value in to_builtins(there).items()},
     }
 
 

@@ -17,10 +17,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from measuring import environment
+from msgspec import to_builtins
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPE = "f32[128,128]{1,0}"
@@ -102,10 +103,10 @@ def measure(case: Case, jobs: int) -> dict[str, object]:
         written = [path.stat().st_size for path in dump.iterdir()]
         first, again = (build(dump, out, jobs) for _ in range(2))
     return {
-        **asdict(case),
+        **to_builtins(case),
         "files": len(written),
         "dump_megabytes": sum(written) / 1e6,
-        **asdict(first),
+        **to_builtins(first),
         "again_cpu_seconds": again.cpu_seconds,
     }
 

@@ -6,10 +6,10 @@ are counted apart.
 """
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 from dumps import dumps, modules
+from msgspec.structs import replace
 
 from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.module import code_file

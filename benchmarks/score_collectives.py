@@ -10,10 +10,11 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from math import prod
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from xlareport.analysis.module import AnalysisOptions, analyze_module
 from xlareport.dump.grouping import group, name_files
@@ -177,7 +178,7 @@ def check(dump: Path) -> Counter[str]:
             text = final.read_from.entry.read().decode("utf-8", "replace")
             counted = count_text(text)
             records = [
-                asdict(collective_record)
+                to_builtins(collective_record)
                 for collective_record in collective_records(made.analysis.collectives)
             ]
             if counted or records:

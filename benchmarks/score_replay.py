@@ -11,10 +11,11 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dumps import modules
+from msgspec.structs import replace
 from planting import KINDS, EditKind, PlantedEdit, planted
 
 from xlareport.program import ParsedModule, read_module

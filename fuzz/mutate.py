@@ -15,10 +15,11 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from msgspec import to_builtins
 from mutations import Broken, broken, fixtures, write
 
 from xlareport import report
@@ -144,7 +145,7 @@ def main() -> None:
     if not chosen.html:
         setattr(report, "WorkerPool", InThisProcess)  # noqa: B010 - it is not its own name
     score = run(chosen.first, chosen.count, html=chosen.html)
-    print(json.dumps(asdict(score), indent=1))
+    print(json.dumps(to_builtins(score), indent=1))
     sys.exit(1 if score.faults else 0)
 
 

@@ -6,8 +6,9 @@ With `--check` nothing is written; the exit code is 1 where a file is not what t
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from xlareport.pictures.style_values import dark, folding_rules, sizes
 
@@ -18,8 +19,8 @@ NOTE = "Made from generator/xlareport/pictures/style.toml by `make bundle`: chan
 def script_module() -> str:
     """Return the JavaScript module with the sizes of pictures, and what they fold."""
     head = f"/** Sizes of pictures, in SVG user units, and what they fold. {NOTE} */\n\n"
-    values = [(name, f"{value:g}") for name, value in asdict(sizes()).items()]
-    values += [(name, _written(value)) for name, value in asdict(folding_rules()).items()]
+    values = [(name, f"{value:g}") for name, value in to_builtins(sizes()).items()]
+    values += [(name, _written(value)) for name, value in to_builtins(folding_rules()).items()]
     return head + "".join(f"export const {name.upper()} = {value};\n" for name, value in values)
 
 

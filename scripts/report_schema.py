@@ -1,6 +1,6 @@
 """Writes report.schema.json and compare.schema.json: scripts/report_schema.py [--check].
 
-Keys, types and descriptions are those of the dataclasses of report.json and compare.json: their
+Keys, types and descriptions are those of the structs of report.json and compare.json: their
 fields, annotations and docstrings.
 With --check nothing is written, and the exit code is 1 where the schema is not current.
 """
@@ -13,12 +13,14 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+from msgspec.structs import FieldInfo, fields
 
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.records.compare import ComparisonRecord
@@ -115,7 +117,7 @@ def schema_of(record: type, name: str, words: str) -> dict[str, Any]:
 
 
 def records(record: type) -> dict[type, None]:
-    """Return a dataclass and all those that its fields hold, in the order of their fields."""
+    """Return a struct and all those that its fields hold, in the order of their fields."""
     known: dict[type, None] = {}
     waiting = [record]
     while waiting:
@@ -124,8 +126,13 @@ def records(record: type) -> dict[type, None]:
             continue
         known[current] = None
         held = [part for hint in get_type_hints(current).values() for part in parts(hint)]
-        waiting += [part for part in held if isinstance(part, type) and is_dataclass(part)]
+        waiting += [part for part in held if is_struct(part)]
     return known
+
+
+def is_struct(hint: Any) -> bool:
+    """Return whether an annotation is a record."""
+    return isinstance(hint, type) and issubclass(hint, Struct)
 
 
 def parts(hint: Any) -> Iterator[Any]:
@@ -158,14 +165,14 @@ def definition(record: Any) -> dict[str, Any]:
     }
 
 
-def usual_words(record: type, field: Field[Any], hint: Any) -> str:
+def usual_words(record: type, field: FieldInfo, hint: Any) -> str:
     """Return what a key means whose field has no docstring: by its name, or by what it holds.
 
     Raises KeyError where neither says it: the field needs a docstring.
     """
     key = key_of(field)
     known = keys().get(f"{record.__name__}.{key}")
-    held = [part for part in parts(hint) if is_dataclass(part)]
+    held = [part for part in parts(hint) if is_struct(part)]
     if known is None and held:
         return in_json(inspect.getdoc(held[0]) or "")
     if known is None and key.endswith("_reason") and key not in keys():
@@ -179,19 +186,19 @@ def keys() -> dict[str, str]:
     return tomllib.loads(Path(__file__).with_name("report_keys.toml").read_text("utf-8"))
 
 
-def key_of(field: Field[Any]) -> str:
+def key_of(field: FieldInfo) -> str:
     """Return the key in report.json: `from_` is called `from`, which is a word of Python."""
     return field.name.removesuffix("_")
 
 
-def name_of(record: type, field: Field[Any]) -> str:
+def name_of(record: type, field: FieldInfo) -> str:
     """Return `Record.field`."""
     return f"{record.__name__}.{field.name}"
 
 
-def is_required(field: Field[Any]) -> bool:
+def is_required(field: FieldInfo) -> bool:
     """Return whether reports of every version have the key: those added later have a default."""
-    return field.default is MISSING and field.default_factory is MISSING
+    return field.required
 
 
 def type_schema(hint: Any) -> dict[str, Any]:
@@ -199,8 +206,8 @@ def type_schema(hint: Any) -> dict[str, Any]:
     arguments, origin = get_args(hint), get_origin(hint)
     if hint in PLAIN:
         return {"type": PLAIN[hint]}
-    if is_dataclass(hint):
-        return {"$ref": f"#/$defs/{hint.__name__}"}  # type: ignore[union-attr]
+    if is_struct(hint):
+        return {"$ref": f"#/$defs/{hint.__name__}"}
     if origin is Literal:
         return {"enum": list(arguments)}
     if isinstance(hint, type) and issubclass(hint, StrEnum):
@@ -232,7 +239,7 @@ def nullable(schema: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def field_docstrings(record: type) -> dict[str, str]:
-    """Return the string below each field of a dataclass, by the name of the field."""
+    """Return the string below each field of a struct, by the name of the field."""
     body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
     assert isinstance(body, ast.ClassDef)  # noqa: S101 - the source of a class is a class
     found = {}

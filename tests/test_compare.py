@@ -1,12 +1,13 @@
 """Two dumps with profiles: whose a profile is, what the pages, the JSON and the Markdown say."""
 
 import json
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from xlareport.api import Report
 from xlareport.cli.compare import command
@@ -73,7 +74,7 @@ def test_what_became_slower(tmp_path: Path) -> None:
     said = markdown(view)
     assert "| Measured time per run | 11 µs | 41 µs | +272.7% |" in said
     assert "dot.1 takes 30 µs more" in said
-    assert json.loads(json.dumps(asdict(view)))["modules"][0]["times"]["slower"] == 1
+    assert json.loads(json.dumps(to_builtins(view)))["modules"][0]["times"]["slower"] == 1
 
 
 def test_a_dump_against_itself_has_nothing_slower(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import re
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from html import unescape
 from http.client import HTTPConnection
@@ -14,6 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.nightly import NightOptions, run_night
 from xlareport.pages.nightly.index import NightOutcome, Outcome

@@ -347,7 +347,9 @@ class Snapshot:
         """Return an instruction that knows its snapshot, the same one each time."""
         placed = self._known.get(id(instruction))
         if placed is None:
-            placed = self._known[id(instruction)] = PlacedInstruction(instruction, self.source_of)
+            placed = self._known[id(instruction)] = PlacedInstruction.of(
+                instruction, self.source_of
+            )
         return placed
 
     def table(self) -> ColumnTable:

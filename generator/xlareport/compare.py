@@ -5,8 +5,9 @@ base, head -> modules sketched -> pairs -> compared -> differences side by side 
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.causes import find_causes, shown_passes
 from xlareport.analysis.compare.comparison import (
@@ -51,8 +52,7 @@ Profiles = tuple[Sequence[str], Sequence[str]]
 """Folders, archives or files of the profiles of base and head."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """The result of a comparison, besides the site."""
 
     view: ComparisonRecord

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
@@ -36,8 +38,7 @@ _NO_TIMES: Mapping[str, ModuleTimes] = {}
 OpenedSide: TypeAlias = Source | BareReport | SketchedReport
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedSide:
+class ComparedSide(Struct, frozen=True):
     """One side, read once."""
 
     sketched: tuple[Sketched, ...]

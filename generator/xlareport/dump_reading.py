@@ -5,9 +5,12 @@ Few results are in memory at a time, whatever the number of modules.
 
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.dump import AnalyzedDump, StoredAnalyses, rank_table
@@ -56,15 +59,14 @@ _BYTES_A_SECOND = 1_000_000
 """Of the files of modules, for a first guess of how long they take."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadingOptions:
+class ReadingOptions(Struct, frozen=True):
     """The caller's options for reading."""
 
     out: Path = Path()
     marker: str | None = None
     """A regular expression that only the main program contains."""
     pictures: PictureChoice = "changed"
-    cost_options: CostOptions = field(default_factory=CostOptions)
+    cost_options: CostOptions = CostOptions()
     """The assumed device, and whether to show sources."""
     name: str | None = None
     """The dump's name in the report; None for the given path."""

@@ -6,8 +6,10 @@ opcode. Words of the knowledge base come first, then the grammar of names, then 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.dump.filename import DumpName, parse
 from xlareport.dump.instruction_names import explain_instruction
@@ -46,8 +48,7 @@ _OPERATION = frozenset({"born", "operation", "async"})
 _TELLS_NOTHING = frozenset({"born", "sign", "later"})
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """The explanation of one name."""
 
     name: str

@@ -6,8 +6,9 @@ and `node_data_builder.py`.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import estimate_shares, estimate_total_time
@@ -27,8 +28,7 @@ _MOST_CHARACTERS = 2_000
 _GRADIENT = ({"stop": 0, "bgColor": "#fff7e6"}, {"stop": 1, "bgColor": "#d94801"})
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Struct, frozen=True):
     """The files for Model Explorer."""
 
     graphs: Mapping[str, Any]

@@ -5,8 +5,9 @@ a program is dropped before the next is read.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from xlareport.dump.llo import llo_label, llo_place, llo_program
 from xlareport.dump.modules import Artifact, ModuleFiles
@@ -27,8 +28,7 @@ _SCHEDULE = "packed-bundles-post-ra"
 _TABLE = "hlo-static-per-bundle-utilization"
 
 
-@dataclass(slots=True)
-class LloReading:
+class LloReading(Struct):
     """The files that were opened, and the problems."""
 
     read: list[str] = field(default_factory=list)
@@ -49,8 +49,7 @@ class LloReading:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class LloProgram:
+class LloProgram(Struct, frozen=True):
     """The contents of one program's files; None for a missing or unreadable file."""
 
     name: str
@@ -71,8 +70,7 @@ class LloProgram:
     """The compiler's stages that were written, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class LloModule:
+class LloModule(Struct, frozen=True):
     """The contents of the top-level program's files about all programs."""
 
     ranges: tuple[EmittedRange, ...]

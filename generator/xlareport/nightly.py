@@ -5,8 +5,10 @@ the program -> its dump -> the report -> compared with the baseline -> budgets -
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.captures.run import capture_uncached
 from xlareport.compare import compare
@@ -35,8 +37,7 @@ _BROKEN = 1
 _MOST_SENTENCES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class NightOptions:
+class NightOptions(Struct, frozen=True):
     """The caller's options, besides the program."""
 
     root: Path

@@ -1,8 +1,10 @@
 """One module of a dump, read: its snapshots in order, and its side files."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
@@ -29,8 +31,7 @@ from xlareport.snapshots import (
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFiles:
+class MemoryFiles(Struct, frozen=True):
     """The memory files of a module; None or empty if the dump does not have them."""
 
     assignment: BufferAssignment | None
@@ -40,8 +41,7 @@ class MemoryFiles:
     """The operands that use each value."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeNotes:
+class CodeNotes(Struct, frozen=True):
     """The files on compilation and execution of a module's code; empty if there are none."""
 
     thunks: tuple[Thunk, ...] = ()
@@ -51,8 +51,7 @@ class CodeNotes:
     """The decisions of the GPU fusion pass, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideFileValues:
+class SideFileValues(Struct, frozen=True):
     """The contents of a module's side files, by the rows of the reader table."""
 
     values: Mapping[SideFile[Any], tuple[Any, ...]] = field(default_factory=dict)
@@ -67,8 +66,7 @@ class SideFileValues:
         return self.values.get(row, ())
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedModule:
+class ParsedModule(Struct, frozen=True):
     """A module with every snapshot that could be read."""
 
     files: ModuleFiles
@@ -160,8 +158,7 @@ def unread(files: ModuleFiles, problem: Problem) -> ParsedModule:
     return ParsedModule(files, (), nothing, CodeNotes(), "", (), (problem,))
 
 
-@dataclass(frozen=True, slots=True)
-class CodeText:
+class CodeText(Struct, frozen=True):
     """A code file of the module."""
 
     artifact: Artifact

@@ -10,9 +10,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+
+from msgspec import Struct
 
 from xlareport.readers.ptx import read_ptx
 from xlareport.readers.ptxas_output import CompiledKernel, read_ptxas_fault, read_ptxas_output
@@ -37,8 +38,7 @@ class PtxasError(XlareportError):
     """There is no assembler, or it does not start."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ptxas:
+class Ptxas(Struct, frozen=True):
     """An installed assembler with its version."""
 
     path: str
@@ -53,8 +53,7 @@ class Ptxas:
         return f"ptxas {self.version}"
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledPtx:
+class CompiledPtx(Struct, frozen=True):
     """The assembler's output on one file."""
 
     kernels: tuple[CompiledKernel, ...]

@@ -4,9 +4,10 @@ A new side file needs a reader in `readers/` and a row here: `module.side.of(ROW
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.readers.autotune_results import read_autotune_results
@@ -30,8 +31,7 @@ Reader = Callable[[bytes, str], tuple[T, list[Problem]]]
 _FINAL = "after_optimizations"
 
 
-@dataclass(frozen=True, slots=True)
-class SideFile(Generic[T]):
+class SideFile(Struct, Generic[T], frozen=True):
     """A side file of a module: the names that it can have, and its reader."""
 
     read: Reader[T]

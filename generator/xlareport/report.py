@@ -8,10 +8,11 @@ worker returns is a value; `site/` writes the site.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
+
+from msgspec import Struct
 
 from xlareport.analysis.dump import relate_modules
 from xlareport.analysis.profile.times import ModuleTimes
@@ -52,8 +53,7 @@ from xlareport.storage.spooled_values import RESIDENT, SpooledValues
 _BUILDING = "building the site"
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOptions(ReadingOptions):
+class BuildOptions(ReadingOptions, frozen=True):
     """The caller's options, besides the dump."""
 
     jobs: int = 1
@@ -67,8 +67,7 @@ class BuildOptions(ReadingOptions):
     """Run mkdocs; without it only its sources and report.json are written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(Struct, frozen=True):
     """The result of a build, besides the site."""
 
     report: ReportRecord

@@ -2,8 +2,10 @@
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
@@ -18,8 +20,7 @@ from xlareport.site.single import pack_single
 NOTE = "REDACTED.txt"
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """The packed file, and the texts that were removed before."""
 
     packed: Packed
@@ -27,8 +28,7 @@ class Shared:
     """Replacements by the removed text; empty without redaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackOptions:
+class PackOptions(Struct, frozen=True):
     """Where a report is packed to, and how."""
 
     target: Path

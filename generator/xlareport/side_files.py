@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import IO, TypeVar
+
+from msgspec import Struct, field
 
 from xlareport.analysis.logged_spills import assign_spills
 from xlareport.analysis.module import ModuleAnalysis
@@ -107,8 +108,7 @@ def _read_logs(
     return tuple(values), tuple(problems)
 
 
-@dataclass(slots=True)
-class ProfileReading:
+class ProfileReading(Struct):
     """The files and problems of profiles, while their events are read."""
 
     progress: ProgressCallback = silent
@@ -202,8 +202,7 @@ def _too_large(artifact: Artifact, limits: Limits) -> str:
 _MOST_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class ProfiledModules:
+class ProfiledModules(Struct, frozen=True):
     """The profiles of the modules."""
 
     modules: Mapping[str, ModuleTimes]

@@ -1,8 +1,9 @@
 """The static execution skeleton of one module, for the command line and other tools."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import count_cost
@@ -43,4 +44,4 @@ def skeleton_text(skeleton: Skeleton, *, full: bool = False, width: int = 160) -
 
 def skeleton_value(skeleton: Skeleton) -> dict[str, Any]:
     """Return it as a value for JSON, with every item; times in seconds."""
-    return {"times": "estimates", **asdict(skeleton), "seconds": skeleton.seconds}
+    return {"times": "estimates", **to_builtins(skeleton), "seconds": skeleton.seconds}

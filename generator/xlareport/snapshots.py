@@ -2,9 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.dump.modules import Artifact, SnapshotFiles
 from xlareport.dump.order import place_of_contents, place_of_time, places_of_contents
@@ -56,8 +58,7 @@ def _written(stage: SnapshotFiles) -> float | None:
     return max((time for time in times if time is not None), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedSnapshot:
+class ParsedSnapshot(Struct, frozen=True):
     """A stage and what its best readable form holds."""
 
     stage: SnapshotFiles

@@ -1,7 +1,6 @@
 """What holds between modules: duplicates, markers, numbers of processes."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.analysis.conftest import Compile
 
 from xlareport.analysis.dump import AnalyzedDump, rank_table, relate_modules

@@ -1,10 +1,10 @@
 """Spills of a log, at the kernels that they are about."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.logged_spills import assign_spills
 from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, analyze_module

@@ -2,10 +2,10 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.module import AnalysisOptions, ModuleAnalysis, analyze_module
 from xlareport.analysis.partitioner_warnings import assign_warnings

@@ -1,8 +1,9 @@
 """Modules that several processes wrote with the same contents are one."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from xlareport.dump.modules import GroupedDump, ModuleFiles
 from xlareport.dump.rank_modules import group_source, merge_rank_modules

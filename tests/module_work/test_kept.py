@@ -3,10 +3,10 @@
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.module import AnalysisOptions

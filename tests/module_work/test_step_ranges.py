@@ -1,10 +1,10 @@
 """Large modules matched by several workers: the same result, whatever of it they have matched."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.module import AnalysisOptions

@@ -1,8 +1,9 @@
 """What a module of a small dump costs, as the pages get it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost_report.report import CostReport, report_cost

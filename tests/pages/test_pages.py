@@ -2,8 +2,9 @@
 
 import html
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from xlareport.analysis.module import unreadable_module
 from xlareport.analysis.modules.ranking import guess_main, rank_modules

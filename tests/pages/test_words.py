@@ -1,7 +1,6 @@
 """Sentences, rows and options of the home page, made from facts."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.pages.records_of_modules import module, report, stage
 
 from xlareport.analysis.modules.links import ModuleLink

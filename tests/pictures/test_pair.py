@@ -1,9 +1,9 @@
 """What is in both pictures stands in the same place, in boxes of its own size."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group
 from xlareport.pictures.layout import Layout

@@ -3,10 +3,10 @@
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.hlo.model import HloModule
 from xlareport.pictures import svg

@@ -2,10 +2,10 @@
 
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule

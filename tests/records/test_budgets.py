@@ -1,8 +1,7 @@
 """Budgets say what may grow; what they cannot say is refused, what cannot be checked is told."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import compare_figure
 from xlareport.analysis.compare.verdict import NO_VERDICT

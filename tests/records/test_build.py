@@ -1,11 +1,11 @@
 """Records of a report from what was analyzed."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.dump.source import open_source

@@ -2,11 +2,11 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from xlareport.analysis.module import AnalysisOptions, analyze_module
 from xlareport.dump.grouping import group, name_files
@@ -27,7 +27,7 @@ def records_of(dump: Path) -> list[dict[str, Any]]:
             if module.name and module.name.startswith("jit_")
         ]
     collective_recordses = [collective_records(module.analysis.collectives) for module in made]
-    return [asdict(record) for every in collective_recordses for record in every]
+    return [to_builtins(record) for every in collective_recordses for record in every]
 
 
 def without_reason(record: dict[str, Any]) -> list[str]:

@@ -1,8 +1,8 @@
 """The record of cost, on small real dumps."""
 
 import json
-from dataclasses import asdict
 
+from msgspec import to_builtins
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
 from xlareport.analysis.cost.options import CostOptions
@@ -11,7 +11,7 @@ from xlareport.knowledge.devices import devices
 
 def test_what_the_report_says_for_scripts(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("gpu-h100x2-train"), "jit_train_step", "gpu")
-    said = json.loads(json.dumps(asdict(view)))["expense"]
+    said = json.loads(json.dumps(to_builtins(view)))["expense"]
     assert (said["device"], said["device_grade"], said["devices"]) == (
         "NVIDIA H100 SXM5",
         "exact",

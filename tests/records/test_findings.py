@@ -1,10 +1,10 @@
 """The findings of a module, ranked by what a remedy can save."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.pages.home.test_page import module
 
 from xlareport.analysis.cost_report.report import CostReport, report_cost

@@ -1,9 +1,10 @@
 """What is at hand of each module of a large dump, and what is not."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ModuleRecord, StoredRecords
@@ -12,7 +13,7 @@ from xlareport.report import BuildOptions, read_report
 TYPED = {name for name in vars(ModuleOutline) if not name.startswith("_")}
 CUT = {"files", "stages", "findings"}
 """Of which an outline has a part."""
-LARGE = {field.name for field in fields(ModuleRecord)} - TYPED
+LARGE = {*ModuleRecord.__struct_fields__} - TYPED
 
 
 def test_an_outline_has_what_its_type_says_and_no_more(unpacked: Callable[[str], Path]) -> None:

@@ -1,8 +1,9 @@
 """Records of modules in a file: what lists ask of them is as in memory."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from xlareport.records.report import StoredRecords
 from xlareport.report import BuildOptions, read_report

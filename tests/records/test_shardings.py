@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from xlareport.analysis.shardings.report import ShardingReport, report_shardings
 from xlareport.dump.grouping import group, name_files
@@ -28,7 +29,7 @@ def test_all_of_it_as_report_json_has_it(
 ) -> None:
     record = shardings_record(report)
     assert record is not None
-    snapshot(json.dumps(asdict(record), indent=1) + "\n", "rematerialized.json")
+    snapshot(json.dumps(to_builtins(record), indent=1) + "\n", "rematerialized.json")
 
 
 def test_who_holds_what(report: ShardingReport) -> None:

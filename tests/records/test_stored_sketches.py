@@ -3,11 +3,11 @@
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.conftest import Unpack
 
 from xlareport.compare import compare

@@ -3,10 +3,10 @@
 import json
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.replay.programs import entry, read
 
 from xlareport.program import ParsedModule

@@ -3,11 +3,11 @@
 import json
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from tests.replay.programs import entry, read
 
 from xlareport.cli.extract import command

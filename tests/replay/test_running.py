@@ -4,11 +4,11 @@ import json
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from tests.replay.programs import entry, program, read
 
 from xlareport.cli.replay import command

@@ -1,12 +1,12 @@
 """What is compiled again, and how; the compilations are skipped without jax."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from tests.replay.programs import entry, read
 
 from xlareport import reader_table

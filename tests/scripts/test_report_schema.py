@@ -3,13 +3,13 @@
 import importlib.util
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
 import jsonschema
 import pytest
+from msgspec import Struct
 
 from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build
@@ -42,7 +42,7 @@ def test_every_detail_is_of_a_field(script: ModuleType) -> None:
         f"{record.__name__}.{name}"
         for top in (script.ReportRecord, script.ComparisonRecord)
         for record in script.records(top)
-        for name in record.__dataclass_fields__
+        for name in record.__struct_fields__
     }
     assert fields >= {*script.DETAILS, *script.LEFT_OUT}
 
@@ -59,15 +59,13 @@ def test_every_key_has_a_description_and_no_entry_is_idle(script: ModuleType) ->
     assert COMPARISON["$id"] == "urn:xlareport:compare.json:2"
 
 
-@dataclass(frozen=True)
-class Wheel:
+class Wheel(Struct, frozen=True):
     """A part of a thing."""
 
     size: float
 
 
-@dataclass(frozen=True)
-class Thing:
+class Thing(Struct, frozen=True):
     """A thing; None where there is none."""
 
     kind: Literal["a", "b"]

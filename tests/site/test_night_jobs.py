@@ -1,11 +1,11 @@
 """The page over many nightly jobs: breaches first, steps, trends, addresses, hostile names."""
 
 import json
-from dataclasses import asdict
 from html import unescape
 from pathlib import Path
 
 from click.testing import CliRunner
+from msgspec import to_builtins
 
 from xlareport.analysis.trends import Night
 from xlareport.cli.nights import command
@@ -24,7 +24,7 @@ def write_job(folder: Path, outcome: Outcome, flops: list[int], last: str = "jit
     ended[-1] = NightOutcome(nights[-1], outcome, 1, "It <b>grew</b>.", baseline="b")
     (folder / "state").mkdir(parents=True)
     (folder / "state/nights.json").write_text(
-        json.dumps([asdict(nightoutcome) for nightoutcome in ended])
+        json.dumps([to_builtins(nightoutcome) for nightoutcome in ended])
     )
     for night, figure in zip(nights, flops, strict=True):
         main = last if night == nights[-1] else "jit_step"

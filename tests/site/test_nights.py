@@ -1,10 +1,10 @@
 """The history of nights: appended to, never lost, read as far as it can be read."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.trends import Night
 from xlareport.runtime.errors import UnwritableFileError

@@ -1,12 +1,12 @@
 """What is stored of texts that repeat one another is little, and gives every byte back."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from xlareport.storage.texts import Chunk, DamagedTextsError, StoredText, TextStore, restore
 

@@ -1,13 +1,13 @@
-"""Values of dataclasses as JSON: the same come back, and what has other types is refused."""
+"""Values of structs as JSON: the same come back, and what has other types is refused."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
+from msgspec import Struct, field
 
 from xlareport.storage.typed_values import fingerprint_type, list_values, read_values
 
@@ -16,8 +16,7 @@ class Color(StrEnum):
     RED = "red"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     name: str
     size: int | None = None
 
@@ -27,8 +26,7 @@ class Spot(NamedTuple):
     part: Part
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     parts: tuple[Part, ...]
     digest: bytes
     share: float
@@ -42,8 +40,7 @@ class Whole:
     place: Path = Path()
 
 
-@dataclass(frozen=True, slots=True)
-class OtherPart:
+class OtherPart(Struct, frozen=True):
     name: str
     bytes: int | None = None
 

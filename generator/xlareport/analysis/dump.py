@@ -2,10 +2,12 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
@@ -36,7 +38,6 @@ from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
 from xlareport.dump.stored_groups import NamedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.faults import Faults
 from xlareport.storage.lazy_sequence import LazySequence
 from xlareport.storage.packed_keys import KeyedValues, index_keys
@@ -47,8 +48,7 @@ from xlareport.storage.value_blocks import ValueBlocks
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisOutline(FastPickle):
+class AnalysisOutline(Struct, frozen=True):
     """The part of a module's analysis that relations between modules and lists need."""
 
     summary: ModuleSummary
@@ -148,16 +148,14 @@ class OutlineSummaries(LazySequence[ModuleSummary]):
         return (outline.summary for outline in self.outlines)
 
 
-@dataclass(frozen=True, slots=True)
-class FileTotals:
+class FileTotals(Struct, frozen=True):
     """How many files each module has, and their bytes."""
 
     counts: "array[int]"
     bytes: "array[int]"
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzedDump:
+class AnalyzedDump(Struct, frozen=True):
     """A dump with each of its modules analyzed."""
 
     name: str
@@ -239,8 +237,7 @@ class AnalyzedDump:
         return first
 
 
-@dataclass(frozen=True, slots=True)
-class DumpRelations:
+class DumpRelations(Struct, frozen=True):
     """The relations between the modules of a dump."""
 
     ranking: RankedModules

@@ -1,7 +1,9 @@
 """The figures of each instruction of the final snapshot: share of the time, measured times."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
@@ -23,8 +25,7 @@ from xlareport.runtime.english import plain
 _INPUT = "came with the program"
 
 
-@dataclass(frozen=True, slots=True)
-class FinalFigures:
+class FinalFigures(Struct, frozen=True):
     """The figures of the instructions of the final snapshot."""
 
     cost: ModuleCost | None = None

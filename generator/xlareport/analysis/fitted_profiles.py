@@ -1,7 +1,8 @@
 """Assigns a profile to the one of several modules with the same name that joins most of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.profile.measured import Measured

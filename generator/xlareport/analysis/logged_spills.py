@@ -6,7 +6,8 @@ chosen: so the figures are guesses, and count only if no code file has more.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.kernels.findings import find_spills

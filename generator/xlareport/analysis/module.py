@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
@@ -49,14 +51,12 @@ from xlareport.program import ParsedModule, read_module, unread
 from xlareport.ptxas import Ptxas
 from xlareport.readers.replay_result import ReplayResult
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.faults import Faults, guard
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisOptions:
+class AnalysisOptions(Struct, frozen=True):
     """The user's options, and facts about the module from elsewhere."""
 
     marker: re.Pattern[str] | None = None
@@ -71,8 +71,7 @@ class AnalysisOptions:
     """The assembler for the PTX of the dump; None unless the user requested it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleAnalysis(FastPickle):
+class ModuleAnalysis(Struct, frozen=True):
     """The analysis of a module: values only, which are sent between processes.
 
     A part is None if it was not requested, is not in the dump, or could not be computed.
@@ -114,8 +113,7 @@ class ModuleAnalysis(FastPickle):
         return is_training_step(self.summary, [phase.name for phase in phases])
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzedModule(Generic[T]):
+class AnalyzedModule(Struct, Generic[T], frozen=True):
     """A module with its analysis and the larger values that stay in the process."""
 
     module: ParsedModule
@@ -213,8 +211,7 @@ def analyze_module(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _AnalysisParts:
+class _AnalysisParts(Struct, frozen=True):
     """Works out the parts of a module's analysis; a fault in one costs that part alone."""
 
     module: ParsedModule

@@ -1,11 +1,13 @@
 """The steps of a module: each is matched and described by itself, on one core or on several."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.result import LooseMatching, LooseMatchings, Matching
 from xlareport.analysis.modules.summary import StepSummary
@@ -26,8 +28,7 @@ _RANGES = 4
 """Ranges of steps for each process: some steps take much longer than others."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepAnalysis:
+class StepAnalysis(Struct, frozen=True):
     """The step that led to a snapshot."""
 
     summary: StepSummary | None
@@ -37,8 +38,7 @@ class StepAnalysis:
     numbers: tuple[NumbersChanged, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SeenStep(Generic[T]):
+class SeenStep(Struct, Generic[T], frozen=True):
     """A step with the result of its callback, None if nothing changed."""
 
     analysis: StepAnalysis

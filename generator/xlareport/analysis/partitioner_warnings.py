@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.findings.involuntary_rematerializations import find_in_log
 from xlareport.analysis.findings.rules import merge_findings

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import median
+
+from msgspec import Struct, field
 
 _BEFORE = 7
 """Nights before that a night is held against."""
@@ -15,8 +16,7 @@ _LEAST_STEP = 0.01
 """A share of the median below which a change is never a step."""
 
 
-@dataclass(frozen=True, slots=True)
-class Night:
+class Night(Struct, frozen=True):
     """The figures of one report."""
 
     when: str
@@ -59,8 +59,7 @@ def select_slugs(
     return tuple(result)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A night on which a figure came to another level."""
 
     night: int

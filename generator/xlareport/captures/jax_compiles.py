@@ -8,12 +8,13 @@ import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
+
+from msgspec import Struct
 
 from xlareport.captures.run import levels
 from xlareport.knowledge.releases import era_of
@@ -32,8 +33,7 @@ class UncapturedProcessError(XlareportError):
     """The compilations of this process cannot be captured."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledFunction:
+class CompiledFunction(Struct, frozen=True):
     """A jitted function with how many of its programs are compiled."""
 
     function: Any

@@ -9,10 +9,11 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+
+from msgspec import Struct
 
 from xlareport.captures import hook
 from xlareport.knowledge.flags import find
@@ -46,8 +47,7 @@ class ProgramNotStartedError(XlareportError):
         super().__init__(f"{command[0]} could not be started: {error.strerror}.")
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureLevel:
+class CaptureLevel(Struct, frozen=True):
     """The amount of data to capture."""
 
     name: str
@@ -57,8 +57,7 @@ class CaptureLevel:
     """Measured size on disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """How a program is run."""
 
     environment: Mapping[str, str]

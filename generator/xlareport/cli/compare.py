@@ -3,11 +3,12 @@
 import os
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from xlareport.cli.options import OUT_FILE, OUT_FOLDER, limit_options
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
@@ -121,7 +122,7 @@ def _print_comparison(view: "ComparisonRecord", out: Path | None, *, json: bool)
     for gap in view.unchecked:
         say(printable(f"Not checked: {gap.budget}. {gap.reason}"), err=True)
     if json:
-        say_json(asdict(view))
+        say_json(to_builtins(view))
     else:
         say("\n".join(map(printable, _answer(view, out))))
 
@@ -143,7 +144,7 @@ def _compare_many(
     if markdown_file:
         _write(markdown_file, sweep_markdown(members).encode())
     if json:
-        say_json([asdict(member) for member in members])
+        say_json([to_builtins(member) for member in members])
         return
     say("\n".join(map(printable, sweep_lines(members))))
     if out is not None:

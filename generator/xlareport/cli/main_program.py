@@ -1,9 +1,9 @@
 """`xlareport main`: which module is the program, for people and for scripts."""
 
 import os
-from dataclasses import asdict
 
 import click
+from msgspec import to_builtins
 
 from xlareport.cli.options import limit_options
 from xlareport.cli.terminal import print_problems, progress_bar, say, say_json
@@ -30,7 +30,7 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
     if report.main is None:
         raise UnreadableInputError(f"{report.dump.path} holds no module that could be read.")
     if as_json:
-        say_json(asdict(report.main))
+        say_json(to_builtins(report.main))
         return
     say(f"{report.main.module}  ({sureness(report.main.sureness)})")
     if report.main.function != report.main.name:

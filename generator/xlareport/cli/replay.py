@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 
 from xlareport.cli.options import limit_options, size
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
@@ -190,7 +190,7 @@ def bisection_json(result: "Bisection") -> dict[str, object]:
             "not_finite": result.uninformative,
             "differing_between_devices": result.disagreeing,
         },
-        "recorded": None if result.recorded is None else asdict(result.recorded),
+        "recorded": None if result.recorded is None else to_builtins(result.recorded),
         "verdict": _verdict(result),
     }
 

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from xlareport.cli.options import OUT_FOLDER, limit_options, size
 from xlareport.cli.terminal import progress_bar, say

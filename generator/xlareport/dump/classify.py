@@ -9,9 +9,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from heapq import nsmallest
+
+from msgspec.structs import replace
 
 from xlareport.dump.endings import kind_by_content
 from xlareport.dump.filename import DumpName, parse, read, sanitised

@@ -15,16 +15,16 @@ Source: openxla/xla `xla/service/dump.cc` and its callers, 2017 to 2026.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
+
+from msgspec import Struct
 
 from xlareport.dump import endings, suffix
 from xlareport.dump.grammar import GrammarForm, file_forms, name_forms, path_forms
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.reading import NameReading
 from xlareport.dump.tokens import Token, joined, table
-from xlareport.runtime.fast_pickle import FastPickle
 
 S = TypeVar("S", str, str | None)
 
@@ -44,8 +44,7 @@ _PACKED = re.compile(r"(?P<path>.+?)(?P<endings>(?:\.(?:gz|xz|zst|bz2)){1,4})", 
 _NOT_IN_NAMES = re.compile(rb"[^A-Za-z0-9_.-]")
 
 
-@dataclass(frozen=True, slots=True)
-class DumpName(FastPickle):
+class DumpName(Struct, frozen=True):
     """The path of a file in a dump, parsed; None for fields that it does not have."""
 
     kind: str

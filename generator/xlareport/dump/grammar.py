@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any
 
+from msgspec import Struct
+
 from xlareport.dump.tokens import Token, table
 
 
-@dataclass(frozen=True, slots=True)
-class GrammarForm:
+class GrammarForm(Struct, frozen=True):
     """One form of a name: its pattern and the properties that the form implies."""
 
     pattern: re.Pattern[str]
@@ -25,8 +25,7 @@ class GrammarForm:
     """A suffix that is plain enough to be recognised without `module_<id>`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A named part of a text: text[start:end]."""
 
     field: str

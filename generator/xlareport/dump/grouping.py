@@ -8,8 +8,9 @@ one module that they can belong to; where there are several, they stay apart.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from hashlib import blake2b
+
+from msgspec.structs import replace
 
 from xlareport.dump import order
 from xlareport.dump.classify import classify

@@ -6,16 +6,16 @@ spellings.
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from xlareport.dump.filename import sanitised
 
 Member = TypeVar("Member")
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Folder, timestamp, id and name together; None if a file's name does not have them."""
 
     folder: str

@@ -8,8 +8,9 @@ for sure what an instruction computes: its opcode does.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from xlareport.dump.grammar import instruction_forms, pieces, sign
 from xlareport.dump.tokens import Token, table
@@ -26,8 +27,7 @@ _LATER = re.compile(r"(?P<word>(?:.*\D)?)(?P<number>\d*+)", re.ASCII)
 _NUMBERED = re.compile(r"(?P<number>\d+)_(?P<word>[A-Za-z]\w*)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionNameParts:
+class InstructionNameParts(Struct, frozen=True):
     """The name of an instruction or computation, explained."""
 
     base: str

@@ -1,13 +1,13 @@
 """Functions and primitives that one JAX release compiles as separate modules."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class JaxName:
+
+class JaxName(Struct, frozen=True):
     """A function that JAX wraps in jax.jit, or a primitive."""
 
     name: str

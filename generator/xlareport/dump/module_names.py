@@ -6,8 +6,10 @@ the original are lost: `jit(<lambda>)` becomes `jit__lambda_`, `f[a=1,b=2]` beco
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.dump.grammar import GrammarForm, meaning, module_forms, one_token, pieces, sign
 from xlareport.dump.jax_names import find_jax_name
@@ -26,8 +28,7 @@ _RANDOM = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleNameParts:
+class ModuleNameParts(Struct, frozen=True):
     """A module's name, explained."""
 
     frontend: str | None

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.dump import order
 from xlareport.dump.fetched_files import files_here
@@ -11,7 +13,6 @@ from xlareport.dump.filename import DumpName
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.source import Entry
 from xlareport.runtime.errors import Problem, UnknownNameError
-from xlareport.runtime.fast_pickle import FastPickle
 
 HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
 """Kinds that can be read into the model, the best first."""
@@ -22,8 +23,7 @@ AFTER_SPMD = "after_spmd_partitioner"
 """The stage of the snapshot after partitioning."""
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact(FastPickle):
+class Artifact(Struct, frozen=True):
     """A file of the dump with its parsed name."""
 
     entry: Entry
@@ -35,8 +35,7 @@ class Artifact(FastPickle):
         return self.entry.path
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotFiles(FastPickle):
+class SnapshotFiles(Struct, frozen=True):
     """A snapshot of a module, in every format in which it was written."""
 
     name: str
@@ -102,8 +101,7 @@ class SnapshotFiles(FastPickle):
         return tuple(sorted(forms, key=lambda form: HLO_KINDS.index(form.name.kind)))
 
 
-@dataclass(frozen=True, slots=True)
-class FileFigures(FastPickle):
+class FileFigures(Struct, frozen=True):
     """The figures of a module's files that lists and relations of modules need."""
 
     count: int
@@ -116,8 +114,7 @@ class FileFigures(FastPickle):
     """Files with the arguments of a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleFiles(FastPickle):
+class ModuleFiles(Struct, frozen=True):
     """A module: all files of one compilation."""
 
     key: str
@@ -199,8 +196,7 @@ def _with_entries(module: ModuleFiles, here: Mapping[str, Entry]) -> ModuleFiles
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FolderCopy:
+class FolderCopy(Struct, frozen=True):
     """A folder whose files are equal to those of another one, except for path and time."""
 
     folder: str
@@ -210,8 +206,7 @@ class FolderCopy:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class GroupedDump:
+class GroupedDump(Struct, frozen=True):
     """All modules of a dump, files of no module, and problems with names."""
 
     modules: Sequence[ModuleFiles]

@@ -8,7 +8,8 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.dump.contents import RunEach, is_volatile, known_digest
 from xlareport.dump.modules import FolderCopy
@@ -18,8 +19,7 @@ from xlareport.storage.packed_keys import ChosenValues, digest_number
 _OF_MODULE = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}\.[^/]*+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedEntries:
+class FoldedEntries(Struct, frozen=True):
     """The files to read, and the folders that repeat others."""
 
     entries: Sequence[Entry]

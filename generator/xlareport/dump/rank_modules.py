@@ -8,10 +8,12 @@ import tempfile
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.dump.contents import RunEach, content_digest, is_volatile
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
@@ -39,8 +41,7 @@ class RankedCompilation(Protocol):
         """In the names of its files, in microseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankPlace:
+class RankPlace(Struct, frozen=True):
     """A module by its index, with the properties that identify its process."""
 
     number: int

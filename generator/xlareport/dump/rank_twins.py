@@ -9,8 +9,9 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
+
+from msgspec import Struct, field
 
 from xlareport.dump.contents import RunEach, content_digest
 from xlareport.dump.duplicates import find_duplicates
@@ -38,8 +39,7 @@ _PARAMETER = re.compile(rb"[\w.\-]{1,1000}+: ")
 _NUMBER = re.compile(rb"\b\d{1,20}\b")
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedModules:
+class RepeatedModules(Struct, frozen=True):
     """Modules that are not analyzed, since another one is the same."""
 
     same: Mapping[str, str]
@@ -115,8 +115,7 @@ def _pairs(modules: Sequence[ModuleFiles]) -> Iterator[tuple[ModuleFiles, Module
             originals.append(contents)
 
 
-@dataclass(slots=True)
-class _Contents:
+class _Contents(Struct):
     """The files of a module by their paths after its number, read on access."""
 
     module: ModuleFiles

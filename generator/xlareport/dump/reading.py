@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.dump.grammar import GrammarForm, between, one_token, pieces, sign
 from xlareport.dump.module_names import explain_module
@@ -20,8 +21,7 @@ _LIKE_A_KERNEL = re.compile(
 _FROM_JAX = re.compile(r"(?:jit|pmap|pjit|xmap)_")
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """The owner of a machine code file: a module, and possibly a part of it."""
 
     module_name: str

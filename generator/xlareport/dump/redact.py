@@ -8,9 +8,10 @@ import base64
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
+
+from msgspec import Struct, field
 
 _ESCAPED = r"(?<=\\[0-7]{3})|(?<=\\[0-9A-Fa-f]{2})|(?<=\\[abfnrtv])"
 """Behind a byte as texts of protobuf, MLIR or C write it."""
@@ -81,8 +82,7 @@ _RULES: tuple[Redaction, ...] = (
 _WITH_ENDING = ("paths", "source files")
 
 
-@dataclass(slots=True)
-class Redactor:
+class Redactor(Struct):
     """Redacts related texts; `learn` has to be called with all of them first."""
 
     keep: frozenset[str] = frozenset()

@@ -11,12 +11,14 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.dump.archive import inside
 from xlareport.dump.spool import Spool, UnpackedFile
@@ -46,8 +48,7 @@ _PAGE = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteFile:
+class RemoteFile(Struct, frozen=True):
     """A file that stays on another machine until it is read."""
 
     address: str

@@ -11,18 +11,19 @@ import stat
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import chain, groupby
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from xlareport.dump import archive, built_site, log, remote
 from xlareport.dump.spool import Spool
 from xlareport.dump.standard_input import take_standard_input
 from xlareport.runtime.errors import Problem, UnreadableInputError
-from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
 from xlareport.storage.sorted_values import sort_values
 from xlareport.storage.value_blocks import keep_blocks
@@ -40,8 +41,7 @@ _LATEST_TIME = 1 << 36
 """Seconds since the epoch; later file times are ignored as invalid."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry(FastPickle):
+class Entry(Struct, frozen=True):
     """A file of a dump: its path inside the dump and the location of its bytes."""
 
     path: str
@@ -97,8 +97,7 @@ def _at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The files of a dump, sorted by path."""
 
     name: str
@@ -109,8 +108,7 @@ class Source:
     """Its path on this machine; None for a URL or standard input."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedFiles:
+class OpenedFiles(Struct, frozen=True):
     """The files at a place, without the restored texts of a report."""
 
     name: str

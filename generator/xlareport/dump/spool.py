@@ -1,10 +1,11 @@
 """A private temporary folder for unpacked and fetched files, with limits."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import IO
+
+from msgspec import Struct, field
 
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import FileTooLargeError, Limits, too_many_bytes, too_many_files
@@ -16,8 +17,7 @@ UnpackedFile = tuple[str, Path, float | None]
 """(path inside the dump, the file that has its bytes, its time of modification if known)."""
 
 
-@dataclass(slots=True)
-class Spool:
+class Spool(Struct):
     """Files by number; `add` copies a stream into the next one. Threads may share it."""
 
     folder: Path

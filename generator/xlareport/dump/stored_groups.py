@@ -6,9 +6,11 @@ Grouping the names of a dump needs several times the memory that reading it need
 import tempfile
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles
@@ -22,8 +24,7 @@ _OF_FILE = "i"
 """Four bytes for each file: the index of a module."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedDump:
+class NamedDump(Struct, frozen=True):
     """The files of a dump by their names, and its modules."""
 
     artifacts: Sequence[Artifact]
@@ -57,8 +58,7 @@ def owners(artifacts: Sequence[Artifact], modules: Sequence[ModuleFiles]) -> "ar
     return array(_OF_FILE, (owner.get(artifact.path, NO_OWNER) for artifact in artifacts))
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
+class _Stored(Struct, frozen=True):
     """A named dump on its way between processes."""
 
     artifacts: ValueBlocks[Artifact]

@@ -2,16 +2,14 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from xlareport.runtime.fast_pickle import FastPickle
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Token(FastPickle):
+class Token(Struct, frozen=True):
     """A piece of a name; the pieces in order, joined, are the name again."""
 
     text: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo import quoting
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -35,8 +36,7 @@ _VALUE = re.compile(
 _COMPUTATION = re.compile(r"%?+([\w.\-]++)\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(Struct, frozen=True):
     """The `metadata={...}` of an instruction, texts unescaped."""
 
     op_name: str = ""

@@ -1,8 +1,9 @@
 """Reads the computations of a text: each distinct chunk once, as XLA prints it or line by line."""
 
 import re
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from xlareport.hlo import quoting
 from xlareport.hlo.handwritten import (
@@ -42,8 +43,7 @@ _IN_HALF = (",", "=", "ROOT")
 """Endings of lines whose statement continues."""
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A computation that has not been closed yet."""
 
     header: str
@@ -52,8 +52,7 @@ class _Open:
     names: HandwrittenNames = field(default_factory=HandwrittenNames)
 
 
-@dataclass(slots=True)
-class _Statement:
+class _Statement(Struct):
     """The lines of a statement that are read so far."""
 
     line: int

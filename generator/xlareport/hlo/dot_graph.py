@@ -3,8 +3,9 @@
 import html
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from importlib.resources import files
+
+from msgspec import Struct, field
 
 from xlareport.hlo import quoting
 from xlareport.hlo.reading import trouble
@@ -19,8 +20,7 @@ _STARTS = re.compile(r"label = <|subgraph |\}|\w++ \[label=<|\w++ -> \w++ \[")
 _QUOTE = re.compile(r'(?<!\\)"')
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """A node, an edge, a label, the start or the end of a cluster."""
 
     line: int
@@ -58,8 +58,7 @@ _ELEMENT = re.compile(r"tuple-element (\d{1,9}) of (\S++)")
 _OPCODE_AT_START = re.compile("|".join(sorted(map(re.escape, OPCODES), key=len, reverse=True)))
 
 
-@dataclass(slots=True)
-class Label:
+class Label(Struct):
     """A label, taken apart."""
 
     name: str = ""
@@ -152,8 +151,7 @@ _CALLED = re.compile(r"Subcomputation for <b>([^<]++)</b><br/>(.*)", re.DOTALL)
 _ENTRY = re.compile(r"<b>(.*?)<br/>Computation ([^<]++)")
 
 
-@dataclass(slots=True, eq=False)
-class DotNode:
+class DotNode(Struct, eq=False):
     """A node, or a fusion whose body is drawn: then its cluster represents it."""
 
     label: Label
@@ -165,8 +163,7 @@ class DotNode:
     called: list["DotCluster"] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
-class DotCluster:
+class DotCluster(Struct, eq=False):
     """A computation: the drawing as a whole, a fused expression or a called computation."""
 
     parent: "DotCluster | None" = None

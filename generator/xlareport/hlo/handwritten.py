@@ -10,8 +10,10 @@ Such a statement becomes plain statements, one for each instruction. A shape tha
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.hlo import quoting
 from xlareport.hlo.line import WITHOUT_OPERANDS
@@ -44,8 +46,7 @@ _INLINE = re.compile(_CALLING + r"(?=\s*+(?:ROOT\s)?+\s*+[^\s=(){},]++\s*+=)")
 _INLINE_LINE = re.compile(_CALLING + r"\s*+\Z")
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(Struct):
     """`shape opcode(between) rest`: an instruction without its name."""
 
     shape: str
@@ -54,8 +55,7 @@ class _Call:
     rest: str
 
 
-@dataclass(slots=True)
-class HandwrittenNames:
+class HandwrittenNames(Struct):
     """Names for nested instructions that have none."""
 
     taken: Counter[str] = field(default_factory=Counter)
@@ -104,8 +104,7 @@ def lacks_opcode(text: str) -> bool:
     return head is not None and _find_opcode(text[head.end() :])[1] is None
 
 
-@dataclass(frozen=True, slots=True)
-class InlineComputation:
+class InlineComputation(Struct, frozen=True):
     """`to_apply={ statements }`: a computation that is where its name is expected."""
 
     attribute: str

@@ -1,7 +1,8 @@
 """First lines: of a module `HloModule NAME, a=b`, of a computation `ENTRY %main (...) -> ... {`."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo import quoting
 from xlareport.hlo.model import Computation, Instruction
@@ -18,8 +19,7 @@ _FIRST_COMPUTATION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleHeader:
+class ModuleHeader(Struct, frozen=True):
     """The first line of a module; it continues over several lines while brackets are open."""
 
     name: str

@@ -7,8 +7,9 @@ frames. Everything derived is computed on first use and kept with the object tha
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from xlareport.hlo.attributes import AttributeList, Metadata, split_attributes
 from xlareport.hlo.shape import Shape
@@ -29,8 +30,7 @@ InstructionKey = tuple[str, str]
 """(computation name, instruction name)."""
 
 
-@dataclass(slots=True, eq=False)
-class Instruction:
+class Instruction(Struct, eq=False):
     """One instruction, independent of its computation. Compared by identity."""
 
     name: str
@@ -46,9 +46,9 @@ class Instruction:
     """All after the closing parenthesis of the operands, without the leading comma."""
     text: str
     """The line as written, without indentation; generated if there was no text."""
-    attribute_list: AttributeList | None = field(default=None, repr=False)
+    attribute_list: AttributeList | None = None
     """Data derived from `attributes_text`; shared by instructions with the same text."""
-    operand_names: tuple[str, ...] = field(init=False, repr=False)
+    operand_names: tuple[str, ...] = ()
     """Operands without tuple elements: `while.6#1` gives `while.6`."""
 
     def __post_init__(self) -> None:
@@ -81,8 +81,7 @@ class Instruction:
         return attribute_list
 
 
-@dataclass(eq=False)
-class Computation:
+class Computation(Struct, eq=False, dict=True, weakref=True):
     """A computation: header and instructions. Compared by identity; equal ones are shared."""
 
     name: str
@@ -128,8 +127,7 @@ class Computation:
         return {name: tuple(user) for name, user in users.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class StackFrame:
+class StackFrame(Struct, frozen=True):
     """A frame of a Python stack at which the framework made an instruction."""
 
     file: str
@@ -141,8 +139,7 @@ class StackFrame:
     """The id of the calling frame."""
 
 
-@dataclass(eq=False)
-class HloModule:
+class HloModule(Struct, eq=False, dict=True, weakref=True):
     """A snapshot of a module: the content of a single text, proto or dot file."""
 
     name: str

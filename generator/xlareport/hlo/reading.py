@@ -2,7 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.runtime.errors import Problem
@@ -102,8 +104,7 @@ MAX_PROBLEMS = 100
 """Limit on listed problems of one file; the last one has the number of the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotReading:
+class SnapshotReading(Struct, frozen=True):
     """The result of reading a file; its problems have no path, as equal files may have others."""
 
     module: HloModule | None

@@ -3,17 +3,17 @@
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from math import prod
 from weakref import WeakValueDictionary
 
+from msgspec import Struct
+
 from xlareport.hlo import quoting
 
 
-@dataclass(frozen=True, slots=True)
-class ElementType:
+class ElementType(Struct, frozen=True):
     """A row of element_types.tsv: one of XLA's PrimitiveType."""
 
     name: str
@@ -58,22 +58,27 @@ _DIMENSION = re.compile(r"\s*+(?:(<=)?\s*+(\d{1,18})|<?=?\?)\s*+\Z", re.ASCII)
 _ELEMENT_BITS = re.compile(r"E\((\d{1,4})\)", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """A shape as written, e.g. `f32[64,128]{1,0:T(8,128)S(1)}` or `(f32[2]{0}, s32[])`.
 
     All follows from the text, so that is what is compared.
     """
 
     text: str
-    element_type: str = field(compare=False)
+    element_type: str
     """`f32`, `bf16`, `token`, ...; `tuple` for tuples, `buffer` for `b(...)`."""
-    dimensions: tuple[int | None, ...] = field(compare=False)
+    dimensions: tuple[int | None, ...]
     """None where unbounded (`?`); a bounded dynamic `<=8` counts as 8."""
-    layout: str = field(compare=False)
+    layout: str
     """Without braces: `1,0:T(8,128)S(1)`; empty where none was written."""
-    elements: tuple["Shape", ...] = field(compare=False)
+    elements: tuple["Shape", ...]
     """The members of a tuple, or the content of a buffer."""
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Shape) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     @cached_property
     def element_count(self) -> int | None:
@@ -145,8 +150,7 @@ def parse_shape(text: str) -> Shape:
     return shape
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A tuple or buffer that has not been closed yet."""
 
     start: int

@@ -4,14 +4,14 @@ Source: xla/service/hlo_graph_dumper.cc, `NodeColorsForScheme`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class ColorScheme:
+class ColorScheme(Struct, frozen=True):
     """A family of instructions and its colors, each as `#rrggbb`."""
 
     name: str

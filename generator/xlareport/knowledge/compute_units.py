@@ -3,16 +3,17 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _TARGET = re.compile(r"gfx[0-9a-f]{3,4}(?![0-9a-f])", re.ASCII)
 _WIDE = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ComputeUnit:
+class ComputeUnit(Struct, frozen=True):
     """Limits of one compute unit, or of two that form a work-group processor."""
 
     capability: str

@@ -1,15 +1,15 @@
 """Custom calls by target: meaning, and rules for their cost: the table `custom_calls.toml`."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class CustomCall:
+class CustomCall(Struct, frozen=True):
     """The meaning of the custom calls with certain targets."""
 
     name: str

@@ -2,16 +2,16 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from msgspec import Struct
+
 from xlareport.knowledge.interconnects import Interconnect, read_interconnect
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(Struct, frozen=True):
     """The peak rates of one device, as published by its maker."""
 
     key: str

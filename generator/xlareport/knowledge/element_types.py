@@ -1,14 +1,14 @@
 """The meaning of element types, in plain words: the table `element_types.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class TypeWords:
+class TypeWords(Struct, frozen=True):
     """A type of elements, as HLO text spells it."""
 
     name: str

@@ -6,8 +6,10 @@ flags of the TPU compiler.
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache, partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.knowledge import kinds
 from xlareport.knowledge.tables import read_table
@@ -16,8 +18,7 @@ _DIRECTORY = "xla_dump_to"
 """What it makes by itself is in its row: files of other kinds need it, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """A flag of XLA or of a frontend, or an environment variable."""
 
     name: str
@@ -68,8 +69,7 @@ def _tpu_flags() -> Mapping[str, Flag]:
     return {**read_table("flags_tpu", flag), **shared}
 
 
-@dataclass(frozen=True, slots=True)
-class _Option:
+class _Option(Struct, frozen=True):
     """A published option that several flags of the TPU compiler set."""
 
     name: str
@@ -79,8 +79,7 @@ class _Option:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class FlagFamily:
+class FlagFamily(Struct, frozen=True):
     """The meaning of a prefix of flag names."""
 
     name: str
@@ -107,8 +106,7 @@ def find(name: str) -> Flag | None:
     return all_entries().get(name.strip().lstrip("-").partition("=")[0])
 
 
-@dataclass(frozen=True, slots=True)
-class FrontendSetting:
+class FrontendSetting(Struct, frozen=True):
     """An option that a frontend sets by default."""
 
     name: str

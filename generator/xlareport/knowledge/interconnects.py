@@ -2,16 +2,16 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from msgspec import Struct
+
 TOPOLOGIES = ("switch", "torus")
 
 
-@dataclass(frozen=True, slots=True)
-class Interconnect:
+class Interconnect(Struct, frozen=True):
     """The interconnect of one kind of device; bytes per second in one direction."""
 
     topology: str

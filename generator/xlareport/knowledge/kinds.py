@@ -1,14 +1,14 @@
 """Every kind of file in plain words: the table `kinds.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class FileKind:
+class FileKind(Struct, frozen=True):
     """A kind of file; its texts are whole sentences and may contain `code` as in Markdown."""
 
     name: str

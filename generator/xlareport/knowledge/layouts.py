@@ -1,15 +1,15 @@
 """The meaning of the parts of a layout: the table `layouts.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.memory_spaces import memory_spaces
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutPart:
+class LayoutPart(Struct, frozen=True):
     """One part of a layout."""
 
     name: str

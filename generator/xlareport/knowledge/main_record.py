@@ -1,14 +1,14 @@
 """How often the guess for the main program was right on dumps not tuned on: `main_record.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """The guesses with one degree of sureness, and how many were right."""
 
     name: str

@@ -1,14 +1,14 @@
 """The meaning of memory space numbers: the table `memory_spaces.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySpace:
+class MemorySpace(Struct, frozen=True):
     """A memory space of one backend or chip."""
 
     name: str

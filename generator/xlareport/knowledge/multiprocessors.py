@@ -3,9 +3,10 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from msgspec import Struct
 
 WARP = 32
 """Threads of a warp, on every NVIDIA GPU so far."""
@@ -14,8 +15,7 @@ MOST_THREADS = 1024
 _TARGET = re.compile(r"sm_(\d{1,2})\.?(\d)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Multiprocessor:
+class Multiprocessor(Struct, frozen=True):
     """Limits of one multiprocessor."""
 
     capability: str

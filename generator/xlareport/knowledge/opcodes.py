@@ -5,16 +5,16 @@ Source: xla/hlo/ir/hlo_opcode.h for the names, xla/service/hlo_graph_dumper.cc f
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from msgspec import Struct
+
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class Opcode:
+class Opcode(Struct, frozen=True):
     """An opcode, as it is spelled in HLO text and in protos."""
 
     name: str
@@ -58,8 +58,7 @@ def family_of(opcode: str) -> str:
     return operation_of(opcode) or (opcode if stem == "async" else stem)
 
 
-@dataclass(frozen=True, slots=True)
-class OpcodeWork:
+class OpcodeWork(Struct, frozen=True):
     """Opcodes by how they count; those of no list have a rule of their own or none."""
 
     elementwise: frozenset[str]
@@ -89,6 +88,6 @@ def is_collective(opcode: str) -> bool:
 def opcode_work() -> OpcodeWork:
     """Return the table, read once."""
     table = tomllib.loads(files(__package__).joinpath("opcode_work.toml").read_text("utf-8"))
-    entries: dict[str, Any] = {field.name: table[field.name] for field in fields(OpcodeWork)}
+    entries: dict[str, Any] = {name: table[name] for name in OpcodeWork.__struct_fields__}
     lists = {name: frozenset(entry) for name, entry in entries.items() if isinstance(entry, list)}
     return OpcodeWork(**(entries | lists))

@@ -6,9 +6,10 @@ Names come from openxla/xla, from graphcore/tensorflow and, for the closed TPU c
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
@@ -22,8 +23,7 @@ _BASIS_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PassInfo:
+class PassInfo(Struct, frozen=True):
     """A pass, or a pipeline of passes."""
 
     name: str
@@ -122,8 +122,7 @@ def derived_class(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", name))
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
+class _Index(Struct, frozen=True):
     exact: Mapping[str, PassInfo]
     loose: Mapping[str, PassInfo]
     """Without the spellings that two entries share."""

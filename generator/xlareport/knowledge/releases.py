@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
@@ -12,8 +13,7 @@ _MONTH = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])\Z")
 _ALSO = {"jaxlib": "jax", "tf": "tensorflow", "torch-xla": "torch_xla"}
 
 
-@dataclass(frozen=True, slots=True)
-class Releases:
+class Releases(Struct, frozen=True):
     """The releases of one package."""
 
     name: str

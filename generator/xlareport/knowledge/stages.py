@@ -1,14 +1,14 @@
 """Stages of a compilation at which XLA writes files: `stages.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class StageMeaning:
+class StageMeaning(Struct, frozen=True):
     """A stage, by its word in file names; texts may contain `code` as in Markdown."""
 
     name: str

@@ -1,8 +1,9 @@
 """Resources of a core of each TPU: the table `tpu_cores.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.tables import read_table
 
@@ -10,8 +11,7 @@ _COUNTED = ("MXU", "XLU", "VALU", "VSTORE")
 """Units whose number differs between chips."""
 
 
-@dataclass(frozen=True, slots=True)
-class TpuCore:
+class TpuCore(Struct, frozen=True):
     """One core of a TPU."""
 
     name: str

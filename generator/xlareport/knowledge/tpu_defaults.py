@@ -1,13 +1,13 @@
 """Defaults of the TPU compiler's flags, by release of libtpu: the table `tpu_defaults.tsv`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class TpuDefaults:
+
+class TpuDefaults(Struct, frozen=True):
     """The flag defaults of one libtpu release, as written by a compilation without flags."""
 
     release: str

@@ -2,8 +2,9 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from xlareport.knowledge.flags import Flag, all_entries
 from xlareport.knowledge.tables import read_table
@@ -11,8 +12,7 @@ from xlareport.knowledge.tables import read_table
 BACKENDS = ("cpu", "gpu", "tpu", "ipu")
 
 
-@dataclass(frozen=True, slots=True)
-class Want:
+class Want(Struct, frozen=True):
     """A kind of dump content."""
 
     name: str
@@ -27,8 +27,7 @@ class Want:
     """Whether it is included by default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frontend:
+class Frontend(Struct, frozen=True):
     """The requirements of a frontend in addition to XLA's flags."""
 
     name: str
@@ -38,8 +37,7 @@ class Frontend:
     """The purpose of the flags; empty only without flags."""
 
 
-@dataclass(frozen=True, slots=True)
-class FlagSetting:
+class FlagSetting(Struct, frozen=True):
     """A flag or variable with its value."""
 
     flag: Flag

@@ -4,9 +4,11 @@ import atexit
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.hlo.model import InstructionKey
 from xlareport.module_work.kept import KeptModules, keep_all_pictures
@@ -25,8 +27,7 @@ MOST_TOGETHER = 20
 """Limit on modules whose files are in memory at the same time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleDrawing:
+class ModuleDrawing(Struct, frozen=True):
     """Draws the pictures of modules as these are read, and keeps them for the next build."""
 
     renderer: Renderer

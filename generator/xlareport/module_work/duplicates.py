@@ -1,7 +1,8 @@
 """Results of a module that repeats another one; the other's analysis is reused."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.summarize import text_bytes
 from xlareport.analysis.modules.summary import ModuleSummary

@@ -6,11 +6,13 @@ xlareport, is not found, and the module is read anew.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.module import AnalysisOptions
@@ -27,8 +29,7 @@ from xlareport.storage.typed_values import Substitute, list_values, read_values
 _Moment = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeptModules:
+class KeptModules(Struct, frozen=True):
     """Where results of modules are kept, and the program that they have to be of."""
 
     store: EntryStore

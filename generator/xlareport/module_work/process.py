@@ -1,7 +1,9 @@
 """One module: its analysis, then the data of its pages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.module import (
     AnalysisOptions,
@@ -21,8 +23,7 @@ from xlareport.runtime.faults import Faults, guard
 from xlareport.runtime.garbage_collection import no_collections
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleResult:
+class ModuleResult(Struct, frozen=True):
     """The values that the process returns."""
 
     analysis: ModuleAnalysis

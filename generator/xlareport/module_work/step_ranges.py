@@ -6,10 +6,11 @@ snapshots alone. It travels as names, to the worker that reads the whole module.
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import zstandard
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.result import LooseMatchings
@@ -25,8 +26,7 @@ _FEWEST = 8
 _LEVEL = 1
 
 
-@dataclass(frozen=True, slots=True)
-class StepRange:
+class StepRange(Struct, frozen=True):
     """Consecutive snapshots of a module, without its other files."""
 
     key: str

@@ -1,8 +1,10 @@
 """The tasks of workers with modules: the steps of a large one are matched by several first."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.modules import ModuleFiles, module_here
@@ -17,8 +19,7 @@ from xlareport.runtime.worker_pool import Workers
 _MATCHING = "matching steps of large modules"
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleTask:
+class ModuleTask(Struct, frozen=True):
     """A module to be read by a worker."""
 
     files: ModuleFiles
@@ -29,8 +30,7 @@ class ModuleTask:
     """The packed matchings of its steps, as far as other workers have made them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleWork:
+class ModuleWork(Struct, frozen=True):
     """The work of a worker on each module."""
 
     pictures: PictureChoice | None

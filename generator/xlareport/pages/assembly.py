@@ -1,9 +1,11 @@
 """The files of the site: pages from templates, payloads, pictures, report.json."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.passes.overview import Overview
@@ -45,8 +47,7 @@ _MODULES_TOGETHER = 20
 """Limit on modules whose pages one process makes at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class SiteInput:
+class SiteInput(Struct, frozen=True):
     """All that the files of a site are made from."""
 
     dump: AnalyzedDump

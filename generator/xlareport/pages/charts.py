@@ -1,9 +1,10 @@
 """Small charts as SVG text: figures in, picture out, with the same figures in words."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+
+from msgspec import Struct
 
 _WIDTH = 760
 _HALF_WIDTH, _HEIGHT = 400, 160
@@ -12,8 +13,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 80, 8, 24, 34
 _SNAPSHOT = "snapshot"
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """One snapshot on the growth curve."""
 
     value: int
@@ -65,8 +65,7 @@ def curve_words(values: Sequence[int | None], what: str, write: Callable[[int], 
     return f"{what}: {first} at first, at most {top}, {last} at last"
 
 
-@dataclass(frozen=True, slots=True)
-class NightPoint:
+class NightPoint(Struct, frozen=True):
     """One night on a curve."""
 
     value: int
@@ -122,8 +121,7 @@ def _stairs(places: Sequence[tuple[int, float, float]]) -> str:
     return "".join(path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(Struct, frozen=True):
     """Both axes of a curve: `count` places from left to right, values from 0 to `top`."""
 
     width: int

@@ -1,6 +1,6 @@
 """Large figures on a page: label, value and note."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost.work import name_bound
@@ -9,8 +9,7 @@ from xlareport.knowledge.memory_spaces import find_space
 from xlareport.runtime import units
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A figure with its label and a few words on what it means."""
 
     label: str

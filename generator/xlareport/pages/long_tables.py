@@ -5,7 +5,9 @@ A table of up to `PAGE` rows is one payload. For a longer one, `KEY` has the fir
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from xlareport.pages.tables import Cell, Table, table_file
 from xlareport.storage.lazy_sequence import LazySequence

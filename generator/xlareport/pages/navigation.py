@@ -1,7 +1,8 @@
 """The addresses of all pages; scripts take theirs from `core/pages.js`."""
 
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 HOME = "index.md"
 MODULES = "modules.md"
@@ -16,8 +17,7 @@ PICTURE_LOOK = "pictures/look"
 """The payload key of the style of pictures that the page script draws."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A name that leads somewhere."""
 
     name: str

@@ -1,9 +1,11 @@
 """Tables as payloads: what the page script draws, sorts and filters."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from xlareport.pages import navigation
 from xlareport.pages.tokens import Meaning, NameCell
@@ -22,8 +24,7 @@ _NUMBERS = ("int", "bytes", "flops", "float", "percent", "precise")
 """Kinds of numbers; `precise` is a percentage of three digits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column: its heading, how its cells read, and a few words of help."""
 
     title: str
@@ -40,8 +41,7 @@ class Column:
         return self.kind in _NUMBERS
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table for the page script, or for the template macro `tables.static`."""
 
     columns: tuple[Column, ...]
@@ -67,7 +67,7 @@ class Table:
 
     def heads(self) -> list[dict[str, str]]:
         """Return the columns as they go into a payload."""
-        columns = map(asdict, self.columns)
+        columns = map(to_builtins, self.columns)
         return [{name: text for name, text in column.items() if text} for column in columns]
 
     def payload(self, columns: str = "") -> dict[str, Any]:
@@ -91,8 +91,7 @@ def _sorted_by(cell: Cell) -> tuple[bool, float, str]:
     return True, 0.0, str(cell[0] if isinstance(cell, list) and cell else cell or "")
 
 
-@dataclass(frozen=True, slots=True)
-class PartPage:
+class PartPage(Struct, frozen=True):
     """The common fields of all parts of a module's page."""
 
     name: str

@@ -1,7 +1,8 @@
 """The parts of a name with their meanings, those of passes and opcodes included."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.dump.filename import DumpName
 from xlareport.dump.tokens import Token
@@ -16,8 +17,7 @@ PSEUDO_PASSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TokenView:
+class TokenView(Struct, frozen=True):
     """A piece of a name; an empty meaning is a separator."""
 
     text: str
@@ -75,8 +75,7 @@ _REMEMBERED = 2_000
 """Limit on name parts whose meaning is cached."""
 
 
-@dataclass(slots=True)
-class NameCells:
+class NameCells(Struct):
     """Cells of a column of names; equal meanings are stored once, in `meanings`.
 
     The meaning of a pass is in its entry in the payload `words`.

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
+
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.hlo.model import HloModule, Instruction

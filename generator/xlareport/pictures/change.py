@@ -6,10 +6,12 @@ pictures of their own.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
@@ -165,8 +167,7 @@ Pair: TypeAlias = tuple[Drawing, Drawing]
 """Before and after."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedPlace:
+class ChangedPlace(Struct, frozen=True):
     """A place that the pictures of a step leave out, in pictures of its own."""
 
     name: str
@@ -176,8 +177,7 @@ class ChangedPlace:
     pair: Pair
 
 
-@dataclass(frozen=True, slots=True)
-class StepDrawings:
+class StepDrawings(Struct, frozen=True):
     """The drawings of a step."""
 
     pair: Pair

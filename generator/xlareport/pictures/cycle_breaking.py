@@ -1,7 +1,8 @@
 """Splits groups of a computation where values go in both directions between two of them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.hlo.model import Instruction
 from xlareport.pictures.parts import (

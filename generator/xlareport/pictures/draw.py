@@ -5,9 +5,11 @@ If a layout fails, only its own picture is affected: it is drawn in plain layers
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.hlo.model import InstructionKey
 from xlareport.pictures.cache import LayoutCache, layout_key
@@ -32,8 +34,7 @@ _RIBBON = 2.4
 """Ratio of width to height, and width, from which a layout is too wide."""
 
 
-@dataclass(frozen=True, slots=True)
-class PictureRequest:
+class PictureRequest(Struct, frozen=True):
     """Drawings that share one layout: a single one, or before and after."""
 
     key: str
@@ -51,8 +52,7 @@ class PictureRequest:
         return self.bundle, self.key
 
 
-@dataclass(frozen=True, slots=True)
-class PictureResult:
+class PictureResult(Struct, frozen=True):
     """The pictures of a request, in the order of its drawings."""
 
     request: PictureRequest
@@ -67,8 +67,7 @@ class PictureResult:
         return svg_text(*self.placed[0])
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(Struct, frozen=True):
     """A request in progress, with the union of its drawings and the DOT text of that."""
 
     request: PictureRequest
@@ -111,8 +110,7 @@ def draw_with(
     cache.prune()
 
 
-@dataclass(frozen=True, slots=True)
-class _Layouts:
+class _Layouts(Struct, frozen=True):
     """Makes layouts: workers, and the cache of former builds."""
 
     pool: LayoutPool
@@ -166,8 +164,7 @@ def _without_frames(request: PictureRequest) -> PictureRequest:
 _DRAWING = "drawing pictures"
 
 
-@dataclass(frozen=True, slots=True)
-class Renderer:
+class Renderer(Struct, frozen=True):
     """Draws with the workers of a pool; layouts are kept in the folder `cache`."""
 
     pool: LayoutPool

@@ -1,11 +1,11 @@
 """The content of a picture: boxes, arrows and frames, without positions."""
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
+from msgspec import Struct
+
 from xlareport.pictures.shade import UNKNOWN, Shade
-from xlareport.runtime.fast_pickle import FastPickle
 
 NODE_LIMIT = 200
 EDGE_LIMIT = 600
@@ -81,8 +81,7 @@ class Arrow(NamedTuple):
     state: State = "same"
 
 
-@dataclass(frozen=True, slots=True)
-class Group(FastPickle):
+class Group(Struct, frozen=True):
     """A frame around boxes: a called computation or a scope of the framework."""
 
     id: str
@@ -108,8 +107,7 @@ class DrawingError(ValueError):
     """A drawing that contradicts itself or is larger than may be laid out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing(FastPickle):
+class Drawing(Struct, frozen=True):
     """A picture before layout. Raises DrawingError beyond 200 boxes or 600 arrows."""
 
     title: str

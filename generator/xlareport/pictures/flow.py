@@ -5,8 +5,9 @@ Such stretches are layers that no scope names.
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
+
+from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.boxes import summary
@@ -27,8 +28,7 @@ _TOO_FREQUENT = 400
 """Number of occurrences from which an item says nothing about periods."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """From `start` on, `count` equal stretches of `period` items."""
 
     start: int

@@ -3,16 +3,16 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
 Coordinates = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Rectangle:
+class Rectangle(Struct, frozen=True):
     """A rectangle by its upper left corner; x grows to the right, y downwards."""
 
     x: float
@@ -21,8 +21,7 @@ class Rectangle:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Positions in SVG user units, in the order of the drawing's boxes, arrows and frames."""
 
     width: float
@@ -33,8 +32,7 @@ class Layout:
     groups: tuple[Rectangle, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutFailure:
+class LayoutFailure(Struct, frozen=True):
     """Why there are no positions: words that continue after `the layout`."""
 
     reason: str
@@ -64,8 +62,7 @@ def _layout(graph: Any, objects: Iterable[Any], edges: Iterable[Any]) -> Layout:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
+class _Page(Struct, frozen=True):
     """Graphviz's page, whose y axis points up: its left and its upper border."""
 
     left: float

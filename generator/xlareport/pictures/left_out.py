@@ -5,9 +5,10 @@ Of the different ones that are not drawn, the first of each kind have pictures o
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.pictures.side import PictureSide
@@ -22,8 +23,7 @@ Likeness: TypeAlias = frozenset[tuple[tuple[str, str], int]]
 """Number of instructions of each state and opcode."""
 
 
-@dataclass(slots=True)
-class ChangeRegion:
+class ChangeRegion(Struct):
     """Connected instructions that changed."""
 
     ids: dict[str, None] = field(default_factory=dict)
@@ -148,8 +148,7 @@ _MOST_NAMES = 8
 _MOST_KINDS = 4
 
 
-@dataclass(slots=True)
-class PictureSelection:
+class PictureSelection(Struct):
     """The drawn regions of a step, and the others."""
 
     chosen: dict[str, None] = field(default_factory=dict)

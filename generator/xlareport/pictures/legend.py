@@ -2,17 +2,17 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from msgspec import Struct
 
 from xlareport.pictures.drawing import Drawing
 
 _SIGNS = {"added": "+", "removed": "\N{MINUS SIGN}", "changed": "~"}
 
 
-@dataclass(frozen=True, slots=True)
-class LegendEntry:
+class LegendEntry(Struct, frozen=True):
     """A color sample with its words."""
 
     kind: str

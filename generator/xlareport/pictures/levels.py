@@ -3,9 +3,10 @@
 import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+
+from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.pictures.boxes import is_worth_opening
@@ -21,8 +22,7 @@ from xlareport.pictures.uses import Item
 from xlareport.runtime.units import plural
 
 
-@dataclass(frozen=True)
-class _Divided:
+class _Divided(Struct, frozen=True, dict=True):
     """A computation in parts, by their targets; its folding serves all their pictures."""
 
     whole: InstructionGroup
@@ -99,8 +99,7 @@ def _words(computation: Computation) -> str:
     return f"{'entry ' if computation.is_entry else ''}{computation.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class LevelPicture:
+class LevelPicture(Struct, frozen=True):
     """One picture of a module."""
 
     target: str

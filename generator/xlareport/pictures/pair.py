@@ -1,8 +1,9 @@
 """Several drawings with one layout, so that common boxes have the same position."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from itertools import islice, zip_longest
+
+from msgspec.structs import replace
 
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT, Arrow, Box, Drawing, Group
 from xlareport.pictures.layout import Layout, Rectangle

@@ -1,8 +1,9 @@
 """Parts of a computation: instructions that belong together, drawn as one box or as one picture."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from xlareport.hlo.model import Instruction
 from xlareport.runtime.graphs import descend
@@ -32,8 +33,7 @@ adjacent items of the file, or several similar parts.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionGroup:
+class InstructionGroup(Struct, frozen=True):
     """Instructions that belong together."""
 
     target: str

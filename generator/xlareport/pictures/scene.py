@@ -1,7 +1,8 @@
 """The computations that are in one picture, and where in it a value comes from."""
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.folding import Folding
@@ -14,8 +15,7 @@ _OPENED_BY = {"fusion": "calls", "call": "to_apply", "async-start": "calls", "wh
 """Instructions whose computation can be in their place, and the attribute that names it."""
 
 
-@dataclass(slots=True, eq=False)
-class Instance:
+class Instance(Struct, eq=False):
     """A computation in a picture: by itself, or in place of its caller."""
 
     folding: Folding

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from xlareport.analysis.source.scopes import split_path
 from xlareport.hlo.model import Instruction
@@ -38,8 +39,7 @@ BoxShares = Mapping[str, float]
 """Parts that instructions have in the time of their module, by their names."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColorData:
+class ColorData(Struct, frozen=True):
     """Cost and time of the instructions of a module."""
 
     cost: BoxShares = field(default_factory=dict)

@@ -2,14 +2,14 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class PictureSizes:
+
+class PictureSizes(Struct, frozen=True):
     """Lengths in SVG user units; the table explains each."""
 
     character_width: float
@@ -39,8 +39,7 @@ def sizes() -> PictureSizes:
     return PictureSizes(**_table()["sizes"])
 
 
-@dataclass(frozen=True, slots=True)
-class FoldingRules:
+class FoldingRules(Struct, frozen=True):
     """The instructions that are folded into the boxes of their users; the table explains each."""
 
     bookkeeping: frozenset[str]

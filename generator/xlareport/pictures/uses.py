@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.model import Instruction
@@ -18,8 +19,7 @@ _STYLES: tuple[EdgeStyle, ...] = ("normal", "thin", "control")
 _LONGEST_LABEL = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """An item with a box, and the frame around it."""
 
     instance: Instance
@@ -36,8 +36,7 @@ class Item:
         )
 
 
-@dataclass(slots=True)
-class _Arrow:
+class _Arrow(Struct):
     """An arrow while its uses are collected."""
 
     operands: list[tuple[str, str]] = field(default_factory=list)
@@ -56,8 +55,7 @@ class _Arrow:
         return text if len(text) <= _LONGEST_LABEL else f"{words[0]},… {len(words)}"
 
 
-@dataclass(slots=True)
-class Uses:
+class Uses(Struct):
     """Folded operands, each by the box that uses it."""
 
     folded: dict[str, list[tuple[int, str]]] = field(default_factory=dict)

@@ -6,9 +6,10 @@ any two of them go in one direction only.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Instruction
@@ -96,8 +97,7 @@ def components(edges: Mapping[N, Iterable[N]]) -> Iterator[list[N]]:
     return forest(reversed(finished), back.__getitem__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cycle:
+class _Cycle(Struct, frozen=True):
     """Labels between which values go in circles."""
 
     number: int

@@ -6,7 +6,8 @@ before them `dots` and `convs`.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.readers.textproto import Message, read_textproto
 from xlareport.runtime.errors import Problem
@@ -28,8 +29,7 @@ _MOST_FIELDS = 40
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?s", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class TuningResult:
+class TuningResult(Struct, frozen=True):
     """The autotuner's choice for one instruction."""
 
     device: str

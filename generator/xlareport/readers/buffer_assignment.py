@@ -8,10 +8,10 @@ files (values and live ranges) is left to their own readers.
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 
 from xlareport.readers.lines import Troubles, decoded_lines, numbers_in
 from xlareport.readers.table_protos import message_class
@@ -37,8 +37,7 @@ _PARAMETER_SHAPE = re.compile(r", shape \|[^|]*+\|")
 _END = ("Used values:", "HloLiveRange")
 
 
-@dataclass(slots=True)
-class BufferValue:
+class BufferValue(Struct):
     """A value in an allocation; those that do not live at once may lie over one another."""
 
     id: int
@@ -52,8 +51,7 @@ class BufferValue:
     shape: str
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(Struct, frozen=True):
     """A piece of memory that the module reserves."""
 
     index: int
@@ -87,8 +85,7 @@ class Allocation:
         return next((kind for kind, marked in marks.items() if marked), "other")
 
 
-@dataclass(frozen=True, slots=True)
-class BufferAssignment:
+class BufferAssignment(Struct, frozen=True):
     """The allocations of one module."""
 
     allocations: tuple[Allocation, ...]

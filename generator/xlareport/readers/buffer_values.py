@@ -5,7 +5,8 @@ ranges. Around 2024 XLA forgot a line break: a value then begins at the end of t
 """
 
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.readers.lines import Troubles, decoded_lines, numbers_in
 from xlareport.runtime.errors import Problem
@@ -20,16 +21,14 @@ _BEGIN, _END = "Used values:", "HloLiveRange"
 _SECTIONS = {" positions:": "positions", " uses:": "uses"}
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """An operand through which a value is used."""
 
     instruction: str
     operand: int
 
 
-@dataclass(slots=True)
-class UsedValue:
+class UsedValue(Struct):
     """A value with every place at which it can be found and everything that reads it."""
 
     id: int

@@ -5,11 +5,11 @@ say nothing of defaults.
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.fast_pickle import FastPickle
 
 _FIELD = re.compile(r"([A-Za-z_]\w*+): ?+(.*)", re.ASCII)
 _OPENS = re.compile(r"([A-Za-z_]\w*+):? \{", re.ASCII)
@@ -18,8 +18,7 @@ _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)", re.DOTALL)
 _CHARACTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-@dataclass(frozen=True, slots=True)
-class FlagValue(FastPickle):
+class FlagValue(Struct, frozen=True):
     """A flag as written; a repeated flag has one setting for each of its values."""
 
     name: str

@@ -5,7 +5,8 @@ Source: System V ABI, ELF-64 object file format: headers, section table, symbol 
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MAGIC = b"\x7fELF\x02\x01"
 """ELF, 64 bits, the least significant byte first."""
@@ -23,8 +24,7 @@ _MOST_ENTRIES = 100_000
 """Symbols, and sections, that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A section of the file."""
 
     name: str
@@ -39,8 +39,7 @@ class Section:
         return b"" if self.type == NO_BITS else data[self.offset : self.offset + self.size]
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A symbol of the file."""
 
     name: str

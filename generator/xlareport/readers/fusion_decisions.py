@@ -1,13 +1,12 @@
 """Reads `priority_fusion_dump.txt`: the decisions and refusals of the GPU fusion pass."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.readers.textproto import Message, read_textproto
 from xlareport.runtime.errors import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class FusionDecision:
+class FusionDecision(Struct, frozen=True):
     """A step of the fusion pass, in order."""
 
     kind: str

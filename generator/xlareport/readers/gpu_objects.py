@@ -6,9 +6,10 @@ does not describe them; LLVM, User Guide for AMDGPU Backend, Code Object V3 Meta
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.readers.elf import Section, read_sections, read_symbols
 from xlareport.readers.message_pack import read_message_pack
@@ -28,8 +29,7 @@ _NOTES = 7
 _MOST_ATTRIBUTES = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectKernel:
+class ObjectKernel(Struct, frozen=True):
     """The resources of a kernel in its machine code. None if unknown."""
 
     name: str

@@ -1,8 +1,9 @@
 """Reads how a thunk launches its kernel: blocks, threads of a block, dynamic shared memory."""
 
 import re
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 _TODAY = re.compile(
     r"grid: \[(?P<blocks>[\d, ]{1,40})\] threads: \[(?P<threads>[\d, ]{1,40})\]"
@@ -14,8 +15,7 @@ _UNTIL_2025 = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Struct, frozen=True):
     """A launch configuration of a kernel."""
 
     blocks: int

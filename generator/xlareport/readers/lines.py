@@ -1,7 +1,9 @@
 """Texts as lines, and the problems met in them."""
 
 import re
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.runtime.errors import Problem
 
@@ -10,8 +12,7 @@ MOST_PROBLEMS = 20
 """Limit on listed problems of one file; another problem has the number of the rest."""
 
 
-@dataclass(slots=True)
-class Troubles:
+class Troubles(Struct):
     """The problems of one file; only the first ones are kept."""
 
     path: str

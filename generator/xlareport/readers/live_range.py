@@ -5,7 +5,8 @@ the scopes at the peak.
 """
 
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.runtime.errors import Problem
@@ -28,8 +29,7 @@ _NODE = re.compile(
 _BRANCH_WIDTH = 4
 
 
-@dataclass(slots=True)
-class LiveRange:
+class LiveRange(Struct):
     """Where in the schedule a buffer lives; both ends are positions that are included."""
 
     instruction: str
@@ -39,8 +39,7 @@ class LiveRange:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeShare:
+class ScopeShare(Struct, frozen=True):
     """A line of the peak's breakdown by scopes: its bytes include those below it."""
 
     name: str
@@ -53,8 +52,7 @@ class ScopeShare:
     """Bytes of this line alone."""
 
 
-@dataclass(slots=True)
-class LiveRanges:
+class LiveRanges(Struct):
     """The content of a live-range file."""
 
     schedule: tuple[str, ...] = ()
@@ -81,8 +79,7 @@ def read_live_range(data: bytes, path: str) -> tuple[LiveRanges | None, list[Pro
     return reader.result(), troubles.problems()
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     troubles: Troubles
     last_position: int
     """No schedule has more positions than its file has lines."""

@@ -6,9 +6,9 @@ section per memory space (since 2025), one total and a list of allocations (2024
 
 import re
 import zlib
-from dataclasses import dataclass
 
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.readers.table_protos import message_class
@@ -20,8 +20,7 @@ _TOTAL = re.compile(r"Total bytes(?: used)?: (\d{1,18}) \([^)]*\)")
 _DEFAULT_SPACE = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceUsage:
+class SpaceUsage(Struct, frozen=True):
     """The usage of a memory space."""
 
     name: str

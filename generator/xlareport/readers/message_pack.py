@@ -4,8 +4,9 @@ Source: https://github.com/msgpack/msgpack/blob/master/spec.md. Extension types 
 """
 
 import struct
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 _MOST_NESTED = 32
 _NUMBERS = {
@@ -35,8 +36,7 @@ def read_message_pack(data: bytes) -> Any:
         return None
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     data: bytes
     at: int = 0
 

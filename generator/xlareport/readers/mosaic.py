@@ -7,7 +7,8 @@ that turns the place in the grid into the block's place. Source: jax, `jax/_src/
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _LONGEST_LINE = 100_000
 _MOST_WINDOWS = 1_000
@@ -22,8 +23,7 @@ _NUMBER = re.compile(r" *-?\d{1,18} *", re.ASCII)
 _GRID_PLACE = re.compile(r"%arg(\d{1,4})")
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """How the grid walks over one operand or result."""
 
     block: tuple[int, ...]
@@ -39,8 +39,7 @@ class Window:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class MosaicKernel:
+class MosaicKernel(Struct, frozen=True):
     """The content of a kernel's file."""
 
     name: str

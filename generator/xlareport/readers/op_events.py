@@ -1,8 +1,9 @@
 """The events of a profile: one for each execution of an instruction."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 _HASHED = re.compile(r"\(\d++\)\Z")
 _MOST_PICOSECONDS = 1 << 62
@@ -26,8 +27,7 @@ DERIVED_LINES = frozenset(
 """Threads of a GPU that repeat the events of its streams. Source: tsl, xplane_schema.cc."""
 
 
-@dataclass(slots=True)  # there are millions, so it is not frozen
-class OpEvent:
+class OpEvent(Struct):  # there are millions, so it is not frozen
     """An executed instruction, in profiles of JAX, TensorFlow or PyTorch/XLA."""
 
     module: str

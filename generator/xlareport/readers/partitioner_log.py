@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _SHARDING = r"(\{[^{}]{0,2000}+(?:\{[^{}]{0,2000}+\}[^{}]{0,2000}+){0,20}+\})"
 _WARNING = re.compile(
@@ -15,8 +17,7 @@ MOST_WARNINGS = 1_000
 """Limit on stored warnings of one log."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionerWarning:
+class PartitionerWarning(Struct, frozen=True):
     """A value that the compiler reports as gathered in full between two shardings."""
 
     from_sharding: str

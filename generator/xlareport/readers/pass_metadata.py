@@ -5,15 +5,15 @@ are skipped. Passes nest: a pipeline is an entry too, and covers the entries of 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.readers.textproto import Message, read_textproto
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 
-@dataclass(frozen=True, slots=True)
-class PassRun:
+class PassRun(Struct, frozen=True):
     """A run of a pass or pipeline."""
 
     number: int
@@ -36,8 +36,7 @@ class PassRun:
         return self.end - self.start
 
 
-@dataclass(frozen=True, slots=True)
-class TimedPass:
+class TimedPass(Struct, frozen=True):
     """A run with the time spent in itself."""
 
     run: PassRun
@@ -45,8 +44,7 @@ class TimedPass:
     """Microseconds spent in itself; these sum to at most the span from first start to last end."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleMetadata:
+class ModuleMetadata(Struct, frozen=True):
     """The metadata of one module."""
 
     module_id: int | None

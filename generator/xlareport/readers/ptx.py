@@ -5,8 +5,9 @@ Source: NVIDIA, PTX ISA 8.8: performance-tuning directives, state space `.shared
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -24,8 +25,7 @@ _MATRIX = re.compile(rb"\b(mma\.sync|wgmma\.mma_async|wmma\.mma|tcgen05\.mma)\b"
 _BITS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class PtxKernel:
+class PtxKernel(Struct, frozen=True):
     """An entry point of a PTX text, as it is written: before registers are allocated."""
 
     name: str
@@ -60,8 +60,7 @@ def read_ptx(data: bytes) -> tuple[PtxKernel, ...]:
     return tuple(kernels.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Variable:
+class _Variable(Struct, frozen=True):
     name: bytes
     align: int
     size: int | None

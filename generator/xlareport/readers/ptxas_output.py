@@ -1,7 +1,9 @@
 """Reads the output of `ptxas -v`: registers, spills, stack and static shared memory."""
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _ENTRY = re.compile(r"Compiling entry function '([^'\n]{1,2000})' for '(\w{1,40})'")
 _PROPERTIES = re.compile(r"Function properties for (\S{1,2000})")
@@ -14,8 +16,7 @@ _SHARED = re.compile(r"(\d{1,15}) bytes smem")
 _FAULT = re.compile(r"ptxas[^:\n]{0,200}(?:fatal|error) *: *([^\n]{1,300})")
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledKernel:
+class CompiledKernel(Struct, frozen=True):
     """The resources of a kernel as reported by the assembler."""
 
     name: str

@@ -3,8 +3,9 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.runtime.errors import Problem
 
@@ -13,8 +14,7 @@ _MOST_STAGES = 100_000
 _MOST_CHARACTERS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedStage:
+class ReplayedStage(Struct, frozen=True):
     """A snapshot with the results of its run."""
 
     stage: str
@@ -28,8 +28,7 @@ class ReplayedStage:
     """The largest distance of its outputs in units in the last place, where they have one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayResult:
+class ReplayResult(Struct, frozen=True):
     """The runs of the snapshots of a module on the CPU."""
 
     module: str

@@ -7,8 +7,9 @@ results. See `shardy/dialect/sdy/ir` of Shardy for their forms.
 import re
 from bisect import bisect
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.runtime.errors import Problem
@@ -29,8 +30,7 @@ _LONGEST_SHARDING = 400
 _CLOSING = {"<": ">", "[": "]", "{": "}", "(": ")"}
 
 
-@dataclass(frozen=True, slots=True)
-class ShardyValue:
+class ShardyValue(Struct, frozen=True):
     """A value, or a list of values, with its sharding in the text."""
 
     name: str
@@ -45,8 +45,7 @@ class ShardyValue:
     """In the file, counted from 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardyText:
+class ShardyText(Struct, frozen=True):
     """The content of one of Shardy's texts."""
 
     path: str

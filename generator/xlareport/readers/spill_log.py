@@ -6,7 +6,8 @@ December 2025 on, and the warning of NVIDIA's ptxas, which XLA passes on.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MOST_SPILLS = 1_000
 """Limit on stored lines of one log."""
@@ -27,8 +28,7 @@ _NVIDIA = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedSpill:
+class LoggedSpill(Struct, frozen=True):
     """Spills in a log, of one kernel or of the worst kernel of one LLVM module."""
 
     kernel: str

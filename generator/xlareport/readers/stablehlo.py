@@ -6,8 +6,9 @@ loc("jit(f)/add"(#loc5))`. Files of older versions have none.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.runtime.errors import Problem
@@ -25,8 +26,7 @@ StackEntry = tuple[str, int]
 """(file, line)."""
 
 
-@dataclass(frozen=True, slots=True)
-class StablehloOperation:
+class StablehloOperation(Struct, frozen=True):
     """An operation of the text with its Python stack."""
 
     text: str

@@ -1,8 +1,9 @@
 """Protobuf's text format as XLA prints it: one field a line, messages in braces."""
 
 import re
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from xlareport.readers.debug_options import unquoted
 from xlareport.readers.lines import Troubles, decoded_lines
@@ -13,8 +14,7 @@ _FIELD = re.compile(r"([A-Za-z_]\w*+):\s*+(.*)", re.ASCII)
 _MOST_NESTED = 200
 
 
-@dataclass(slots=True)
-class Message:
+class Message(Struct):
     """A message: its fields by name, each with all its values in order."""
 
     fields: dict[str, list["FieldValue"]] = field(default_factory=dict)

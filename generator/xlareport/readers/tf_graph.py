@@ -7,7 +7,8 @@ log names each operation that XLA cannot compile, with the reason, with
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.readers.textproto import Message, read_textproto
 from xlareport.runtime.errors import Problem
@@ -27,8 +28,7 @@ _RUNS = ("_XlaRun", "XlaLaunch", "XlaLaunchV2")
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
+class GraphNode(Struct, frozen=True):
     """An operation of the framework's graph."""
 
     name: str
@@ -41,8 +41,7 @@ class GraphNode:
     """Whether it processes text (DT_STRING), a type that XLA does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameworkGraph:
+class FrameworkGraph(Struct, frozen=True):
     """A graph of the framework; the functions of its library are graphs of their own."""
 
     path: str

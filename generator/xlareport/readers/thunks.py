@@ -6,7 +6,9 @@ A sequence has the order of the thunks and which of them use the same memory, bu
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.readers.textproto import read_textproto
@@ -26,8 +28,7 @@ _KERNEL = re.compile(r", kernel = ([^\s,]{1,1000})")
 _INDENT_WIDTH = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Thunk:
+class Thunk(Struct, frozen=True):
     """A step of the program, in order."""
 
     id: int | None
@@ -57,8 +58,7 @@ class Thunk:
         return self.description.split(maxsplit=1)[0].lstrip("%") if self.description else ""
 
 
-@dataclass(frozen=True, slots=True)
-class ThunkNote:
+class ThunkNote(Struct, frozen=True):
     """The notes on a thunk in `thunk_metadata.txt`."""
 
     id: int | None

@@ -7,11 +7,11 @@ the line of modules shows which one ran at that time. Lines are read piece by pi
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any, TypeAlias
 
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 
 from xlareport.readers.op_events import (
     DERIVED_LINES,
@@ -35,8 +35,7 @@ _MOST_FIELDS = 1_000_000
 """Of a message that is taken apart one by one: planes of a profile have thousands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """Where a field of a message is in the file."""
 
     number: int
@@ -174,8 +173,7 @@ def xplane_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterat
         problems.append(Problem(path, None, f"Cut off, or no profile: {error}."))
 
 
-@dataclass(frozen=True, slots=True)
-class _Plane:
+class _Plane(Struct, frozen=True):
     """The common data of all events of a plane."""
 
     file: IO[bytes]

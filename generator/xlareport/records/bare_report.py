@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.pairing import Sketch
@@ -21,8 +23,7 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 ONLY_FIGURES = "Only figures can be compared: a report.json carries no texts."
 
 
-@dataclass(frozen=True, slots=True)
-class BareReport:
+class BareReport(Struct, frozen=True):
     """The content of a report.json, for a comparison."""
 
     dump: DumpRecord
@@ -69,7 +70,7 @@ def _sketched(value: Mapping[str, Any], path: str) -> Sketched:
     files = ModuleFiles(key, slug, None, name, None, (), ())
     nothing = summarize_module(unread(files, Problem(path, None, ONLY_FIGURES)), [], None)
     figures = ModuleFigures(
-        **{field.name: _whole(value["final"][field.name]) for field in fields(ModuleFigures)}
+        **{name: _whole(value["final"][name]) for name in ModuleFigures.__struct_fields__}
     )
     summary = replace(nothing, display_name=name, final=figures)
     unlike_any = f"{path} {key}".encode()  # so that nothing but its name pairs it

@@ -12,8 +12,9 @@ new:all-to-all              an operation is there that was not there before, in 
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.tpu.changes import CYCLES, SPILLS, STATIC_CYCLES
@@ -70,8 +71,7 @@ class BudgetError(XlareportError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """One budget; `figures` is empty for an operation that must not be new."""
 
     text: str
@@ -117,8 +117,7 @@ def _near(word: str, names: Iterable[str], form: str) -> Iterator[str]:
         yield form.format(plain[match])
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """The results of checking budgets in a comparison."""
 
     breaches: tuple[BreachRecord, ...]

@@ -2,7 +2,8 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport import __version__
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations, keep_values

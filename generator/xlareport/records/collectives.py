@@ -1,7 +1,8 @@
 """Collectives in report.json: one record for each of the final snapshot of a module."""
 
-from dataclasses import dataclass
 from typing import TypedDict
+
+from msgspec import Struct
 
 from xlareport.analysis.collectives.events import NO_NAME
 from xlareport.analysis.collectives.rows import (
@@ -19,8 +20,7 @@ _MOST_NAMES = 200
 _MOST_GROUPS = 1_024
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveMemberRecord:
+class CollectiveMemberRecord(Struct, frozen=True):
     """One of the collectives that a combiner pass merged into this one."""
 
     instruction: str
@@ -37,8 +37,7 @@ class CollectiveMemberRecord:
     sharding_reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class NotHiddenRecord:
+class NotHiddenRecord(Struct, frozen=True):
     """Why more of a collective is not hidden."""
 
     reason: str
@@ -46,8 +45,7 @@ class NotHiddenRecord:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveRecord:
+class CollectiveRecord(Struct, frozen=True):
     """One collective of the final snapshot. Figures are for one execution on one device.
 
     A value that is null has a reason in the key of its name with `_reason`.

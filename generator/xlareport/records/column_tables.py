@@ -1,9 +1,10 @@
 """Tables for data frames: columns of equal length by name, of modules, steps and instructions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -24,8 +25,7 @@ class MissingPackageError(XlareportError):
         super().__init__(f"{package} is not installed: pip install 'xlareport[data]'.")
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnTable:
+class ColumnTable(Struct, frozen=True):
     """Columns by name, each with a value for every row."""
 
     columns: Mapping[str, Sequence[Cell]]

@@ -1,8 +1,10 @@
 """The records of compare.json, field by field; pages show the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport import __version__
 from xlareport.analysis.compare.causes import Cause, find_causes
@@ -30,8 +32,7 @@ RUN = "run_nanoseconds"
 """Measured duration of one run; only if both sides have a profile."""
 
 
-@dataclass(frozen=True, slots=True)
-class DivergenceRecord:
+class DivergenceRecord(Struct, frozen=True):
     """Where both part."""
 
     where: str
@@ -42,8 +43,7 @@ class DivergenceRecord:
     head: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ContrastRecord:
+class ContrastRecord(Struct, frozen=True):
     """A place at which both are laid side by side."""
 
     id: str
@@ -56,8 +56,7 @@ class ContrastRecord:
     """Instructions of which the layout differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRecord:
+class ComparedRecord(Struct, frozen=True):
     """A module of the base and its counterpart in the head."""
 
     name: str
@@ -119,8 +118,7 @@ class ComparedRecord:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class BreachRecord:
+class BreachRecord(Struct, frozen=True):
     """A budget that was not kept."""
 
     budget: str
@@ -128,16 +126,14 @@ class BreachRecord:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class UncheckedRecord:
+class UncheckedRecord(Struct, frozen=True):
     """A budget that could not be checked, or not for each module that it is for."""
 
     budget: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRecord:
+class ComparisonRecord(Struct, frozen=True):
     """The content of compare.json."""
 
     schema: int

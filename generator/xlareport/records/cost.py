@@ -4,7 +4,8 @@ Figures are for one run on one device; unknown figures are None.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.memory import HeldMemory
@@ -26,8 +27,7 @@ _MOST_ROWS = 20
 _MOST_PRODUCTS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class HeavyInstructionRecord:
+class HeavyInstructionRecord(Struct, frozen=True):
     """One of the heaviest instructions, over all its executions."""
 
     computation: str
@@ -45,8 +45,7 @@ class HeavyInstructionRecord:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class LoopRecord:
+class LoopRecord(Struct, frozen=True):
     """A loop with its trip count."""
 
     computation: str
@@ -57,8 +56,7 @@ class LoopRecord:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProductRecord:
+class ProductRecord(Struct, frozen=True):
     """A dot, convolution or library call for one."""
 
     computation: str
@@ -75,8 +73,7 @@ class ProductRecord:
     flops: int
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySpaceRecord:
+class MemorySpaceRecord(Struct, frozen=True):
     """The figures of a memory space."""
 
     number: int
@@ -91,8 +88,7 @@ class MemorySpaceRecord:
     """Name in the memory usage report, which has the same labels for all chips."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveValueRecord:
+class LiveValueRecord(Struct, frozen=True):
     """A value in memory."""
 
     value: str
@@ -113,16 +109,14 @@ class LiveValueRecord:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class PeakPartRecord:
+class PeakPartRecord(Struct, frozen=True):
     """A part of the peak that belongs to one scope or line."""
 
     name: str
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class SavingRecord:
+class SavingRecord(Struct, frozen=True):
     """The values that would have to shrink to save a fifth of the peak."""
 
     wanted_bytes: int
@@ -130,8 +124,7 @@ class SavingRecord:
     values: tuple[LiveValueRecord, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryRecord:
+class MemoryRecord(Struct, frozen=True):
     """The memory of a module; allocations and peaks are in `final`."""
 
     held: HeldMemory | None
@@ -162,8 +155,7 @@ class MemoryRecord:
     """The largest transfers between the device's memory and the host's."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLineRecord:
+class SourceLineRecord(Struct, frozen=True):
     """The cost of one line of the user's program."""
 
     file: str
@@ -177,8 +169,7 @@ class SourceLineRecord:
     became: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CostRecord:
+class CostRecord(Struct, frozen=True):
     """The cost of a module."""
 
     device: str

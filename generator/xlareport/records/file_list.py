@@ -1,7 +1,8 @@
 """The files of a dump as records, made on access if there are very many."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import MANY_FILES
@@ -9,8 +10,7 @@ from xlareport.dump.stored_groups import NO_OWNER, NamedDump
 from xlareport.storage.lazy_sequence import LazySequence
 
 
-@dataclass(frozen=True, slots=True)
-class FileRecord:
+class FileRecord(Struct, frozen=True):
     """A file of the dump; `module` is the key of its module."""
 
     path: str

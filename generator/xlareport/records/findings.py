@@ -1,7 +1,8 @@
 """The findings of a module in report.json: ranked by what a remedy can save at most."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding

@@ -1,12 +1,11 @@
 """The outcome of a build, for the lines that a command prints at its end."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.runtime.errors import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOutcome:
+class BuildOutcome(Struct, frozen=True):
     """Warnings, problems and the main program of a report that was built."""
 
     warnings: str

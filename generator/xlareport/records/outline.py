@@ -1,15 +1,14 @@
 """The part of a module's record that lists show: it is in memory also for thousands of modules."""
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.modules.summary import ModuleFigures
-from xlareport.runtime.fast_pickle import FastPickle
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotRecord(FastPickle):
+class SnapshotRecord(Struct, frozen=True):
     """A snapshot of a module and the changes of the step before it."""
 
     sequence: int | None

@@ -1,6 +1,6 @@
 """The profile of a module in report.json; times in microseconds."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.analysis.profile.measured import Cut, Measured, MeasuredRow
 
@@ -9,8 +9,7 @@ _MICROSECOND = 1e6
 _MOST_INSTRUCTIONS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredInstructionRecord:
+class MeasuredInstructionRecord(Struct, frozen=True):
     """One of the slowest instructions."""
 
     computation: str
@@ -28,8 +27,7 @@ class MeasuredInstructionRecord:
     """Estimated minimum in one run of the module."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileRecord:
+class ProfileRecord(Struct, frozen=True):
     """The profile of a module."""
 
     runs: int | None

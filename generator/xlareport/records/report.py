@@ -5,9 +5,11 @@ Pages show the same records, so that they cannot disagree. A figure that is not 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.code.module import CodeRecord
 from xlareport.analysis.findings.finding import Finding
@@ -29,22 +31,19 @@ from xlareport.records.outline import ModuleOutline, SnapshotRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.shardings import ShardingsRecord
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.storage.packed_keys import KeyedValues, index_keys
 from xlareport.storage.shared_values import SharedValues
 from xlareport.storage.spooled_values import SpooledValues
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratorRecord:
+class GeneratorRecord(Struct, frozen=True):
     """The program that wrote the report."""
 
     name: str
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class DumpRecord:
+class DumpRecord(Struct, frozen=True):
     """The dump that was read."""
 
     path: str
@@ -54,16 +53,14 @@ class DumpRecord:
     frontends: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateRecord:
+class CandidateRecord(Struct, frozen=True):
     """A module that could be the main program as well."""
 
     module: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(Struct, frozen=True):
     """The main program of one run, if a dump has several."""
 
     processes: tuple[int, ...]
@@ -74,8 +71,7 @@ class RunRecord:
     """As that of the main program, among the modules of these processes."""
 
 
-@dataclass(frozen=True, slots=True)
-class MainProgramRecord:
+class MainProgramRecord(Struct, frozen=True):
     """The main-program guess."""
 
     module: str
@@ -107,8 +103,7 @@ RECOMPILATIONS = "recompilations"
 """The rule whose places are modules, by their keys: each module of a function has its finding."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleRecord(FastPickle):
+class ModuleRecord(Struct, frozen=True):
     """A module of the dump."""
 
     key: str
@@ -186,8 +181,7 @@ class ModuleRecord(FastPickle):
         return sum(stage.changed is not None for stage in self.stages)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRecord:
+class ReportRecord(Struct, frozen=True):
     """Everything in `report.json`."""
 
     schema: int
@@ -308,8 +302,12 @@ def _outline_finding(finding: Finding) -> Finding:
 
 
 _LARGE: Mapping[str, Any] = {
-    field.name: field.default
-    for field in fields(ModuleRecord)
-    if field.name not in vars(ModuleOutline)
+    name: default
+    for name, default in zip(
+        reversed(ModuleRecord.__struct_fields__),
+        reversed(ModuleRecord.__struct_defaults__),
+        strict=False,
+    )
+    if name not in vars(ModuleOutline)
 }
 """Fields that no outline has, with their defaults."""

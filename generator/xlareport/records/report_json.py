@@ -3,8 +3,10 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from xlareport.records.file_list import FileList, FileRecord
 from xlareport.records.outline import SnapshotRecord
@@ -22,11 +24,11 @@ def report_parts(report: ReportRecord) -> Iterator[str]:
     modules = (_module(module, kinds_of(place)) for place, module in enumerate(report.modules))
     others = {file.path: file.kind for file in report.files if file.module is None}
     values: dict[str, Iterable[Any]] = {"modules": modules, "files": _files([*others], others)}
-    for number, field in enumerate(fields(report)):
-        yield f'{"," if number else "{"}"{field.name}":'
-        value = getattr(report, field.name)
-        if field.name in values:
-            yield from _listed(values[field.name])
+    for number, name in enumerate(report.__struct_fields__):
+        yield f'{"," if number else "{"}"{name}":'
+        value = getattr(report, name)
+        if name in values:
+            yield from _listed(values[name])
         elif isinstance(value, Sequence) and not isinstance(value, str):
             yield from _listed(map(_plain, value))
         else:
@@ -36,7 +38,7 @@ def report_parts(report: ReportRecord) -> Iterator[str]:
 
 def _plain(value: Any) -> Any:
     """Return a record as JSON has it."""
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    return to_builtins(value) if isinstance(value, Struct) else value
 
 
 def _listed(values: Iterable[Any]) -> Iterator[str]:
@@ -62,8 +64,8 @@ def _module(module: ModuleRecord, kinds: Mapping[str, str]) -> dict[str, Any]:
     of_stages = {path for stage in module.stages for path in stage.files}
     others = [path for path in module.files if path not in of_stages]
     stages = [_stage(stage) for stage in module.stages]
-    bare = asdict(replace(module, stages=(), files=(), collectives=()))
-    collectives = [_with_from(asdict(collective)) for collective in module.collectives]
+    bare: dict[str, Any] = to_builtins(replace(module, stages=(), files=(), collectives=()))
+    collectives = [_with_from(to_builtins(collective)) for collective in module.collectives]
     files = _files(others, kinds)
     return bare | {"stages": stages, "files": files, "collectives": collectives}
 
@@ -82,7 +84,7 @@ def _files(paths: Sequence[str], kinds: Mapping[str, str]) -> list[dict[str, str
 
 
 def _stage(stage: SnapshotRecord) -> dict[str, Any]:
-    value = asdict(stage) | {"files": _together(stage.files)}
+    value: dict[str, Any] = to_builtins(stage) | {"files": _together(stage.files)}
     del value["label"]
     return value
 

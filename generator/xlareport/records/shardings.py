@@ -1,7 +1,8 @@
 """The shardings of a module, in report.json and on its page."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.shardings.changes import ShardingChange
 from xlareport.analysis.shardings.meshes import ModuleMesh
@@ -26,16 +27,14 @@ _READ_FRESH = "the snapshot right after SPMD partitioning"
 _READ_FINAL = "the final module, with the shardings of the program"
 
 
-@dataclass(frozen=True, slots=True)
-class AxisRecord:
+class AxisRecord(Struct, frozen=True):
     """An axis of the mesh."""
 
     name: str
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class MeshRecord:
+class MeshRecord(Struct, frozen=True):
     """The device mesh."""
 
     axes: tuple[AxisRecord, ...]
@@ -47,8 +46,7 @@ class MeshRecord:
     """Whether the framework named the axes."""
 
 
-@dataclass(frozen=True, slots=True)
-class HolderRecord:
+class HolderRecord(Struct, frozen=True):
     """A part of an array, with the devices that hold it."""
 
     tile: tuple[int, ...]
@@ -56,8 +54,7 @@ class HolderRecord:
     devices: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ShardingRecord:
+class ShardingRecord(Struct, frozen=True):
     """A sharding of the module."""
 
     sharding: str
@@ -71,8 +68,7 @@ class ShardingRecord:
     """Empty for more than 256 devices, or if nothing is divided."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardingsRecord:
+class ShardingsRecord(Struct, frozen=True):
     """The shardings of a module of several partitions."""
 
     partitions: int

@@ -8,10 +8,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport import __version__
 from xlareport.analysis.compare.comparison import Sketched
@@ -32,8 +34,7 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9._~-]{0,99}")
 _DAMAGED = (ValueError, TypeError, KeyError, OSError, OverflowError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
-class SketchedDump:
+class SketchedDump(Struct, frozen=True):
     """The data of a report for a comparison, in addition to its modules."""
 
     dump: DumpRecord
@@ -44,8 +45,7 @@ class SketchedDump:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SketchedReport:
+class SketchedReport(Struct, frozen=True):
     """A report whose modules are all known without reading their texts."""
 
     known: SketchedDump

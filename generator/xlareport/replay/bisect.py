@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.step import step
@@ -62,8 +64,7 @@ AS_USUAL: Mapping[str, str] = {"xla_allow_excess_precision": "false"}
 """Options of the second opinion: all passes of the CPU compiler run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """The inputs of all runs."""
 
     path: Path
@@ -71,8 +72,7 @@ class Inputs:
     """Empty where the inputs are the user's."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstStep:
+class FirstStep(Struct, frozen=True):
     """The step that changed the numbers."""
 
     stage: str
@@ -87,8 +87,7 @@ class FirstStep:
     """With all passes of the CPU compiler; None where that did not run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bisection:
+class Bisection(Struct, frozen=True):
     """The results of running a module's snapshots."""
 
     module: str
@@ -145,7 +144,7 @@ class Runner:
             outputs=str(outputs),
             options=dict(self._options),
             wide=wide,
-            placement=None if program.placement is None else asdict(program.placement),
+            placement=None if program.placement is None else to_builtins(program.placement),
         )
         return outputs, answer["outputs"]
 
@@ -190,7 +189,9 @@ def make_inputs(
     if given is not None:
         _check_given(child, given, ranges)
         return Inputs(given.resolve(), ())
-    child.ask("make_inputs", ranges=[asdict(range_) for range_ in ranges], seed=seed, to=str(path))
+    child.ask(
+        "make_inputs", ranges=[to_builtins(range_) for range_ in ranges], seed=seed, to=str(path)
+    )
     return Inputs(path, ranges)
 
 

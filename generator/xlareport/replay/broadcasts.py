@@ -7,7 +7,8 @@ the original three instructions again.
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _BROADCAST = re.compile(
     r"(\s*+)(%\d+) = stablehlo\.broadcast_in_dim (%\w+), dims = \[([\d, ]*+)\] : "
@@ -23,16 +24,14 @@ _LONGEST_LINE = 10_000
 """Longer lines are constants."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Broadcast:
+class _Broadcast(Struct, frozen=True):
     operand: str
     dims: tuple[int, ...]
     before: tuple[int, ...]
     after: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Reshape:
+class _Reshape(Struct, frozen=True):
     operand: str
     before: tuple[int, ...]
     after: tuple[int, ...]

@@ -5,7 +5,8 @@ partitioned. With one replica per partition the ids of both are the same.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.hlo.shape import Shape, parse_shape
 from xlareport.hlo.shardings.device_groups import parse_groups

@@ -3,8 +3,9 @@
 import re
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import Runner, make_inputs, program_of
@@ -21,8 +22,7 @@ _WORD = re.compile(r"[%\w.\-]++", re.ASCII)
 _LONGEST, _LONGEST_LINE = 120, 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(Struct, frozen=True):
     """A program that does not run."""
 
     stage: str

@@ -4,7 +4,8 @@ Two programs are cut in the same way: at the instructions with equal names and s
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.hlo.shape import parse_shape
 from xlareport.replay.programs import (

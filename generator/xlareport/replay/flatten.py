@@ -1,7 +1,8 @@
 """Converts the parameters and results of a program from nested tuples to arrays."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.hlo.shape import Shape, parse_shape
 from xlareport.replay.programs import (

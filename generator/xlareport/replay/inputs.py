@@ -5,7 +5,9 @@ Indices stay within bounds, what a root or a logarithm reads is positive, produc
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.hlo.opcode_groups import CONTROL_FLOW, MOVES
 from xlareport.hlo.shape import Shape
@@ -17,8 +19,7 @@ _SMALL = (1, 8)
 """Whole numbers of unknown use: counts and steps; none is 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputRange:
+class InputRange(Struct, frozen=True):
     """The range of the inputs for one parameter of the entry computation."""
 
     dtype: str
@@ -31,8 +32,7 @@ class InputRange:
     """Why this range."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
+class _Use(Struct, frozen=True):
     """An instruction that reads a parameter, or what is the parameter in another place or shape."""
 
     line: Line

@@ -7,8 +7,10 @@ scales, is refused by name.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.hlo.shape import Shape, parse_shape
 from xlareport.replay.programs import Line, NotRunnableError
@@ -142,8 +144,7 @@ def _dot_attributes(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield f"{side}_{name}", "{" + ",".join(places) + "}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
+class _Window(Struct, frozen=True):
     """The window of a forward convolution, by spatial dimension."""
 
     sizes: tuple[int, ...]
@@ -152,8 +153,7 @@ class _Window:
     dilations: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Labels:
+class _Labels(Struct, frozen=True):
     """The kind of each dimension: b, f and o, i are batch and features, digits are spatial."""
 
     left: str

@@ -1,12 +1,11 @@
 """The placement of values in a program for several devices: the shard of each array by device."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.analysis.shardings.moved import IndexBounds
 
 
-@dataclass(frozen=True, slots=True)
-class ValuePlacement:
+class ValuePlacement(Struct, frozen=True):
     """An array and its shard on each device."""
 
     dimensions: tuple[int, ...]
@@ -15,8 +14,7 @@ class ValuePlacement:
     """By device."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """The devices of a program, and where its parameters and results are."""
 
     devices: int

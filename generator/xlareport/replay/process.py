@@ -10,9 +10,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
+
+from msgspec import Struct
 
 from xlareport.replay.worker.main import FAMILIES
 from xlareport.runtime.errors import XlareportError
@@ -43,8 +44,7 @@ class RunError(Exception):
     """A program did not run: refused by XLA, crashed, too slow or too large."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """Resource limits of the child."""
 
     seconds: float = 120

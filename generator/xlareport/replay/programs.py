@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.hlo.attributes import CALLING, computation_names
 from xlareport.hlo.model import HloModule, Instruction
@@ -38,8 +40,7 @@ class NotRunnableError(Exception):
     """A snapshot cannot be run on the CPU without changing its result; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """An instruction of a program; its shape and its attributes have no layouts."""
 
     name: str
@@ -75,8 +76,7 @@ class Line:
         return f"{head}%{self.name} = {shape} {self.opcode}({given or self.argument}){attributes}"
 
 
-@dataclass(slots=True)
-class Body:
+class Body(Struct):
     """A computation of a program."""
 
     name: str
@@ -88,8 +88,7 @@ class Body:
         return next((line for line in self.lines if line.is_root), self.lines[-1])
 
 
-@dataclass(slots=True)
-class RunnableProgram:
+class RunnableProgram(Struct):
     """A module as it is run, callees first."""
 
     bodies: list[Body]

@@ -2,8 +2,9 @@
 
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.protos.recorded import (
@@ -28,8 +29,7 @@ _CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedFiles:
+class RecordedFiles(Struct, frozen=True):
     """A recorded run as files of arrays."""
 
     path: str

@@ -3,8 +3,9 @@
 import errno
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from xlareport.program import ParsedModule
 from xlareport.replay.bisect import QUIET, Runner, make_inputs, program_of
@@ -23,8 +24,7 @@ _MOST_TESTS = 400
 _SCRIPT = PACKAGE / "replay" / "run_reproducer.py"
 
 
-@dataclass(frozen=True, slots=True)
-class Reproducer:
+class Reproducer(Struct, frozen=True):
     """Two programs that ought to give the same, and do not."""
 
     stages: tuple[str, str]

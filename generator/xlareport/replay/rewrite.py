@@ -4,7 +4,8 @@ What is not rewritten and cannot run is refused by name, before anything is comp
 """
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.hlo.model import HloModule

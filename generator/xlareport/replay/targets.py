@@ -1,8 +1,9 @@
 """Compile targets without their hardware: a TPU topology, or a described GPU."""
 
 import re
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct, to_builtins
 
 from xlareport.dump.modules import ModuleFiles
 from xlareport.replay.process import ReplayError
@@ -12,8 +13,7 @@ _GPU_CONFIG = "gpu_target_config.pbtxt"
 _MOST_BYTES = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class CompileTarget:
+class CompileTarget(Struct, frozen=True):
     """Another device than the CPU, which is not there."""
 
     platform: str
@@ -29,7 +29,8 @@ class CompileTarget:
 
     def request(self) -> dict[str, str]:
         """Return it as the child process takes it."""
-        return asdict(self)
+        fields: dict[str, str] = to_builtins(self)
+        return fields
 
 
 def parse_target(text: str, files: ModuleFiles) -> CompileTarget:

@@ -1,7 +1,8 @@
 """Which step changed the numbers: the first difference beyond a tolerance, confirmed by a rerun."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.replay.ulp import epsilon
 
@@ -12,8 +13,7 @@ _OF_REFERENCE = 8
 """How many times the error of the first snapshot against doubles another may be off."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputDifference:
+class OutputDifference(Struct, frozen=True):
     """How far the outputs of a snapshot are from those of the first one that ran."""
 
     max_relative_error: float | None
@@ -22,8 +22,7 @@ class OutputDifference:
     """None where no output is a float of the same type."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageRun:
+class StageRun(Struct, frozen=True):
     """A snapshot with the results of its run."""
 
     stage: str
@@ -34,16 +33,14 @@ class StageRun:
     difference: OutputDifference | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerance:
+class Tolerance(Struct, frozen=True):
     """The largest relative error that is taken for rounding."""
 
     limit: float
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Departure:
+class Departure(Struct, frozen=True):
     """The first snapshot beyond the tolerance."""
 
     place: int

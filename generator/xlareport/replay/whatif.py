@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.model import HloModule
@@ -43,8 +44,7 @@ _KERNELS = frozenset({"tpu_custom_call"})
 """Pallas kernels, whose code is in the config: libtpu compiles it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
+class Control(Struct, frozen=True):
     """How far a compilation without the change is the dump's own."""
 
     release: str
@@ -57,8 +57,7 @@ class Control:
     """Whether the optimized modules have one form: equal but for names and metadata."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recompiled:
+class Recompiled(Struct, frozen=True):
     """Two dumps of one module."""
 
     base: Path
@@ -162,8 +161,7 @@ def compilable_text(module: HloModule, kept_calls: Collection[str] = ()) -> str:
     return program.text().replace("HloModule replayed", f"HloModule {name}{header}", 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Compiler:
+class _Compiler(Struct, frozen=True):
     text: str
     target: CompileTarget | None
 

@@ -3,19 +3,18 @@
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import zstandard
+from msgspec import Struct
 
 TOGETHER = 20
 """Tasks that are packed together: so many are in memory unpacked at a time."""
 _LEVEL = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Tasks that travel together, with the program that they have to be done by."""
 
     program: str
@@ -30,8 +29,7 @@ class Batch:
             yield from unpack(block)
 
 
-@dataclass(frozen=True, slots=True)
-class BatchResults:
+class BatchResults(Struct, frozen=True):
     """The results of a batch, and its duration."""
 
     results: tuple[bytes, ...]

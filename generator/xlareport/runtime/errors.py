@@ -1,12 +1,12 @@
 """Problems, which are listed in the report, and errors, which end the command."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, order=True)
-class Problem:
+
+class Problem(Struct, frozen=True, order=True):
     """A problem with reading a file; the rest of the report continues."""
 
     path: str

@@ -2,9 +2,10 @@
 
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from xlareport.runtime.errors import Problem
 
@@ -15,8 +16,7 @@ FAULT = "a fault of xlareport"
 """Marks a problem as a defect of this program, or as lack of memory."""
 
 
-@dataclass(slots=True)
-class Faults:
+class Faults(Struct):
     """Runs the parts of the work on one module or report, and lists those that failed."""
 
     path: str

@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from xlareport import __version__
 from xlareport.runtime.batches import Batch, BatchResults, do_batch, pack_batch, unpack
@@ -58,8 +59,7 @@ class FleetError(XlareportError):
     """The cluster cannot be used, or was lost."""
 
 
-@dataclass(slots=True)
-class _Begun:
+class _Begun(Struct):
     """A batch on its way, and what it is expected to take."""
 
     batch: Batch

@@ -1,12 +1,11 @@
 """How much of an input is taken: every figure is an option, and each message names its option."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.runtime.errors import UnreadableInputError
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Limits on reading, unpacking and fetching; sizes in bytes."""
 
     files: int = 200_000

@@ -16,7 +16,6 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from multiprocessing import get_all_start_methods, get_context, parent_process
@@ -24,6 +23,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
+
+from msgspec import Struct
 
 from xlareport.runtime.garbage_collection import collect_rarely
 
@@ -38,8 +39,7 @@ _THREADS = Path("/proc/self/task")
 """Linux lists the threads of a process here, those of libraries included."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Task(Generic[T, R]):
+class Task(Struct, Generic[T, R], frozen=True, eq=False):
     """A task submitted to the worker pool."""
 
     item: T

@@ -10,12 +10,12 @@ import sys
 import traceback
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
 from click import ClickException
+from msgspec import Struct
 
 from xlareport.pages.rendering.templates import compile_templates
 from xlareport.runtime.errors import XlareportError
@@ -27,8 +27,7 @@ _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugin
 _QUIET = "NO_MKDOCS_2_WARNING"
 
 
-@dataclass(frozen=True, slots=True)
-class MkdocsRun:
+class MkdocsRun(Struct, frozen=True):
     """A process of MkDocs that builds a share of a site."""
 
     settings: Path
@@ -38,8 +37,7 @@ class MkdocsRun:
     """The list of the pages of modules that it makes, as of `write_shares`; None for all pages."""
 
 
-@dataclass(frozen=True, slots=True)
-class MkdocsEnd:
+class MkdocsEnd(Struct, frozen=True):
     """The end of a MkDocs run: its exit code and its output."""
 
     code: int

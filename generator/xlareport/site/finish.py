@@ -5,12 +5,12 @@ other generator.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from mkdocs.utils.yaml import yaml_load
+from msgspec import Struct
 
 from xlareport.pages import navigation
 from xlareport.runtime.errors import XlareportError
@@ -73,8 +73,7 @@ class UnfinishedPageError(XlareportError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(Struct, frozen=True):
     """Settings that are the same for all pages of a site."""
 
     is_searched: bool

@@ -4,9 +4,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.pages import navigation
 from xlareport.pages.navigation import PICTURE_LOOK
@@ -23,8 +24,7 @@ _RECORDS = (REPORT, COMPARISON)
 _KEY_OF_PICTURE = re.compile(r"\bpictures/[\w-]{1,200}")
 
 
-@dataclass(frozen=True, slots=True)
-class MainProgram:
+class MainProgram(Struct, frozen=True):
     """The main program of a report, and what is in front of all modules."""
 
     slug: str | None
@@ -148,8 +148,7 @@ Steps come before texts, which contain the lines that steps show.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """The packed file."""
 
     size: int
@@ -160,8 +159,7 @@ class Packed:
     """Files that do not fit: their name and number."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackedFile:
+class PackedFile(Struct, frozen=True):
     """A file of the site that may be packed."""
 
     path: str

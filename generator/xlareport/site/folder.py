@@ -9,10 +9,10 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from msgspec import Struct
 
 from xlareport.dump.source import local_path
 from xlareport.runtime.errors import InputInsideOutputError, OutputInsideInputError, XlareportError
@@ -98,8 +98,7 @@ class FolderInUseError(XlareportError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """The places in the folder OUT."""
 
     out: Path

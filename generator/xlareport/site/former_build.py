@@ -6,10 +6,11 @@ the report is unchanged.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.dump.beside import profiles_beside
 from xlareport.dump.source import local_path, open_source
@@ -25,8 +26,7 @@ _AT_A_TIME = 1 << 20
 Digests = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class FormerBuild:
+class FormerBuild(Struct, frozen=True):
     """The build of one dump with certain options; its outcome is kept in the output folder."""
 
     folder: Folder

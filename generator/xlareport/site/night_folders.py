@@ -9,8 +9,9 @@ import json
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct, to_builtins
 
 from xlareport.pages.nightly.index import NightOutcome, Outcome, index_page, latest_page
 from xlareport.runtime.errors import XlareportError
@@ -36,8 +37,7 @@ class NightListError(XlareportError):
         super().__init__(f"{path} is no list of nights: {reason}. Remove it to begin anew.")
 
 
-@dataclass(frozen=True, slots=True)
-class NightFolders:
+class NightFolders(Struct, frozen=True):
     """The folders and files of nightly reports."""
 
     root: Path
@@ -138,7 +138,7 @@ class NightFolders:
                 shutil.rmtree(folder, ignore_errors=True)
         forget_nights(self.state, gone)
         kept = [night for night in nights if night.night in stay]
-        records = [asdict(night) for night in kept]
+        records = [to_builtins(night) for night in kept]
         replace_file(self.state / "nights.json", (json.dumps(records, indent=1) + "\n").encode())
         replace_file(self.site / "index.html", index_page(kept, title, baseline).encode())
         (self.site / "latest").mkdir(exist_ok=True)

@@ -7,12 +7,13 @@ import json
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from xlareport.analysis.trends import Night, labels, select_slugs
 from xlareport.dump.modules import GroupedDump
@@ -67,7 +68,7 @@ def append_night(folder: Path, night: Night, keep: int | None = None) -> None:
     A night with the same address was this one, run before: its figures are replaced.
     """
     path = folder / FILE
-    line = json.dumps(asdict(night), separators=(",", ":")).encode() + b"\n"
+    line = json.dumps(to_builtins(night), separators=(",", ":")).encode() + b"\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock"):

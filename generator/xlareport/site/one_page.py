@@ -7,9 +7,10 @@ import mimetypes
 import posixpath
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from xlareport.runtime.errors import UnreadableInputError
 
@@ -45,8 +46,7 @@ _CHARSET = '<meta charset="utf-8">'
 _TITLE = re.compile(r"<title>([^<]*)</title>")
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A built page of a site, in parts."""
 
     site: Path

@@ -4,9 +4,10 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.site.fitting import (

@@ -8,10 +8,11 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from posixpath import join, normpath
+
+from msgspec import Struct
 
 SHARE = "XLAREPORT_SHARE"
 """Environment variable with the path of this process's share; empty for the whole site."""
@@ -31,8 +32,7 @@ _NO_MARKDOWN = "\nbetween_headings: html\n"
 _TOKEN = re.compile(r"[^\s()<>\"'#?]+")
 
 
-@dataclass(frozen=True, slots=True)
-class SiteShare:
+class SiteShare(Struct, frozen=True):
     """The part of a site that one process of MkDocs makes."""
 
     is_first: bool

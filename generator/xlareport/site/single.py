@@ -7,8 +7,9 @@ site, each allowed by its hash.
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from xlareport.dump.built_site import SINGLE_FILE_MARK
 from xlareport.pages.rendering.environment import environment

@@ -1,7 +1,8 @@
 """How large a built site is, held against what it may be."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from xlareport.runtime import units
 
@@ -19,8 +20,7 @@ _FIXED = ("assets/", "guide/", "search/", "404.html", "glossary.html")
 _DATA = "assets/data/"
 
 
-@dataclass(frozen=True, slots=True)
-class SiteSizes:
+class SiteSizes(Struct, frozen=True):
     """Bytes of a site."""
 
     fixed: int

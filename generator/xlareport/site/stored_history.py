@@ -5,9 +5,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.analysis.history.subjects import ends_plain
 from xlareport.pages import navigation
@@ -24,8 +25,7 @@ _UNREADABLE = (
 """Exceptions that a damaged report or archive, or one of another version, can cause."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredHistory:
+class StoredHistory(Struct, frozen=True):
     """The history that was asked for."""
 
     module: str
@@ -50,8 +50,7 @@ def find_stored_history(report: Path, module: str | None, asked: str) -> StoredH
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
+class _Site(Struct, frozen=True):
     """The files of a site."""
 
     root: Path | zipfile.Path

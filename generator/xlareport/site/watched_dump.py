@@ -5,15 +5,15 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 _State = tuple[int, int]
 """Bytes, and nanoseconds of the last change."""
 
 
-@dataclass(slots=True)
-class WatchedDump:
+class WatchedDump(Struct):
     """A folder that is looked at again and again."""
 
     dump: Path

@@ -7,11 +7,11 @@ import contextlib
 import os
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 import zstandard
+from msgspec import Struct
 
 from xlareport.runtime.kept_file import ASIDE, keep_file
 
@@ -22,8 +22,7 @@ _DIGEST = 32
 _ENDING = ".kept"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryStore:
+class EntryStore(Struct, frozen=True):
     """A folder of entries."""
 
     folder: Path

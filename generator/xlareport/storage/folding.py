@@ -6,9 +6,10 @@ KB, this finds a pattern at any distance.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
 from operator import sub
+
+from msgspec import Struct, field
 
 SLOT = "\x7f"
 """Placeholder for a number in a pattern."""
@@ -29,8 +30,7 @@ class FoldingError(ValueError):
     """Folded strings are damaged."""
 
 
-@dataclass(slots=True)
-class Folded:
+class Folded(Struct):
     """Strings as patterns: the pattern of each string, and the numbers in its slots."""
 
     patterns: list[Pattern] = field(default_factory=list)

@@ -10,10 +10,11 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 SHARED = "small"
 """The name of the file of what is small of a module, `m/x/small`: payloads by their names."""
@@ -33,15 +34,13 @@ _KEY = re.compile(r"[a-z0-9][a-z0-9._~-]*(/[a-z0-9][a-z0-9._~-]*)*\Z", re.IGNORE
 _CALL = re.compile(r'xlareport\.deliver\("([^"]*)", (\'.*\'|"[^"]*")(?:, "(gzip)")?\);\n\Z')
 
 
-@dataclass(frozen=True, slots=True)
-class LongText:
+class LongText(Struct, frozen=True):
     """The content of a file in parts, of which few are in memory at a time."""
 
     parts: Iterable[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(Struct, frozen=True):
     """A value on its way to the page script."""
 
     key: str
@@ -186,8 +185,7 @@ SiteFile = tuple[str, str | bytes | LongText]
 """(path below the site, content)."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackedPayloads:
+class PackedPayloads(Struct, frozen=True):
     """Payloads of a module on their way to the process that makes the last ones."""
 
     small: bytes = b""

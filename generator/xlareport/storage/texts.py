@@ -8,8 +8,9 @@ needs the chunks up to its own.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
+
+from msgspec import Struct, field
 
 _CHUNK = 8_000_000
 """Bytes of new lines after which a chunk is closed: what a page unfolds without a pause."""
@@ -29,8 +30,7 @@ class DamagedTextsError(ValueError):
     """Stored data do not restore to a text."""
 
 
-@dataclass(slots=True)
-class Chunk:
+class Chunk(Struct):
     """Lines and blocks that were first met between two bounds."""
 
     lines: list[str] = field(default_factory=list)
@@ -38,8 +38,7 @@ class Chunk:
     blocks: list[LineRuns] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredText:
+class StoredText(Struct, frozen=True):
     """A text, as runs of blocks in chunks."""
 
     path: str

@@ -1,6 +1,6 @@
 """Values of records as JSON, and back, checked against the declared types.
 
-A dataclass or named tuple is the list of its fields, bytes are hexadecimal. A path names a file of
+A struct or named tuple is the list of its fields, bytes are hexadecimal. A path names a file of
 one machine, so it is not stored: an empty path is returned.
 """
 
@@ -8,18 +8,18 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
+
 _LARGEST_INTEGER = 1 << 63
 Decoder = Callable[[Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Substitute:
+class Substitute(Struct, frozen=True):
     """A replacement for values of a type that writer and reader share."""
 
     write: Callable[[Any], Any]
@@ -46,8 +46,8 @@ class _Lister:
         return value if write is None else write(value)
 
     def _writer(self, kind: type) -> Callable[[Any], Any] | None:
-        if is_dataclass(kind):
-            names = [field.name for field in fields(kind)]
+        if issubclass(kind, Struct):
+            names = kind.__struct_fields__
             return lambda value: [self.listed(getattr(value, name)) for name in names]
         return next((write for base, write in self._plain() if issubclass(kind, base)), None)
 
@@ -95,9 +95,9 @@ def _describe(kind: Any, seen: dict[str, list[Any]]) -> None:
 
 
 def _field_names(kind: Any) -> tuple[str, ...] | None:
-    """Return the fields of a dataclass or named tuple; None for other types."""
-    if isinstance(kind, type) and is_dataclass(kind):
-        return tuple(field.name for field in fields(kind))
+    """Return the fields of a struct or named tuple; None for other types."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return kind.__struct_fields__
     is_named = isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
     return kind._fields if is_named else None
 

@@ -1,8 +1,9 @@
 """Pallas kernels of a real TPU program, and the custom calls that they were compiled for."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from xlareport.analysis.code.files import CodeLink
 from xlareport.analysis.code.module import link_mosaic, read_code_files

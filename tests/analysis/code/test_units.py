@@ -3,10 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.code.files import CodeFile
 from xlareport.analysis.code.module import code_file

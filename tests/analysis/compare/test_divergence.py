@@ -1,8 +1,7 @@
 """Where two compilations part: in what was given, at a pass, nowhere, or out of sight."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
 

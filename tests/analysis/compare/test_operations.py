@@ -1,8 +1,9 @@
 """What each framework op became, and which of two modules belong together."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
+
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.effects import copied_seconds
 from xlareport.analysis.compare.facts import Facts

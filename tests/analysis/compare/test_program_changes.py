@@ -1,8 +1,7 @@
 """What changed in a program, from two first snapshots."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.program import Program, read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes

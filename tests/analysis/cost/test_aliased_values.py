@@ -1,6 +1,6 @@
 """Values that loops and conditionals pass on lie in one buffer."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.aliased_values import (
     find_writer,

@@ -1,8 +1,7 @@
 """The model of the interconnect, by hand."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.interconnect_time import links_of, model_time
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, CollectiveTraffic

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.live_sum import LiveSum, find_largest_live_sum
 from xlareport.readers.buffer_assignment import read_buffer_assignment

@@ -1,8 +1,9 @@
 """Rules that depend on the device: a TPU launches no kernels for the iterations of a loop."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.serial_loops import serial_loops

@@ -1,7 +1,6 @@
 """Each buffer with padding is told once, whatever names its value has."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.analysis.findings.conftest import MakeCase
 
 from xlareport.analysis.findings.tile_padding import tile_padding

@@ -1,8 +1,7 @@
 """Each rule on a kernel that has what it looks for, and on the nearest one that has not."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.kernels.card import find_card
 from xlareport.analysis.kernels.findings import KernelTimes, find_kernel_findings

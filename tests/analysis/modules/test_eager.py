@@ -1,7 +1,6 @@
 """Operations outside of jit: the function that called them, unless it drives the program."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 

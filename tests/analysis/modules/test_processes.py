@@ -1,8 +1,8 @@
 """Processes: by folder, and by time where numbers come twice; else nobody knows."""
 
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 

@@ -1,9 +1,9 @@
 """The main-program guess: work and data decide, names only help, a tie is called one."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.features import Features
 from xlareport.analysis.modules.origin import Origin

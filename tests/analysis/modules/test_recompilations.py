@@ -1,8 +1,7 @@
 """Retraces: one function compiled several times, and what differs."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 

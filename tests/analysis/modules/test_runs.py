@@ -1,7 +1,6 @@
 """Programs of several runs in one dump."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 

@@ -1,7 +1,6 @@
 """State: a step returns what it takes; who only takes it, looks at it."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 

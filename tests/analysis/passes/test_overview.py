@@ -1,9 +1,9 @@
 """All steps taken together: growth, numbers that may change, circles, idle passes, times."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from tests.analysis.passes.three_steps import metadata, stages
 from tests.analysis.small_modules import modules
 

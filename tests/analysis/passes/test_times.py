@@ -1,8 +1,8 @@
 """Times of passes and steps, from metadata or from the files."""
 
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from tests.analysis.passes.three_steps import FILES, metadata, stages
 
 from xlareport.analysis.passes.times import (

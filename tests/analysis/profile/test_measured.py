@@ -1,6 +1,6 @@
 """Measured time joined with instructions."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers

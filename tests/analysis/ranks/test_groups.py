@@ -1,9 +1,9 @@
 """Whole dumps of ranks: what differs is named exactly, what is equal is read once."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 from tests.analysis.ranks.program import KEY, STAGES, Edit, replaced, swapped, write_ranks

@@ -1,7 +1,6 @@
 """Clauses of sentences on changes: names, opcodes, reasons."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.pairing import Place

@@ -1,7 +1,6 @@
 """Changes that are alike are one group."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.pairing import Place

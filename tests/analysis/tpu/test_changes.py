@@ -1,10 +1,10 @@
 """Our own dump beside itself with a program that became worse."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import xlareport.api
 from xlareport.analysis.tpu.changes import align_programs, tpu_figures

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from msgspec.structs import replace
 
 from xlareport.analysis.tpu.findings import TPU_RULES, find_tpu_findings
 from xlareport.analysis.tpu.program_record import (

@@ -1,8 +1,7 @@
 """Replica groups are told by the axes of the mesh that the framework named."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.pages.collectives.groups import find_group_axes
 from xlareport.records.shardings import AxisRecord, MeshRecord

@@ -1,10 +1,10 @@
 """Why collectives are there, in the words of the program."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.pages.collectives.test_page import report_of
 
 from xlareport.analysis.collectives.rows import CollectiveRow

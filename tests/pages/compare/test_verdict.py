@@ -1,8 +1,7 @@
 """Whether a comparison shows a regression, in one sentence."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import compare_figure
 from xlareport.analysis.compare.verdict import (

@@ -1,7 +1,6 @@
 """The parts of a module's page on what it costs."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, analysis_of, worked_out
 
 from xlareport.analysis.cost.rematerialization import RecomputedFlops

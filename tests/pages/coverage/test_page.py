@@ -1,11 +1,11 @@
 """The coverage page: what was read, what was not, what flags would add."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 from tests.pages.records_of_modules import module
 
 from xlareport.analysis.module import unreadable_module

@@ -1,13 +1,13 @@
 """What the home page answers at once, on dumps of several frameworks and devices."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.pages.records_of_modules import module, report
 
 from xlareport.analysis.dump import AnalyzedDump, relate_modules

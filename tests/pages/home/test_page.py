@@ -1,7 +1,6 @@
 """The first page of a report."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.pages.records_of_modules import module, report, stage
 
 from xlareport.analysis.modules.settings import OptionOrigin

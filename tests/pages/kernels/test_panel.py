@@ -1,6 +1,6 @@
 """Figures of kernels at the instruction that launches them."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from xlareport.analysis.kernels.card import find_card
 from xlareport.analysis.kernels.kernel import kernel_record

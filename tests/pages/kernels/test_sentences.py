@@ -1,8 +1,7 @@
 """A kernel in words: every figure of it, and only those that are known."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.kernels.card import find_card, known_cards
 from xlareport.analysis.kernels.kernel import kernel_record

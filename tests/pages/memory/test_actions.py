@@ -1,4 +1,4 @@
-from dataclasses import replace
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.activations import Activation
 from xlareport.analysis.cost.memory import collect_memory_figures

@@ -1,7 +1,6 @@
 """The line of `memory_analysis()` says what is known, and which memory its peak is of."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
 from xlareport.analysis.cost.memory_stats import MemoryStats

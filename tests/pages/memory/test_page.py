@@ -1,7 +1,6 @@
 """The part of a module's page on memory."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
 from xlareport.analysis.cost.peak_plateau import PeakPlateau

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.live_sum import LiveSum
 from xlareport.analysis.cost.memory import MemoryFigures, SpaceFigures

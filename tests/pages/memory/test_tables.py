@@ -1,8 +1,7 @@
 """Rows of values in memory say why they live."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.lifetimes import End, Follower, Lifetime
 from xlareport.analysis.cost.memory import collect_memory_figures

@@ -1,8 +1,9 @@
 """The part of a module's page about all steps taken together."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.passes.overview import summarize_passes

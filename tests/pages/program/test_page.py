@@ -1,10 +1,10 @@
 """The page of the whole program: from the records of a report."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.dump.source import open_source

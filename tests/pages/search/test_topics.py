@@ -1,9 +1,10 @@
 """Sections of a report by the words that people search for."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+from msgspec.structs import replace
 
 from xlareport.pages.search.topics import search_topics
 from xlareport.records.report import ModuleRecord

@@ -1,10 +1,10 @@
 """The part of a module's page on shardings."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.pages.cost_of_dumps import worked_out
 
 from xlareport.analysis.module import AnalysisOptions, analyze_module

@@ -1,8 +1,8 @@
 """The page of a skeleton: its lines, what is said of order and times, hostile names."""
 
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from tests.analysis.skeleton.program import HEAD, parsed, text
 
 from xlareport.analysis.skeleton.view import SkeletonView, view_skeleton

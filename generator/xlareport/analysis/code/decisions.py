@@ -8,7 +8,8 @@ among the instructions of the final module.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
@@ -18,8 +19,7 @@ from xlareport.readers.fusion_decisions import FusionDecision
 _MOST_RENAMES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedDecisions:
+class LinkedDecisions(Struct, frozen=True):
     """The decisions about an instruction of the final module."""
 
     decisions: tuple[FusionDecision, ...]
@@ -33,8 +33,7 @@ class LinkedDecisions:
     """
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """The decisions that ended in one instruction, and the names of the fused instructions."""
 
     steps: list[tuple[int, FusionDecision]] = field(default_factory=list)

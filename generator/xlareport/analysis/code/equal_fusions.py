@@ -6,7 +6,8 @@ come later: EmitFusionKernelThunk in xla/service/cpu/thunk_emitter.cc, KernelReu
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.code.files import CodeLink, group_by_place
 from xlareport.analysis.code.links import CodeOrigin

@@ -2,14 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.code.links import CodeOrigin, KernelIndex
 from xlareport.hlo.model import HloModule
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFile:
+class CodeFile(Struct, frozen=True):
     """A file of code, with the names by which it may be known."""
 
     path: str
@@ -27,8 +28,7 @@ class CodeFile:
     """Whether its text was read and defines no kernel, as that of shared constants."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLink:
+class CodeLink(Struct, frozen=True):
     """A file with the instructions that it was made from."""
 
     file: CodeFile

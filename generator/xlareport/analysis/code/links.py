@@ -7,8 +7,9 @@ CPU files carry it in the file's name, GPU files in their text.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -21,8 +22,7 @@ _AFTER = ("_module", "_kernel", "_elemental", "_computation", "_fusion")
 _LIKELY = frozenset({"fusion", "custom-call", "call", "reduce", "sort", "scatter", "copy"})
 
 
-@dataclass(frozen=True, slots=True)
-class CodeOrigin:
+class CodeOrigin(Struct, frozen=True):
     """The instruction that a kernel was made from."""
 
     kernel: str
@@ -35,8 +35,7 @@ class CodeOrigin:
     reason: str
 
 
-@dataclass(frozen=True)
-class KernelIndex:
+class KernelIndex(Struct, frozen=True, dict=True):
     """The instructions of a module by the names that kernels may have."""
 
     module: HloModule

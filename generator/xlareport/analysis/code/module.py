@@ -1,7 +1,9 @@
 """The code of a module: files of kernels and machine code read and linked with its instructions."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.links import CodeOrigin, KernelIndex
@@ -143,8 +145,7 @@ MOST_UNITS = 5_000
 """Limit on units of code of one module on a page."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRecord:
+class CodeRecord(Struct, frozen=True):
     """The instruction of a code file; one record for each kernel in the file."""
 
     path: str
@@ -156,8 +157,7 @@ class CodeRecord:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class CodeSummary:
+class CodeSummary(Struct, frozen=True):
     """The code of a module in figures."""
 
     units: int
@@ -174,8 +174,7 @@ class CodeSummary:
     """Units beyond those that the page shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFiles:
+class CodeFiles(Struct, frozen=True):
     """The files of code of a module."""
 
     code: ModuleCode | None = None

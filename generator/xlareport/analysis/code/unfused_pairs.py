@@ -5,7 +5,9 @@ not fused has its last name, so that producers are found by name alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
 from xlareport.hlo.graph import readers_behind
@@ -22,8 +24,7 @@ SLOWER = "the pass estimates that fusing does not make it faster"
 _UNDECIDED = "the last estimate speaks for fusing, and the log does not say why it was not done"
 
 
-@dataclass(frozen=True, slots=True)
-class UnfusedPair:
+class UnfusedPair(Struct, frozen=True):
     """A producer and an instruction that uses its value, which run apart."""
 
     producer: str
@@ -93,8 +94,7 @@ def _final_pairs(
                 yield replace(pair, grade=linked.grade)
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedResult:
+class WeighedResult(Struct, frozen=True):
     """A result of an instruction that the fusion pass weighed by itself."""
 
     decisions: tuple[FusionDecision, ...]

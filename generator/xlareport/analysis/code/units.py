@@ -3,8 +3,9 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.analysis.code.decisions import LinkedDecisions, group_decisions
 from xlareport.analysis.code.equal_fusions import link_equal_fusions
@@ -60,8 +61,7 @@ def _chosen(config: Any, depth: int) -> Iterator[tuple[str, Any]]:
             yield from _chosen(value, depth + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class RunThunk:
+class RunThunk(Struct, frozen=True):
     """A thunk with the instruction that it was made from."""
 
     thunk: Thunk
@@ -69,8 +69,7 @@ class RunThunk:
     """None if unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeUnit:
+class CodeUnit(Struct, frozen=True):
     """An instruction, a computation or the whole module, with the code that it became."""
 
     place: InstructionKey
@@ -89,8 +88,7 @@ class CodeUnit:
     """Why it has no file of code; empty where it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleCode:
+class ModuleCode(Struct, frozen=True):
     """All code of a module, linked."""
 
     units: tuple[CodeUnit, ...]

@@ -1,7 +1,8 @@
 """Figures of collectives: bytes, groups, executions, modeled time, hidden and exposed time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.collectives.find import Collective, find_collectives
 from xlareport.analysis.collectives.schedule import Overlap, Schedule
@@ -20,8 +21,7 @@ from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_pairs
 from xlareport.knowledge.devices import Device
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveFigures:
+class CollectiveFigures(Struct, frozen=True):
     """Figures of one collective of a snapshot, for one execution on one device."""
 
     collective: Collective

@@ -6,7 +6,8 @@ an asynchronous collective among fusions that compute at the same time, each of 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.wire import KINDS, is_all_reduce_scatter
 from xlareport.hlo.backend_config import is_synchronous
@@ -21,8 +22,7 @@ ASYNC_FUSIONS = "async fusions"
 """The form of a collective that fusions carry out while they compute."""
 
 
-@dataclass(frozen=True, slots=True)
-class Collective:
+class Collective(Struct, frozen=True):
     """One collective of a snapshot, with its place in the schedule."""
 
     kind: str
@@ -122,8 +122,7 @@ def _collectives_in(computation: Computation) -> Iterator[Instruction]:
             yield instruction
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """A collective instruction and the outermost instruction that contains it."""
 
     home: Computation

@@ -1,8 +1,9 @@
 """Why a collective is in a module: the step that inserted it and what that step needed it for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
@@ -66,8 +67,7 @@ class CauseKind(StrEnum):
     COMPILER = "made by a pass"
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveCause:
+class CollectiveCause(Struct, frozen=True):
     """The cause of one collective, with evidence."""
 
     kind: CauseKind

@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.collectives.events import Passes
 from xlareport.analysis.collectives.figures import count_body_bytes
@@ -177,8 +179,7 @@ class Origins:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Appearance:
+class _Appearance(Struct, frozen=True):
     """The first snapshot that has a collective, and the pass that led to it."""
 
     stage: str

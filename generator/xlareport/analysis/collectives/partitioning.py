@@ -4,7 +4,8 @@ Only the snapshot before this step has shardings, apart from those of parameters
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.matching.pairing import Place
@@ -35,8 +36,7 @@ LONGEST = 300
 """Characters of a sharding that are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardedValue:
+class ShardedValue(Struct, frozen=True):
     """A value with its sharding."""
 
     instruction: str
@@ -44,8 +44,7 @@ class ShardedValue:
     """As the snapshot writes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counterpart:
+class Counterpart(Struct, frozen=True):
     """The instruction before partitioning that an instruction afterwards corresponds to."""
 
     home: Computation
@@ -53,8 +52,7 @@ class Counterpart:
     grade: Grade
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     """The value that a collective of the partitioned snapshot moves."""
 
     home: Computation
@@ -64,15 +62,12 @@ class Moved:
     """From its operand to the instruction that computed the value; see `chain_back`."""
 
 
-@dataclass(frozen=True)
-class PartitioningStep:
+class PartitioningStep(Struct, frozen=True):
     """The step that partitioned the program, with the matching of its two snapshots."""
 
     partitioning: Partitioning
     matching: Matching
-    _by_op: dict[str, list[tuple[Computation, Instruction]]] = field(
-        default_factory=dict, repr=False
-    )
+    _by_op: dict[str, list[tuple[Computation, Instruction]]] = field(default_factory=dict)
 
     @property
     def before(self) -> HloModule:

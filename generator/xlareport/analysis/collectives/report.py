@@ -1,7 +1,8 @@
 """The collectives of a module: data, cause and modeled time of each, and what hides it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.collectives.events import Passes, list_events
 from xlareport.analysis.collectives.figures import (
@@ -30,8 +31,7 @@ from xlareport.program import ParsedModule
 _NO_PASSES = "the dump has no snapshots between the program and the final module"
 
 
-@dataclass(frozen=True)
-class CollectivesInput:
+class CollectivesInput(Struct, frozen=True):
     """The inputs of the analysis of a module's collectives."""
 
     module: ParsedModule

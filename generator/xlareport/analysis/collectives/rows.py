@@ -1,6 +1,6 @@
 """All facts about each collective of the final snapshot: the rows of its page."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.analysis.collectives.figures import CollectiveFigures
 from xlareport.analysis.collectives.find import Collective
@@ -9,8 +9,7 @@ from xlareport.analysis.collectives.partitioning import ShardedValue
 from xlareport.analysis.collectives.sharding_pair import ShardingPair
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveOrigin:
+class CollectiveOrigin(Struct, frozen=True):
     """Where a collective comes from. A value that is None has a reason in the field after it."""
 
     stage: str | None
@@ -29,8 +28,7 @@ class CollectiveOrigin:
     grade_reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveMember:
+class CollectiveMember(Struct, frozen=True):
     """One of the collectives that a combiner pass merged into this one."""
 
     instruction: str
@@ -46,8 +44,7 @@ class CollectiveMember:
     sharding_reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class TrailEvent:
+class TrailEvent(Struct, frozen=True):
     """A change that a pass made to a collective."""
 
     event: str
@@ -62,8 +59,7 @@ class TrailEvent:
     grade: str
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveRow:
+class CollectiveRow(Struct, frozen=True):
     """One collective of the final snapshot. Figures are for one execution on one device."""
 
     figures: CollectiveFigures
@@ -95,8 +91,7 @@ class CollectiveRow:
         return None if exposed is None or executions is None else exposed * executions
 
 
-@dataclass(frozen=True, slots=True)
-class CollectivesReport:
+class CollectivesReport(Struct, frozen=True):
     """The collectives of the final snapshot of a module."""
 
     rows: tuple[CollectiveRow, ...]

@@ -6,8 +6,9 @@ collectives in progress at the same time are each compared with all of it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from xlareport.analysis.collectives.find import ASYNC_FUSIONS, Collective
 from xlareport.analysis.cost.roofline import estimate_time
@@ -46,8 +47,7 @@ class WaitReason(StrEnum):
     """The computation has no other compute worth overlapping, or all of it overlaps already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """What runs while a collective is in progress, per execution."""
 
     between: tuple[str, ...] | None
@@ -68,14 +68,13 @@ class Overlap:
     """Work of its computation that is independent of it, the longest first."""
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """The order of a module's instructions with the roofline time of each."""
 
     module: HloModule
     cost: ModuleCost
     device: Device
-    _bodies: Mapping[str, set[str]] = field(default_factory=dict, repr=False)
+    _bodies: Mapping[str, set[str]] = field(default_factory=dict)
 
     def overlap(
         self, collective: Collective, seconds: float | None, others: Sequence[Collective] = ()
@@ -246,8 +245,7 @@ class Schedule:
         return work * _BYTES_PER_FLOP > (cost.bytes_accessed or 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class _Work(Struct, frozen=True):
     """The work that could hide a collective."""
 
     hidden: float

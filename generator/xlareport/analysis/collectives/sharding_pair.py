@@ -1,7 +1,8 @@
 """The shardings that a value has before a collective and after it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.collectives.partitioning import (
     Counterpart,
@@ -26,8 +27,7 @@ OF_PARTITIONER = "resharding of a value that the partitioner made"
 """Of a pair whose first sharding no snapshot has: it follows from the shape of the shards."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardingPair:
+class ShardingPair(Struct, frozen=True):
     """The sharding of a value before and after a collective."""
 
     value: str

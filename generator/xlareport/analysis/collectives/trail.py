@@ -6,7 +6,8 @@ and shape are compared: a pass that rewrites a collective usually keeps one of t
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.collectives.figures import count_body_bytes
 from xlareport.analysis.collectives.find import Collective, find_collectives
@@ -19,8 +20,7 @@ from xlareport.hlo.shardings.device_groups import parse_groups
 from xlareport.knowledge.grades import Grade, weakest
 
 
-@dataclass(frozen=True, slots=True)
-class Ancestor:
+class Ancestor(Struct, frozen=True):
     """A collective in an earlier snapshot."""
 
     stage: int
@@ -28,8 +28,7 @@ class Ancestor:
     collective: Collective
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveLink:
+class CollectiveLink(Struct, frozen=True):
     """A collective of one snapshot and its predecessors in the previous snapshot."""
 
     stage: int
@@ -44,8 +43,7 @@ class CollectiveLink:
     """Whether it moved to another computation although its own still exists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
+class Trail(Struct, frozen=True):
     """The known history of one collective of the final snapshot."""
 
     links: tuple[CollectiveLink, ...]

@@ -5,7 +5,9 @@ they show how the external causes took effect.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.compare import cause_words
 from xlareport.analysis.compare.comparability import find_obstacle, find_time_obstacle
@@ -54,8 +56,7 @@ _WHERE_PARTED = ("parted", "head", "base", "end")
 _ORDER = ("device", "compiler", "disabled pass", "option")
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """One reason why the dumps differ."""
 
     kind: str

@@ -6,8 +6,9 @@ ops on them, as texts are by their words, and only lines without a counterpart a
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+
+from msgspec import Struct, field
 
 from xlareport.analysis.compare.program import GivenOperation
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -16,8 +17,7 @@ _MOST = 2_000
 """Lines of a program; with more, none is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpLine:
+class OpLine(Struct, frozen=True):
     """A source line with the ops of a program on it."""
 
     file: str

@@ -1,8 +1,9 @@
 """The differences between two compilations of a module: figures, options, passes, results."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from itertools import zip_longest
+
+from msgspec import Struct, field
 
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
 from xlareport.analysis.compare.facts import Facts
@@ -24,8 +25,7 @@ DISABLED = "xla_disable_hlo_passes"
 _OF_DUMPING = "_dump_"
 
 
-@dataclass(frozen=True, slots=True)
-class Sketched:
+class Sketched(Struct, frozen=True):
     """A module of a dump, read once: what pairs it, and digests of its snapshots."""
 
     summary: ModuleSummary
@@ -60,8 +60,7 @@ class Sketched:
         return self.final is not None and self.stages[self.final].name == OPTIMIZED
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """A figure of both final modules; None if unknown."""
 
     name: str
@@ -79,8 +78,7 @@ def compare_figure(name: str, base: int | None, head: int | None) -> Quantity:
     return Quantity(name, base, head, change)
 
 
-@dataclass(frozen=True, slots=True)
-class OptionChange:
+class OptionChange(Struct, frozen=True):
     """An option of XLA that differs; None where it is at its default, or the dump does not say."""
 
     name: str
@@ -88,8 +86,7 @@ class OptionChange:
     head: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class PortChange:
+class PortChange(Struct, frozen=True):
     """An argument or result that differs; None on the side without that number."""
 
     what: str
@@ -98,8 +95,7 @@ class PortChange:
     head: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """A module of the base and its counterpart in the head; one of them may be missing."""
 
     pair: ModulePair
@@ -191,7 +187,7 @@ def _quantities(base: Sketched | None, head: Sketched | None) -> list[Quantity]:
 def known_figures(side: Sketched) -> Mapping[str, int]:
     """Return the figures of a module's end that are known."""
     final = side.summary.final
-    named = {field.name: getattr(final, field.name) for field in fields(ModuleFigures)}
+    named = {name: getattr(final, name) for name in ModuleFigures.__struct_fields__}
     known = {name: value for name, value in named.items() if value is not None}
     return known | dict(side.facts.figures)
 

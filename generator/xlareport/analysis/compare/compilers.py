@@ -1,8 +1,9 @@
 """Detects another compiler version, by differences that no program or option explains."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import DISABLED, Comparison, Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
@@ -31,8 +32,7 @@ class Sign(Enum):
     """The same program and options end otherwise; it could be another machine too."""
 
 
-@dataclass(frozen=True, slots=True)
-class OtherCompiler:
+class OtherCompiler(Struct, frozen=True):
     """A sign that another version of the compiler ran."""
 
     pipeline: str

@@ -1,8 +1,9 @@
 """The first snapshot in which two compilations differ."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Where(StrEnum):
@@ -19,8 +20,7 @@ class Where(StrEnum):
     """The final modules differ, and the dumps have no snapshots in between."""
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotDigest:
+class SnapshotDigest(Struct, frozen=True):
     """A snapshot, its form, and who ran last before it."""
 
     key: str
@@ -39,8 +39,7 @@ class SnapshotDigest:
     """The attributes of the header that count, with a digest of each; None without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
+class Divergence(Struct, frozen=True):
     """The last moment at which both agree, and the first at which they do not."""
 
     where: Where

@@ -1,6 +1,6 @@
 """Effect of each cause on time, memory and bytes accessed, with links to the evidence."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.facts import ESTIMATE, ComparedOpcode
@@ -12,8 +12,7 @@ from xlareport.analysis.source.scopes import Phase
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """Changes of the figures of one run of the main program; None if unknown."""
 
     seconds: float | None = None

@@ -2,7 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
@@ -34,8 +35,7 @@ ESTIMATE = "least_nanoseconds"
 COMPILE_TIME = "compile_microseconds"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedOpcode:
+class ComparedOpcode(Struct, frozen=True):
     """The instructions of one opcode outside of fusions, in one run of a module."""
 
     opcode: str
@@ -46,8 +46,7 @@ class ComparedOpcode:
     """The instructions, each once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """The facts of one module that are compared; unknown figures are None."""
 
     program: Program = NO_PROGRAM

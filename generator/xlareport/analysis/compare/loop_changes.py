@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.operations import OperationKey, key_of
 from xlareport.analysis.cost.loops import Loops
@@ -15,8 +16,7 @@ _MOST = 200
 """Limit on loops of a module; with more, none is compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedLoop:
+class ComparedLoop(Struct, frozen=True):
     """A while of a module."""
 
     name: str
@@ -31,8 +31,7 @@ class ComparedLoop:
     """Bytes accessed in one run of the module."""
 
 
-@dataclass(frozen=True, slots=True)
-class TripChange:
+class TripChange(Struct, frozen=True):
     """Loops that run `head` instead of `base` times, as the base and as the head has them."""
 
     base: int

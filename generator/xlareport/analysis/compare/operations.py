@@ -6,8 +6,9 @@ same; an instruction without op_name is counted with its operand.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import ModuleCost
@@ -24,8 +25,7 @@ _MOST = 4_000
 """Operations of a module that are kept, the slowest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperationKey:
+class OperationKey(Struct, frozen=True):
     """The key of an operation that is the same in two compilations of one program."""
 
     phase: Phase
@@ -37,8 +37,7 @@ class OperationKey:
     """`model.py:12`; empty if unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """All instructions of one key in one run of a module."""
 
     key: OperationKey
@@ -175,8 +174,7 @@ def _running(module: HloModule) -> Iterator[tuple[str, str]]:
                 yield computation.name, instruction.name
 
 
-@dataclass(frozen=True, slots=True)
-class OperationChange:
+class OperationChange(Struct, frozen=True):
     """One operation in base and head; None on the side that does not have it."""
 
     key: OperationKey

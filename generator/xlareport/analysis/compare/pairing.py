@@ -6,15 +6,15 @@ the names of fusions anew in each compilation.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.knowledge.grades import Grade
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
+class Sketch(Struct, frozen=True):
     """The data by which a module is paired."""
 
     key: str
@@ -30,8 +30,7 @@ class Sketch:
     """Digest of the first snapshot's instructions in any order; empty if unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModulePair:
+class ModulePair(Struct, frozen=True):
     """A module of the base and its counterpart in the head; one of them may be None."""
 
     base: int | None

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.compare.comparison import Comparison
 from xlareport.analysis.compare.compilers import dumped_passes
@@ -17,8 +18,7 @@ _BOOKKEEPING = frozenset(
 """Opcodes that only reflect the form of a text and cost nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassDifference:
+class PassDifference(Struct, frozen=True):
     """A pass that changed something on one side only."""
 
     name: str
@@ -66,8 +66,7 @@ def same_dumped(comparison: Comparison) -> bool:
     return all(any(moment.after for moment in side.moments) for side in (base, head))
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(Struct):
     """The changes of a pass in all its steps."""
 
     counts: Counter[str] = field(default_factory=Counter)

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.operations import key_of
 from xlareport.analysis.cost.precision import name_product
@@ -14,8 +15,7 @@ from xlareport.hlo.model import HloModule
 _MOST = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class TypedProduct:
+class TypedProduct(Struct, frozen=True):
     """The matmuls and convolutions of one op on one source line that read one type."""
 
     op: str
@@ -40,8 +40,7 @@ def list_typed_products(module: HloModule) -> tuple[TypedProduct, ...]:
     return tuple(TypedProduct(*key, count) for key, count in list(counts.items())[:_MOST])
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertedProducts:
+class ConvertedProducts(Struct, frozen=True):
     """Matmuls that the program requests in one type and that run in another."""
 
     count: int

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
 from xlareport.analysis.compare.operations import OperationKey, key_of
@@ -18,8 +19,7 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 _MOST = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """An argument as the program was given to the compiler."""
 
     label: str
@@ -31,8 +31,7 @@ class Given:
     """Of one device, as the final snapshot has it; of the whole array where none has."""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenOperation:
+class GivenOperation(Struct, frozen=True):
     """An op of the program: how many instructions it is, by opcode."""
 
     key: OperationKey
@@ -44,8 +43,7 @@ class GivenOperation:
         return sum(count for _, count in self.opcodes)
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """The facts about the program in the first snapshot of a module."""
 
     arguments: tuple[Given, ...]

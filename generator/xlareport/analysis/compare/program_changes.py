@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.changed_lines import find_changed_lines
 from xlareport.analysis.compare.loop_changes import find_trip_changes
@@ -41,8 +42,7 @@ _SAME_OPERATIONS = frozenset({ChangeKind.LOOPS, ChangeKind.DONATION})
 """Changes that leave the number of each op as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramChange:
+class ProgramChange(Struct, frozen=True):
     """One difference between two programs."""
 
     kind: ChangeKind

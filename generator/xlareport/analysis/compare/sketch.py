@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest
@@ -33,8 +34,7 @@ _TUNED = frozenset(
 """Fields of backend configs that autotuning on GPUs writes: algorithms and tiles."""
 
 
-@dataclass(frozen=True, slots=True)
-class SketchedModule:
+class SketchedModule(Struct, frozen=True):
     """A module as a process of the comparison gives it back."""
 
     analysis: ModuleAnalysis

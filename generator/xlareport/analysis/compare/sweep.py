@@ -1,8 +1,9 @@
 """Three or more dumps side by side: growth of the main program's figures, and the outlier."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.facts import ESTIMATE
@@ -26,8 +27,7 @@ _SMALLEST = 0.05
 """Smallest relative distance from the median of an outlier."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One of the dumps, with the figures of its main program."""
 
     path: str
@@ -41,8 +41,7 @@ class Member:
     """The first cause of a difference from the first dump; empty if nothing differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Odd:
+class Odd(Struct, frozen=True):
     """The outlier among the dumps, with the figure that shows it."""
 
     place: int

@@ -6,9 +6,11 @@ optimized modules. An instruction in a fusion counts as part of the fusion.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot, sqrt
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.matching.facts import holders_of
@@ -45,8 +47,7 @@ _SAME = "compiled the same"
 _NO_SCOPE = "no scope"
 
 
-@dataclass(frozen=True)
-class Timed:
+class Timed(Struct, frozen=True, dict=True):
     """A final module with its profile."""
 
     module: HloModule
@@ -100,8 +101,7 @@ class Timed:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TimeChange:
+class TimeChange(Struct, frozen=True):
     """The profiled times of an instruction in base and head, in microseconds of one run."""
 
     base: tuple[str, ...]
@@ -123,8 +123,7 @@ class TimeChange:
         return self.after - self.before
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeChange:
+class ScopeChange(Struct, frozen=True):
     """The own time of all instructions of a scope, in microseconds of one run."""
 
     scope: str
@@ -132,8 +131,7 @@ class ScopeChange:
     after: float
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedTimes:
+class ComparedTimes(Struct, frozen=True):
     """Two profiles of a module."""
 
     base_runs: int
@@ -151,8 +149,7 @@ class ComparedTimes:
     scopes: tuple[ScopeChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TimingTask:
+class TimingTask(Struct, frozen=True):
     """Two modules with the profiles of modules with their names."""
 
     base: ModuleFiles
@@ -161,8 +158,7 @@ class TimingTask:
     head_times: ModuleTimes
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Struct, frozen=True):
     """The result of a task."""
 
     times: ComparedTimes | None = None

@@ -5,8 +5,10 @@ states it, else the allocated memory.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.causes import find_changes
 from xlareport.analysis.compare.comparability import (
@@ -60,8 +62,7 @@ class Basis(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """One figure of both sides, and its assessment."""
 
     direction: Direction
@@ -86,8 +87,7 @@ class Judgement:
         return change is None or abs(change) >= _RESOLUTION
 
 
-@dataclass(frozen=True, slots=True)
-class WorkChange:
+class WorkChange(Struct, frozen=True):
     """A program that was changed to do more or less: its FLOPs, and the time per FLOP."""
 
     flops: float
@@ -106,8 +106,7 @@ class WorkChange:
         return change is not None and change <= self.flops * (1 + _IN_STEP)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The cost of the head relative to the base."""
 
     time: Judgement

@@ -6,7 +6,8 @@ last. `jax.checkpoint` computes such values again instead.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.lifetimes import Lifetime
 from xlareport.analysis.cost.occupancy import BufferKey
@@ -30,8 +31,7 @@ _LOOP = "while"
 """Opcode of loops; buffers that forward loops stack are identified by their loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Activation:
+class Activation(Struct, frozen=True):
     """A value that the forward pass defines and the backward pass uses last."""
 
     key: BufferKey

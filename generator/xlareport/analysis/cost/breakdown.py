@@ -5,9 +5,10 @@ at the instruction that computes; time and bytes accessed of a fusion are divide
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.fusion_shares import Shares
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
@@ -22,8 +23,7 @@ OpKey = Callable[[Computation, Instruction, str], str]
 """The same of an instruction that works for an op, by the op_name of that."""
 
 
-@dataclass(slots=True)
-class CostPart:
+class CostPart(Struct):
     """The cost of one part in one run of the module, over all executions of its instructions."""
 
     name: str

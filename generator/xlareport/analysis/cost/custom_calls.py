@@ -4,7 +4,9 @@ import base64
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.operations import NOTHING, Work, convert_to_real
 from xlareport.analysis.cost.site import Site, parse_integers
@@ -24,8 +26,7 @@ from xlareport.knowledge.custom_calls import CustomCall, find
 _LONGEST_CONFIG = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class CustomCost:
+class CustomCost(Struct, frozen=True):
     """The cost of a custom call; unknown work and traffic are None."""
 
     work: Work | None
@@ -256,8 +257,7 @@ def _has_only_values(site: Site) -> bool:
     return "compute_uv = false" in config or "mode = 78 " in config
 
 
-@dataclass(frozen=True, slots=True)
-class _Matrix:
+class _Matrix(Struct, frozen=True):
     """An operand with two or more dimensions; the last two are the matrix."""
 
     dimensions: tuple[int, ...]

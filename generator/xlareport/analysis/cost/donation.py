@@ -1,7 +1,8 @@
 """Donated inputs, whose memory an output reuses, and inputs that could be donated."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import Shape
@@ -11,8 +12,7 @@ _DONOR = re.compile(r"\((\d{1,9}), \{([0-9, ]{0,100})\}\)")
 ElementPath = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(Struct, frozen=True):
     """An output that is written into the memory of an input."""
 
     output: ElementPath
@@ -20,8 +20,7 @@ class Alias:
     parameter: int
 
 
-@dataclass(frozen=True, slots=True)
-class Donation:
+class Donation(Struct, frozen=True):
     """What a module's header and entry computation say about donated inputs."""
 
     aliases: tuple[Alias, ...]

@@ -1,7 +1,8 @@
 """How often each computation runs in one run of the module."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.sizes import UncountableError
@@ -10,8 +11,7 @@ from xlareport.analysis.cost.totals import MOST_WORK, Composition
 from xlareport.hlo.model import Computation
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(Struct, frozen=True):
     """The number of executions of a computation."""
 
     executions: int | None
@@ -32,8 +32,7 @@ class Times:
         return Times(product, self.counted * counted)
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(Struct, frozen=True):
     """The runs of the computations that the entry reaches."""
 
     times: Mapping[str, Times]
@@ -46,8 +45,7 @@ class Runs:
     """Conditionals that count as their costliest branch, where another would make a difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     callee: str
     executions: int | None
     counted: int
@@ -86,8 +84,7 @@ _NOTICED = 1000
 """Where branches differ by less than this part of the module, it does not matter which runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """The executions of computations known so far, callers first."""
 
     times: dict[str, Times]

@@ -7,8 +7,9 @@ fusions.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from xlareport.analysis.cost.async_pieces import NOTHING, CarriedState, find_carried_state
 from xlareport.analysis.cost.site import Site
@@ -28,15 +29,14 @@ IMMEDIATE_ELEMENTS = 8
 Resolve = Callable[[str, Sizes], "Fused | None"]
 
 
-@dataclass(frozen=True)
-class Fused:
+class Fused(Struct, frozen=True, eq=False, dict=True):
     """A fused computation with the data to count its traffic."""
 
     computation: Computation
     resolve: Resolve
     """Finds the computations of nested fusions by name."""
     sizes: Sizes = DATA
-    known: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+    known: dict[str, int] = field(default_factory=dict)
     """Bytes read of each parameter, cached."""
 
     def traffic(self, fusion: Site) -> Traffic:
@@ -251,8 +251,7 @@ class Fused:
         return elements
 
 
-@dataclass(slots=True)
-class FusedComputations:
+class FusedComputations(Struct):
     """The fused computations of a module, made on first use."""
 
     module: HloModule

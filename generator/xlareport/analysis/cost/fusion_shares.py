@@ -9,8 +9,10 @@ that use them.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.roofline import estimate_time, estimate_times
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
@@ -31,8 +33,7 @@ _TILES = "T("
 """Marks tiles in TPU layouts, with which values can be outside of the device memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(Struct, frozen=True):
     """Seconds and bytes of all executions of each instruction; those of fusions are divided."""
 
     seconds: Mapping[InstructionKey, float]
@@ -43,8 +44,7 @@ class Shares:
     """The roofline time without division: fusions as a whole, their contents 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Weight:
+class _Weight(Struct, frozen=True):
     """Work of an instruction in a fusion, in one execution."""
 
     products: float = 0.0
@@ -73,8 +73,7 @@ class _Weight:
         return rates[bound]
 
 
-@dataclass(slots=True)
-class _Inside:
+class _Inside(Struct):
     """A fused computation, with what its callers pass and keep in memory."""
 
     read: set[int] = field(default_factory=set)

@@ -7,8 +7,9 @@ in place, is not counted: where several follow one another, only the first is, u
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.readers.buffer_assignment import Allocation, BufferValue
@@ -44,8 +45,7 @@ def is_table(value: BufferValue) -> bool:
     return value.shape.startswith("(")
 
 
-@dataclass(frozen=True, slots=True)
-class _Lives:
+class _Lives(Struct, frozen=True):
     """A value with the positions of the schedule from which and to which it lives."""
 
     value: BufferValue
@@ -58,8 +58,7 @@ class _Lives:
         return cls(value, lives.start, lives.end) if lives else cls(value, 0, end)
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
+class _Names(Struct, frozen=True):
     """The instructions and computations of a module by name."""
 
     instructions: Mapping[str, Instruction]

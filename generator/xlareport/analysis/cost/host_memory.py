@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.analysis.cost.work import ModuleCost
@@ -17,8 +18,7 @@ _MOVES = frozenset({"copy", "copy-start", "dynamic-slice", "dynamic-update-slice
 _CALLS = {'"MoveToHost"': TO_HOST, '"MoveToDevice"': FROM_HOST}
 
 
-@dataclass(frozen=True, slots=True)
-class HostTransfer:
+class HostTransfer(Struct, frozen=True):
     """An instruction that transfers data between device memory and host memory."""
 
     computation: str

@@ -7,8 +7,9 @@ where the table of devices has one. Every estimate of a collective is made here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.wire import ONE_SHOT, TWO_SHOT, CollectiveTraffic
 from xlareport.knowledge.devices import Device
@@ -20,8 +21,7 @@ _CUBIC = 3
 _ONE_HOP = frozenset({"collective-permute", "collective-broadcast"})
 
 
-@dataclass(frozen=True, slots=True)
-class ModeledTime:
+class ModeledTime(Struct, frozen=True):
     """The modeled time of one execution of a collective."""
 
     seconds: float | None

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule
@@ -11,8 +12,7 @@ from xlareport.hlo.opcode_groups import BOUNDARIES
 _SPACE = re.compile(r"S\((\d{1,3})\)")
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutSpace:
+class LayoutSpace(Struct, frozen=True):
     """The values that layouts of the final module place in one memory space, by `S(n)`."""
 
     number: int

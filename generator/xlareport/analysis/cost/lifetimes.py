@@ -1,8 +1,10 @@
 """The live range of a value: its producer and its last use."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.readers.buffer_values import UsedValue
@@ -20,8 +22,7 @@ class End(StrEnum):
     """No later instruction reads it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Follower:
+class Follower(Struct, frozen=True):
     """A value that lies in the buffer of an earlier one, such as the result of a loop."""
 
     instruction: str
@@ -34,8 +35,7 @@ class Follower:
     """As those of its `Lifetime`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lifetime:
+class Lifetime(Struct, frozen=True):
     """From where to where in the schedule a value lives, and why no shorter."""
 
     start: int

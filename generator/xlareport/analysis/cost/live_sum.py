@@ -1,15 +1,15 @@
 """The sum of logical sizes over the ranges of the live-range file, at each position."""
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from xlareport.readers.buffer_assignment import BufferAssignment
 from xlareport.readers.live_range import LiveRanges
 
 
-@dataclass(frozen=True, slots=True)
-class LiveSum:
+class LiveSum(Struct, frozen=True):
     """Where the ranges of the live-range file add up to the most."""
 
     position: int

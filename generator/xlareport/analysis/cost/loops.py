@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+
+from msgspec import Struct, field
 
 from xlareport.analysis.cost.symbolic import (
     Affine,
@@ -24,8 +25,7 @@ _DEEPEST_NESTING = 30
 _NOTHING: Mapping[tuple[int, ...], int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class TripCount:
+class TripCount(Struct, frozen=True):
     """How often the body of a loop runs, and how that is known."""
 
     count: int | None
@@ -36,12 +36,11 @@ class TripCount:
     """A sentence for users."""
 
 
-@dataclass(frozen=True)
-class Loops:
+class Loops(Struct, frozen=True, dict=True):
     """The loops of one module."""
 
     module: HloModule
-    known: dict[tuple[str, str], TripCount] = field(default_factory=dict, repr=False)
+    known: dict[tuple[str, str], TripCount] = field(default_factory=dict)
     """Counts found so far, by computation and instruction."""
 
     def trip_count(self, place: Computation, loop: Instruction) -> TripCount:

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+
+from msgspec import Struct
 
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.live_range import LiveRanges
@@ -13,8 +14,7 @@ HOST_SPACE = 5
 """The host's memory on every backend: `Layout::kHostMemorySpace` in openxla/xla, xla/layout.h."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceFigures:
+class SpaceFigures(Struct, frozen=True):
     """One memory space of the device."""
 
     color: int
@@ -24,8 +24,7 @@ class SpaceFigures:
     """None where only the memory usage report is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeldMemory:
+class HeldMemory(Struct, frozen=True):
     """The memory that the runtime holds for a run on one device, as in `memory_analysis()`; bytes.
 
     The rules are those of `CompiledMemoryStats::PopulateBufferStatsFromAllocations` in openxla/xla,
@@ -55,8 +54,7 @@ class HeldMemory:
         return self.argument_bytes + self.output_bytes + self.temp_bytes - self.alias_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFigures:
+class MemoryFigures(Struct, frozen=True):
     """The memory figures of a module on one device, in bytes; None if no file has them.
 
     `allocated_bytes` and `temp_bytes` are for the default memory space: a TPU's VMEM is never added
@@ -86,8 +84,7 @@ class MemoryFigures:
         return f"{type(self).__name__}({values})"
 
 
-@dataclass(frozen=True, slots=True)
-class KindTotal:
+class KindTotal(Struct, frozen=True):
     """The allocations of one kind in one memory space."""
 
     color: int
@@ -98,8 +95,7 @@ class KindTotal:
     """Bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedValue:
+class PlacedValue(Struct, frozen=True):
     """A value with its allocation."""
 
     value: BufferValue
@@ -171,8 +167,7 @@ def rank_values(assignment: BufferAssignment, count: int) -> tuple[PlacedValue, 
     return tuple(ranked[:count])
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ModuleMemory(MemoryFigures):
+class ModuleMemory(MemoryFigures, frozen=True):
     """The figures of a module, with the buffers behind them."""
 
     assignment: BufferAssignment | None = None
@@ -187,7 +182,7 @@ class ModuleMemory(MemoryFigures):
 
 def with_buffers(figures: MemoryFigures, assignment: BufferAssignment | None) -> ModuleMemory:
     """Return figures together with the buffer assignment that they were read from."""
-    values = {field.name: getattr(figures, field.name) for field in fields(figures)}
+    values = {name: getattr(figures, name) for name in figures.__struct_fields__}
     return ModuleMemory(**values, assignment=assignment)
 
 

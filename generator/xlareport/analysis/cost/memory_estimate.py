@@ -10,8 +10,9 @@ dump.
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.sizes import UncountableError, measure_data
@@ -41,8 +42,7 @@ _RESULT_OF_START = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Buffers:
+class _Buffers(Struct, frozen=True):
     """The buffers of each value of a computation."""
 
     whole: dict[str, frozenset[str]]
@@ -74,8 +74,7 @@ class _Buffers:
             self.elements[instruction.name] = elements
 
 
-@dataclass(frozen=True, slots=True)
-class PeakEstimate:
+class PeakEstimate(Struct, frozen=True):
     """The estimated peak of a module's memory, in bytes."""
 
     bytes: int

@@ -8,7 +8,9 @@ comparing.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.chip_memory_use import measure_chip_memory
 from xlareport.analysis.cost.heap_use import is_table, measure_heap_use
@@ -26,8 +28,7 @@ _CARRIED = frozenset({"copy", "parameter", "while", "conditional", "get-tuple-el
 """Opcodes that pass a scalar on, besides arithmetic."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryStats:
+class MemoryStats(Struct, frozen=True):
     """Two figures of `memory_analysis()`, in bytes; None if unknown."""
 
     temp_bytes: int | None

@@ -7,9 +7,11 @@ count once, so an allocation is never more than full.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
@@ -22,8 +24,7 @@ BufferKey = tuple[str, tuple[int, ...]]
 """(instruction, place in its tuple)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A place in an allocation that is in use for a while."""
 
     allocation: Allocation
@@ -48,8 +49,7 @@ class Slot:
         return self.allocation.kind in HELD
 
 
-@dataclass(frozen=True, slots=True)
-class Fill:
+class Fill(Struct, frozen=True):
     """An allocation that values share, at its fullest."""
 
     allocation: Allocation
@@ -63,8 +63,7 @@ class Fill:
         return self.allocation.size - self.used
 
 
-@dataclass(frozen=True)
-class Occupancy:
+class Occupancy(Struct, frozen=True, dict=True):
     """The bytes in use of each memory space, and the values in the device memory."""
 
     curves: Mapping[int, tuple[int, ...]]

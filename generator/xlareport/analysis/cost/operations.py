@@ -6,8 +6,9 @@ matrices, the product of the logarithms of a transform's lengths, and all elemen
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import log2, prod
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError, count_elements, iterate_leaves
@@ -31,8 +32,7 @@ _BY_PRODUCTS = frozenset(
 """Opcodes whose FLOPs are multiply-adds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """The work of an instruction itself, without the computations that it calls."""
 
     flops: int = 0

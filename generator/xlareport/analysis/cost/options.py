@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.knowledge.devices import Device, device_named, is_called, nominal_device
 
 _SLICE = re.compile(r"slice-shape=(\d{1,6})x(\d{1,6})x(\d{1,6})")
 
 
-@dataclass(frozen=True, slots=True)
-class CostOptions:
+class CostOptions(Struct, frozen=True):
     """Options of the cost model: devices, the assumed device, topology."""
 
     devices: Mapping[str, Device] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """The stretch of the schedule in which memory in use is close to its peak, and the loops there."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo.model import HloModule
 
@@ -12,8 +13,7 @@ _NARROW = 0.02
 _MOST_LOOPS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PeakPlateau:
+class PeakPlateau(Struct, frozen=True):
     """Successive positions within 1% of the peak, which no instruction alone causes."""
 
     first: int

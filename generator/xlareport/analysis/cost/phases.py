@@ -12,8 +12,9 @@ phase of their own.
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.breakdown import OpKey
 from xlareport.analysis.cost.evaluations import Evaluations
@@ -36,8 +37,7 @@ _COUNT = re.compile(r"_\d+\Z", re.ASCII)
 _VERSION = re.compile(r"v\d+\Z", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class OperationNames:
+class OperationNames(Struct, frozen=True):
     """A module's names of TensorFlow operations, each of which may be a scope of its own."""
 
     paths: frozenset[str] = frozenset()

@@ -5,7 +5,8 @@ PrecisionConfig in openxla/xla, xla/xla_data.proto. How a chip implements it is 
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.operations import COMPONENTS
 from xlareport.analysis.cost.site import Site
@@ -23,8 +24,7 @@ _PARTS = re.compile(r"dot_(?:any_)?([a-z0-9]+)_(?:any_)?[a-z0-9]+_([a-z0-9]+)(?:
 _ORDER = ("default", "high", "highest")
 
 
-@dataclass(frozen=True, slots=True)
-class Precision:
+class Precision(Struct, frozen=True):
     """The precision of one dot, as stated in the HLO."""
 
     operands: tuple[str, ...]

@@ -3,7 +3,8 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.phases import is_forward, is_gradient
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
@@ -21,8 +22,7 @@ _ASKING = "checkpoint"
 """The scope of ops inside jax.checkpoint."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rematerialized:
+class Rematerialized(Struct, frozen=True):
     """An instruction that recomputes an earlier result to save memory."""
 
     computation: str
@@ -56,8 +56,7 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
     return tuple(found_rematerialized)
 
 
-@dataclass(frozen=True, slots=True)
-class RecomputedFlops:
+class RecomputedFlops(Struct, frozen=True):
     """The FLOPs of one run that are recomputed; 0 if none are."""
 
     total: int
@@ -96,8 +95,7 @@ _Work = tuple[str, int | None, int | None]
 """Key by which recomputed work is compared: opcode, FLOPs of one run, elements."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Origins:
+class _Origins(Struct, frozen=True):
     """The FLOPs of one run: recomputed by XLA, by the framework, and computed first."""
 
     by_xla: Counter[_Work]

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.occupancy import BufferKey, Slot
 from xlareport.analysis.source.instruction_origins import InstructionOrigin
@@ -10,8 +11,7 @@ from xlareport.analysis.source.locations import SourcePlace
 from xlareport.readers.buffer_assignment import BufferValue
 
 
-@dataclass(frozen=True, slots=True)
-class PeakBuffer:
+class PeakBuffer(Struct, frozen=True):
     """A buffer in use at the peak, with the instruction that made its value."""
 
     instruction: str
@@ -29,8 +29,7 @@ class PeakBuffer:
     """The value that uses the memory of another one, which is held, at the peak."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """A part of the peak that belongs to one scope or line."""
 
     name: str

@@ -7,7 +7,8 @@ of a module share it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.interconnect_time import model_time
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
@@ -40,8 +41,7 @@ def estimate_shares(cost: ModuleCost, device: Device) -> InstructionShares:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class LeastTime:
+class LeastTime(Struct, frozen=True):
     """The components of the roofline time of one execution of an instruction, in seconds."""
 
     arithmetic: float
@@ -61,8 +61,7 @@ class LeastTime:
         return "compute" if self.arithmetic > self.memory else "memory"
 
 
-@dataclass(frozen=True, slots=True)
-class RankedInstruction:
+class RankedInstruction(Struct, frozen=True):
     """An instruction in a ranking by roofline time."""
 
     computation: str

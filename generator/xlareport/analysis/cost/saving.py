@@ -1,7 +1,8 @@
 """The buffers that have to shrink to reduce the peak memory by some share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.cost.occupancy import BufferKey, Occupancy, Slot
 from xlareport.hlo.model import Instruction
@@ -12,8 +13,7 @@ _PASS_ON = NO_CODE | CONTROL_FLOW
 """Their results lie where the values of others do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Saving:
+class Saving(Struct, frozen=True):
     """Buffers without which the peak would be lower; the schedule staying as it is."""
 
     peak: int

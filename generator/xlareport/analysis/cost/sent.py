@@ -6,13 +6,13 @@ than any device sends where their sources differ.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.wire import CollectiveTraffic
 
 
-@dataclass(frozen=True, slots=True)
-class SentBytes:
+class SentBytes(Struct, frozen=True):
     """Bytes sent per execution of the module."""
 
     most: int

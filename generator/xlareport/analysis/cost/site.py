@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
@@ -13,8 +14,7 @@ _INTEGER = re.compile(r"-?[0-9]+")
 _MOST_DIGITS = 19
 
 
-@dataclass(slots=True)
-class Site:
+class Site(Struct):
     """An instruction with the data to count its work."""
 
     instruction: Instruction

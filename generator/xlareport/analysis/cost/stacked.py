@@ -4,7 +4,8 @@ The activations that a backward scan reads lie in such buffers, layer by layer.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, is_forward, is_gradient
@@ -23,8 +24,7 @@ _DEEPEST = 16
 """Copies of copies, and fusions in fusions, that are followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class StackedBuffer:
+class StackedBuffer(Struct, frozen=True):
     """A loop state element of which each iteration writes a slice."""
 
     computation: str
@@ -130,8 +130,7 @@ def _part(update: Shape, buffer: Shape) -> int | None:
     return None if elements is None or not whole or size is None else size * elements // whole
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(Struct, frozen=True):
     """A buffer that a dynamic-update-slice writes a part of."""
 
     computation: Computation

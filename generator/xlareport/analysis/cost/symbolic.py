@@ -1,7 +1,8 @@
 """Integers of a loop, followed through copies, tuples, fusions and calls without running them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -13,8 +14,7 @@ _DEEPEST = 60
 _MOST_DIGITS = 19
 
 
-@dataclass(frozen=True, slots=True)
-class Affine:
+class Affine(Struct, frozen=True):
     """An integer: an element of the loop's state plus a number, or a number alone."""
 
     path: tuple[int, ...] | None
@@ -22,8 +22,7 @@ class Affine:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerComparison:
+class IntegerComparison(Struct, frozen=True):
     """A comparison of two integers, as in `compare(a, b), direction=LT`."""
 
     left: Affine
@@ -31,8 +30,7 @@ class IntegerComparison:
     right: Affine
 
 
-@dataclass(frozen=True, slots=True)
-class Tuple:
+class Tuple(Struct, frozen=True):
     """A tuple whose elements are evaluated on access."""
 
     frame: "CallFrame"
@@ -43,8 +41,7 @@ Value = Affine | IntegerComparison | Tuple | None
 """A symbolic value; None if it is unknown."""
 
 
-@dataclass(slots=True)
-class Evaluator:
+class Evaluator(Struct):
     """Follows values in one module; gives up, with None, after a bounded number of steps."""
 
     module: HloModule
@@ -58,15 +55,14 @@ class Evaluator:
         return self.steps > _MOST_STEPS
 
 
-@dataclass(frozen=True, slots=True)
-class CallFrame:
+class CallFrame(Struct, frozen=True):
     """A computation with the values of its parameters."""
 
     evaluator: Evaluator
     computation: Computation
     parameters: Mapping[int, Value]
     depth: int = 0
-    known: dict[str, Value] = field(default_factory=dict, compare=False)
+    known: dict[str, Value] = field(default_factory=dict)
 
     def root(self, path: tuple[int, ...] = ()) -> Value:
         """Return the value of the root, or of one of its elements."""

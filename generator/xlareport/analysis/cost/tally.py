@@ -6,7 +6,8 @@ A `Total` adds them up.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.cost.custom_calls import estimate_custom_cost
 from xlareport.analysis.cost.operations import (
@@ -30,8 +31,7 @@ from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.hlo.shape import Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(Struct, frozen=True):
     """The cost of one run of a computation, including all computations that it calls."""
 
     flops: int = 0
@@ -77,8 +77,7 @@ _OF_THEIR_OWN = RUNNERS | {"custom-call", "fusion"}
 """Opcodes that run other computations whose instructions access memory individually."""
 
 
-@dataclass(slots=True)
-class Local:
+class Local(Struct):
     """The own cost of one instruction; None for unknown figures."""
 
     site: Site
@@ -103,8 +102,7 @@ class Local:
         return self.site.instruction
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """The local costs of a computation."""
 
     locals: tuple[Local, ...]
@@ -115,8 +113,7 @@ class Tally:
     """The sum over all other instructions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tallies:
+class Tallies(Struct, frozen=True):
     """Counts computations; equal instructions on equal shapes are counted once."""
 
     _known: dict[tuple[Instruction, tuple[Shape | None, ...]], Local] = field(default_factory=dict)

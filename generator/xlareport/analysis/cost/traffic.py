@@ -6,7 +6,8 @@ the CPU client of jaxlib 0.12.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import iterate_leaves, measure_data
@@ -42,8 +43,7 @@ def result_size(shape: Shape) -> int:
     return sum(map(operand_size, iterate_leaves(shape)))
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(Struct, frozen=True):
     """A way to size shapes, in bytes."""
 
     operand: Callable[[Shape], int]
@@ -57,8 +57,7 @@ MAIN_MEMORY = Sizes(main_memory_size, main_memory_size, main_memory_part)
 XLA = Sizes(operand_size, result_size, lambda part, _: operand_size(part))
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(Struct, frozen=True):
     """Bytes that an instruction reads and writes in memory."""
 
     read: int = 0

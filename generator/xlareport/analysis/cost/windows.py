@@ -1,8 +1,9 @@
 """Windows: how often a convolution multiplies and a windowed reduction combines."""
 
 import re
-from dataclasses import dataclass
 from math import gcd, prod
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.site import Site, parse_integers
 from xlareport.analysis.cost.sizes import UncountableError, count_elements
@@ -13,8 +14,7 @@ _MOST_POSITIONS = 1_000_000
 FMA_FLOPS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class WindowDimension:
+class WindowDimension(Struct, frozen=True):
     """One dimension of `window={...}`; the names are those of the attribute."""
 
     size: int

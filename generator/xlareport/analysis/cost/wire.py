@@ -8,8 +8,9 @@ the whole buffer of every other.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError, measure_data
@@ -32,8 +33,7 @@ _STRATEGY = re.compile(r"[A-Z0-9_]{1,60}")
 _ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveTraffic:
+class CollectiveTraffic(Struct, frozen=True):
     """The data of one collective."""
 
     kind: str

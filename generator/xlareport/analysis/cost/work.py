@@ -7,9 +7,10 @@ matrix operations by precision, all others by type.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct, field
 
 from xlareport.analysis.cost.executions import Runs, count_executions
 from xlareport.analysis.cost.loops import Loops, TripCount
@@ -32,8 +33,7 @@ _ByKind = Mapping[tuple[bool, str], int]
 """(whether it is a product, kind) -> flops."""
 
 
-@dataclass(frozen=True, slots=True)
-class Products:
+class Products(Struct, frozen=True):
     """The arithmetic of a module's computations; each computation is summed up once."""
 
     tallies: Mapping[str, Tally]
@@ -75,8 +75,7 @@ class Products:
         return total
 
 
-@dataclass(frozen=True, slots=True)
-class WorkFigures:
+class WorkFigures(Struct, frozen=True):
     """FLOPs and bytes of an instruction or a module. None is not known."""
 
     flops: int | None
@@ -101,8 +100,7 @@ class WorkFigures:
         return self.flops / self.main_memory_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionCost(WorkFigures):
+class InstructionCost(WorkFigures, frozen=True):
     """The cost of one execution of an instruction, with fused computations; None if unknown."""
 
     matrix_flops: tuple[tuple[str, int], ...]
@@ -132,8 +130,7 @@ class InstructionCost(WorkFigures):
         return None if figure is None else figure * self.counted
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleCost:
+class ModuleCost(Struct, frozen=True):
     """The cost of one run of a module on one device. Unknown figures are None."""
 
     flops: int | None
@@ -150,9 +147,9 @@ class ModuleCost:
     """Devices over which the module's data are split."""
     per_device: bool
     """Whether the figures are for one of several partitions, as after partitioning."""
-    instructions: Mapping[InstructionKey, InstructionCost] = field(repr=False)
+    instructions: Mapping[InstructionKey, InstructionCost]
     """Of every computation that the entry reaches, fused ones too (see `fused`)."""
-    trip_counts: Mapping[InstructionKey, TripCount] = field(repr=False)
+    trip_counts: Mapping[InstructionKey, TripCount]
     """Of every loop that the entry reaches."""
     num_replicas: int = 1
     """Devices that run the same module on data of their own."""

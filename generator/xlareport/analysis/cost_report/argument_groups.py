@@ -3,7 +3,8 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.residency import PeakBuffer
 
@@ -12,8 +13,7 @@ _STEP = re.compile(r"\[[^\]]{0,200}+\]|\.[^.\[]++|[^.\[]++")
 _DEEPEST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentGroup:
+class ArgumentGroup(Struct, frozen=True):
     """Arguments whose names begin alike, such as all `params`."""
 
     name: str

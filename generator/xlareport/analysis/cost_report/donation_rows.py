@@ -1,14 +1,14 @@
 """Inputs that are written over by outputs, or could be, with their names and bytes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.donation import Donation
 from xlareport.hlo.model import HloModule
 
 
-@dataclass(frozen=True, slots=True)
-class DonationRow:
+class DonationRow(Struct, frozen=True):
     """An input and the output that is written over it, or could be."""
 
     parameter: int

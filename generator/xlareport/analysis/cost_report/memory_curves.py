@@ -1,7 +1,8 @@
 """The memory in use over the schedule, downsampled, and the values in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.occupancy import Occupancy
 
@@ -9,8 +10,7 @@ _CURVE_POINTS = 400
 _MOST_LIVING = 3_000
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceCurve:
+class SpaceCurve(Struct, frozen=True):
     """The bytes of one memory space in use over the schedule."""
 
     color: int
@@ -24,8 +24,7 @@ class SpaceCurve:
     """The instruction scheduled there; empty at the end of the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class LivingValue:
+class LivingValue(Struct, frozen=True):
     """A place of the device memory that is in use for a while."""
 
     name: str

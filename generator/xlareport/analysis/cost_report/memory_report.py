@@ -1,8 +1,10 @@
 """The memory report of a module: figures, peak, live ranges, possible savings."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.activations import Activation, find_activations
 from xlareport.analysis.cost.aliased_values import find_writer, group_aliased_values, group_places
@@ -64,8 +66,7 @@ ARGUMENTS = "arguments of the module"
 _TO_SAVE = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRow:
+class ValueRow(Struct, frozen=True):
     """A value in memory, with its instruction, its source and the end of its live range."""
 
     instruction: str
@@ -102,8 +103,7 @@ class ValueRow:
     """The value that uses this one's memory, which is held, at the peak; only set for those."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryReport:
+class MemoryReport(Struct, frozen=True):
     """The memory use of a module on one device."""
 
     figures: MemoryFigures

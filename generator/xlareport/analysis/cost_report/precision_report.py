@@ -1,7 +1,9 @@
 """The dots of a module by precision: the requested one and the device's implementation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.precision import PRODUCTS, Precision, find_precision, name_product
@@ -13,8 +15,7 @@ from xlareport.knowledge.custom_calls import PRODUCT_WORK, find
 from xlareport.knowledge.devices import Device
 
 
-@dataclass(frozen=True, slots=True)
-class ProductRow:
+class ProductRow(Struct, frozen=True):
     """A dot, convolution or library call for one, inside a fusion or not."""
 
     computation: str
@@ -34,8 +35,7 @@ class ProductRow:
         return ", ".join(types) if len(types) > 1 else self.kind
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionSum:
+class PrecisionSum(Struct, frozen=True):
     """All products of one kind."""
 
     kind: str

@@ -1,6 +1,6 @@
 """The content of a module's cost pages: work, memory, source lines, findings."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport import reader_table
 from xlareport.analysis.cost.breakdown import (
@@ -55,8 +55,7 @@ _ROWS = 200
 _SCOPE_DEPTH = 3
 
 
-@dataclass(frozen=True, slots=True)
-class CostReport:
+class CostReport(Struct, frozen=True):
     """The cost of one run of a module on one device."""
 
     device: Device

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.cost.breakdown import CostPart, OpKey, divide_by_op, key_by_line
 from xlareport.analysis.cost.fusion_shares import Shares
@@ -21,8 +22,7 @@ _MOST_OF_EACH = 40
 _AROUND = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Became:
+class Became(Struct, frozen=True):
     """An instruction of the final module that does work for a line."""
 
     computation: str
@@ -31,8 +31,7 @@ class Became:
     """(opcode, count) of the instructions of the line in it; several inside a fusion."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
+class SourceLine(Struct, frozen=True):
     """A line of the user's program."""
 
     place: SourcePlace
@@ -52,8 +51,7 @@ class SourceLine:
     """The line with those around it; empty where sources are not read."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceReport:
+class SourceReport(Struct, frozen=True):
     """All source lines that the module names."""
 
     lines: tuple[SourceLine, ...] = ()
@@ -65,8 +63,7 @@ class SourceReport:
     has_stablehlo: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SourceEvidence:
+class SourceEvidence(Struct, frozen=True):
     """The dump's information about a module's source lines."""
 
     first: HloModule | None

@@ -1,7 +1,8 @@
 """The work of a module: totals, heavy instructions, loops."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.roofline import (
@@ -19,8 +20,7 @@ from xlareport.hlo.model import HloModule, InstructionKey
 from xlareport.knowledge.devices import Device
 
 
-@dataclass(frozen=True, slots=True)
-class Totals(WorkFigures):
+class Totals(WorkFigures, frozen=True):
     """One run of a module on one device. Unknown figures are None."""
 
     xla_flops: int | None
@@ -43,8 +43,7 @@ class Totals(WorkFigures):
         return name_bound(self.unknown_ops, self.branches)
 
 
-@dataclass(frozen=True, slots=True)
-class HeavyInstruction(RankedInstruction):
+class HeavyInstruction(RankedInstruction, frozen=True):
     """One of the heaviest instructions, with its description and source."""
 
     least: LeastTime
@@ -82,8 +81,7 @@ class HeavyInstruction(RankedInstruction):
         return self.cost.of_all_runs(self.cost.bytes_written)
 
 
-@dataclass(frozen=True, slots=True)
-class LoopRow:
+class LoopRow(Struct, frozen=True):
     """A loop that the entry computation reaches."""
 
     computation: str
@@ -98,8 +96,7 @@ class LoopRow:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Uncounted:
+class Uncounted(Struct, frozen=True):
     """An instruction whose work or traffic is unknown."""
 
     computation: str

@@ -8,7 +8,8 @@ all that reads it, which updates every row.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.findings.finding import Case, Finding, describe_executions, join_names
 from xlareport.hlo.graph import readers_behind
@@ -22,8 +23,7 @@ _LEAST_RATIO = 2
 """Bytes of the buffer by those of the updates."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scatter:
+class _Scatter(Struct, frozen=True):
     """A scatter by itself, or the fusion that consists of one and what it needs."""
 
     instruction: Instruction

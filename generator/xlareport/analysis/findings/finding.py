@@ -1,8 +1,9 @@
 """What a rule is given, and what it says."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
@@ -15,7 +16,6 @@ from xlareport.hlo.model import Computation, HloModule, Instruction, Instruction
 from xlareport.knowledge.devices import Device
 from xlareport.program import MemoryFiles
 from xlareport.runtime.english import first_few
-from xlareport.runtime.fast_pickle import FastPickle
 
 MEBIBYTE = 1 << 20
 SHORTEST = 2e-6
@@ -24,8 +24,7 @@ MOST_PLACES = 10
 """Places that a finding names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding(FastPickle):
+class Finding(Struct, frozen=True):
     """One thing to look at, with where it is, why it is said, and what could be tried."""
 
     rule: str
@@ -68,8 +67,7 @@ class Finding(FastPickle):
         return self.occurrences or len(self.places)
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True, dict=True):
     """A module as the rules see it."""
 
     module: HloModule
@@ -78,16 +76,16 @@ class Case:
     device: Device
     before: HloModule | None = None
     """The snapshot before optimisation."""
-    decisions: Mapping[InstructionKey, LinkedDecisions] = field(default_factory=dict, repr=False)
+    decisions: Mapping[InstructionKey, LinkedDecisions] = field(default_factory=dict)
     """What the GPU fusion pass said."""
-    cycles: Mapping[InstructionKey, int] = field(default_factory=dict, repr=False)
+    cycles: Mapping[InstructionKey, int] = field(default_factory=dict)
     """The compiler's own estimates for one run, where it writes them: on TPUs."""
-    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    settings: Mapping[str, str] = field(default_factory=dict)
     """Options that are not at their default."""
     moments: frozenset[str] = frozenset()
     """What the names of the module's files say they hold: `oom_intermediate_module`, ..."""
     memory: MemoryFigures | None = None
-    memory_files: MemoryFiles | None = field(default=None, repr=False)
+    memory_files: MemoryFiles | None = None
     """Buffer assignment and live ranges, of which the use of memory at the peak is worked out."""
     rematerializations: Sequence[Rematerialization] = ()
     """Values that the SPMD partitioner gathers whole and cuts in another way."""

@@ -8,8 +8,9 @@ module. What libtpu really executes is in an LLO dump: [MXU padding](findings.md
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.site import parse_integers
@@ -30,8 +31,7 @@ _DEEPEST = 4
 """Fusions in fusions that are looked into."""
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     """A matmul, or a convolution as one: `rows` x `contracted` times `contracted` x `columns`."""
 
     rows: int

@@ -7,7 +7,8 @@ copies take 2% or more of the roofline time. An array in the loop's carry is upd
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.layout_spaces import space_of
@@ -23,8 +24,7 @@ LEAST_MEMORY = 0.01
 """Of the peak memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Rebuilt:
+class _Rebuilt(Struct, frozen=True):
     """A donated input, and the loop that writes its new values into a buffer of its own."""
 
     parameter: Instruction

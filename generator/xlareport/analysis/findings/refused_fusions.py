@@ -15,7 +15,8 @@ through the fusions.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.code.unfused_pairs import find_consumers, last_refusal, list_results
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
@@ -36,8 +37,7 @@ _IN_PLACE = ("do not fuse into the in-place operand", "do not fuse into the outp
 """How the reason begins where a scatter updates a buffer in place, which has to be in memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
+class _Refused(Struct, frozen=True):
     """A producer that was not fused."""
 
     place: InstructionKey

@@ -1,8 +1,9 @@
 """All rules, and their findings in order of what is at stake."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.convert_pairs import convert_pairs

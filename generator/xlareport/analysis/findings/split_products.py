@@ -8,8 +8,9 @@ idle; else the finding says that this is not counted.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.work import InstructionCost
@@ -23,8 +24,7 @@ LEAST_SHARE = 0.02
 _OPERANDS_OF_REDUCE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(Struct, frozen=True):
     """A product that is written in parts."""
 
     seconds: float

@@ -5,7 +5,9 @@ a smaller part of the true time, by an unknown factor.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.findings.finding import Case, Finding, join_names
 from xlareport.hlo.graph import called_computations
@@ -17,8 +19,7 @@ _MOST = 200
 """Loops of unknown trip count; with more, no share is qualified."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownLoops:
+class UnknownLoops(Struct, frozen=True):
     """The outermost loops of unknown trip count that take much of a module's time."""
 
     names: tuple[str, ...]

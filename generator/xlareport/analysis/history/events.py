@@ -1,9 +1,10 @@
 """The events of an instruction's history, derived from matchings."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from xlareport.analysis.history.operand_types import operand_types
 from xlareport.analysis.matching.facts import holders_of

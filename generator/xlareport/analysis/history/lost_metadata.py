@@ -1,7 +1,8 @@
 """Metadata that passes drop: an op_name and a source line from the history of a matmul."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.pairing import Place

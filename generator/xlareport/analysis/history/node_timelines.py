@@ -5,8 +5,9 @@ computations that differ between two snapshots are read.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import accumulate
+
+from msgspec import Struct, field
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.pairing import Place, Relation
@@ -23,8 +24,7 @@ NO_NODE = -1
 _SAME = frozenset({Relation.SAME, Relation.REPLACED, Relation.REWRITTEN})
 
 
-@dataclass(slots=True)
-class NodeVersion:
+class NodeVersion(Struct):
     """A node over successive snapshots in which its text is the same."""
 
     node: int
@@ -41,8 +41,7 @@ class NodeVersion:
     """Attributes that name computations, with the numbers of their timelines."""
 
 
-@dataclass(slots=True)
-class ComputationTimeline:
+class ComputationTimeline(Struct):
     """A computation over all snapshots."""
 
     number: int
@@ -179,8 +178,7 @@ def _moved(kept: NodeNumbers, named: NodeNumbers) -> frozenset[str]:
     return frozenset(name for name, _ in kept.items() ^ named.items())
 
 
-@dataclass(frozen=True, slots=True)
-class _Steady:
+class _Steady(Struct, frozen=True):
     """The unchanged instructions of a changed computation, compared with the previous snapshot."""
 
     before: Mapping[str, Instruction]
@@ -199,8 +197,7 @@ class _Steady:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Touched:
+class _Touched(Struct, frozen=True):
     """The computations and instructions of a snapshot that its matching covers."""
 
     names: Mapping[str, str]

@@ -1,7 +1,8 @@
 """The steps that created the slowest instructions of a final module."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.history.events import Event
 from xlareport.analysis.history.instruction import SnapshotSequence, history
@@ -20,8 +21,7 @@ _MAKING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """How an instruction came to be."""
 
     instruction: str

@@ -1,8 +1,9 @@
 """Finds the subjects of a history by name: instructions or framework ops."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+from msgspec import Struct
 
 from xlareport.analysis.history.instruction import SnapshotSequence, places_of_op
 from xlareport.analysis.matching.pairing import Place
@@ -12,8 +13,7 @@ from xlareport.hlo.model import HloModule
 _NEAR = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """The instructions whose history is requested, and the snapshot they are in."""
 
     name: str

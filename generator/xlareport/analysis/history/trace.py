@@ -1,10 +1,11 @@
 """The trace of a subject: its events, the ops it came from, and the instructions it became."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct
 
 from xlareport.analysis.history.events import HistoryEvent
 from xlareport.analysis.history.instruction import (
@@ -42,8 +43,7 @@ class Ends(NamedTuple):
     now: Sequence[Place]
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """Everything that is known of a subject over the snapshots of its module."""
 
     subject: Subject

@@ -1,7 +1,9 @@
 """The card that the kernels of a module run on, with the limits for occupancy."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.kernels.occupancy import Unit
 from xlareport.knowledge.compute_units import ComputeUnit, amd_target_of, compute_units
@@ -12,8 +14,7 @@ from xlareport.readers.gpu_objects import ObjectKernel
 _AMD_TABLE = "ROCm documentation, AMD GPU specifications"
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """A card with its multiprocessors, or with the compute units of an AMD GPU."""
 
     key: str

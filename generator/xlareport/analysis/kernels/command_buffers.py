@@ -4,7 +4,8 @@ A profiler may show such a replay as one event, with nothing of its members.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.code.command_buffers import find_command_buffers
 from xlareport.analysis.code.units import RunThunk
@@ -13,8 +14,7 @@ MOST_MEMBERS = 5_000
 """Limit on listed members of one command buffer."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandBuffer:
+class CommandBuffer(Struct, frozen=True):
     """A command buffer with its members in order."""
 
     number: int

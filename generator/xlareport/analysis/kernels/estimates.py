@@ -6,7 +6,8 @@ XLA's cost models that knows the instruction. None of them includes the kernel l
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.graph import find_fused_computations
@@ -20,8 +21,7 @@ _MOST_INSTRUCTIONS = 20_000
 _MOST_MODELS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class XlaEstimate:
+class XlaEstimate(Struct, frozen=True):
     """The estimate of one of XLA's cost models for one execution of an instruction."""
 
     model: str
@@ -30,8 +30,7 @@ class XlaEstimate:
     cycles: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionEstimates:
+class InstructionEstimates(Struct, frozen=True):
     """The estimates of XLA's cost models for one execution of an instruction."""
 
     instruction: str

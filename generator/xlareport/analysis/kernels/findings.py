@@ -1,7 +1,8 @@
 """Rules about GPU kernels; each names the figures that it rests on."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.findings.finding import SHORTEST, Finding
 from xlareport.analysis.findings.rules import merge_findings
@@ -19,8 +20,7 @@ TAIL = 0.8
 MOST_WAVES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class KernelTimes:
+class KernelTimes(Struct, frozen=True):
     """The roofline time of a module and the parts of its instructions."""
 
     seconds: float | None

@@ -1,9 +1,10 @@
 """The matrix products of a GPU module: algorithm, tile, split-K, and the traffic of these."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, prod
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.cost.site import parse_integers
@@ -17,8 +18,7 @@ from xlareport.program import ParsedModule
 _LIBRARIES = ("__cublas$", "__cublas$lt$", "__cudnn$")
 
 
-@dataclass(frozen=True, slots=True)
-class GemmRecord:
+class GemmRecord(Struct, frozen=True):
     """A dot as it is executed. Unknown figures are None."""
 
     computation: str
@@ -44,8 +44,7 @@ class GemmRecord:
     """Partial sums of split-K, written and read again."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleGemms:
+class ModuleGemms(Struct, frozen=True):
     """The matrix products of a module."""
 
     gemms: tuple[GemmRecord, ...]

@@ -1,8 +1,9 @@
 """One kernel as a record: its resources, its occupancy, and what would change that."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from math import ceil
+
+from msgspec.structs import replace
 
 from xlareport.analysis.kernels.card import Card
 from xlareport.analysis.kernels.occupancy import (

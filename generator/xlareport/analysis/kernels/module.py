@@ -1,7 +1,9 @@
 """The kernels of a module: every one that a file of code defines or a thunk launches."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.code.module import CodeFiles
@@ -27,8 +29,7 @@ _LAUNCHING = ("Kernel", "CustomKernel")
 _UNOPTIMIZED = "xla_gpu_disable_gpuasm_optimizations"
 
 
-@dataclass(slots=True)
-class _Gathered:
+class _Gathered(Struct):
     """The kernels of a module by name, in order of appearance."""
 
     kernels: dict[str, KernelEvidence] = field(default_factory=dict)

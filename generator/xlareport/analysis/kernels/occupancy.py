@@ -5,7 +5,9 @@ with no preference between shared memory and L1; for AMD GPUs that of `amd_occup
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.kernels.amd_occupancy import amd_limits, most_vector_registers
 from xlareport.knowledge.compute_units import ComputeUnit
@@ -17,8 +19,7 @@ _LEAST_UNIT = 8
 """Allocation unit of registers per thread: 256 per warp."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockNeeds:
+class BlockNeeds(Struct, frozen=True):
     """The resources of one block of a kernel."""
 
     threads: int
@@ -31,8 +32,7 @@ class BlockNeeds:
     """Of a wavefront of an AMD GPU."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelOccupancy:
+class KernelOccupancy(Struct, frozen=True):
     """The blocks and warps that are resident on one multiprocessor."""
 
     blocks: int

@@ -1,7 +1,8 @@
 """The records of kernels, for report.json and pages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.estimates import XlaEstimate
@@ -9,8 +10,7 @@ from xlareport.analysis.kernels.gemms import ModuleGemms
 from xlareport.readers.autotune_results import TuningResult
 
 
-@dataclass(frozen=True, slots=True)
-class FigureSource:
+class FigureSource(Struct, frozen=True):
     """Where a figure of a kernel comes from."""
 
     figure: str
@@ -21,8 +21,7 @@ class FigureSource:
     """`ptxas 12.9.86 for sm_90a`, `thunk sequence`, ..."""
 
 
-@dataclass(frozen=True, slots=True)
-class CardOccupancy:
+class CardOccupancy(Struct, frozen=True):
     """The same launch with the same registers on a card: hypothetical unless it is the dump's."""
 
     device: str
@@ -35,16 +34,14 @@ class CardOccupancy:
     """None if no block fits, or if the number of multiprocessors is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockSizeOccupancy:
+class BlockSizeOccupancy(Struct, frozen=True):
     """The occupancy with blocks of another size, registers and shared memory as they are."""
 
     threads: int
     occupancy: float
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceLimit:
+class ResourceLimit(Struct, frozen=True):
     """The number of blocks for which one resource of a multiprocessor is sufficient."""
 
     resource: str
@@ -52,8 +49,7 @@ class ResourceLimit:
     blocks: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelRecord:
+class KernelRecord(Struct, frozen=True, kw_only=True):
     """A kernel of a module. Unknown figures are None, never 0."""
 
     name: str
@@ -127,16 +123,14 @@ class KernelRecord:
     """Why registers are not known, or why it could not be compiled; empty where all is well."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleTuning:
+class ModuleTuning(Struct, frozen=True):
     """The content of `autotune_results`."""
 
     results: tuple[TuningResult, ...]
     """Results of every module that the process had tuned; empty without measurements."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleKernels:
+class ModuleKernels(Struct, frozen=True):
     """The kernels of a module."""
 
     kernels: tuple[KernelRecord, ...]

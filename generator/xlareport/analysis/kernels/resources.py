@@ -1,7 +1,8 @@
 """The resources of a kernel, from all files that state them, each figure with its source."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.kernels.occupancy import Unit, most_registers
 from xlareport.analysis.kernels.record import FigureSource
@@ -12,8 +13,7 @@ from xlareport.readers.ptx import PtxKernel
 from xlareport.readers.ptxas_output import CompiledKernel
 
 
-@dataclass(slots=True)
-class KernelEvidence:
+class KernelEvidence(Struct):
     """All information about one kernel in the files of a module."""
 
     name: str
@@ -35,8 +35,7 @@ class KernelEvidence:
         return max(self.launches, key=lambda launch: self.launches[launch], default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelNeeds:
+class KernelNeeds(Struct, frozen=True):
     """The resources of a kernel; None if unknown."""
 
     threads: int | None = None

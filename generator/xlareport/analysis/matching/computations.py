@@ -2,7 +2,8 @@
 
 from collections import Counter, deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
@@ -37,8 +38,7 @@ def _names_another(line: Instruction | None, literal: Literal) -> bool:
     return line is not None and line.opcode == literal[0] and literal_of(line) != literal
 
 
-@dataclass(slots=True)
-class Correspondence:
+class Correspondence(Struct):
     """The computations of two modules, as far as they differ."""
 
     before: dict[str, Computation]

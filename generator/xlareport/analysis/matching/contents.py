@@ -1,6 +1,6 @@
 """Value numbers of whole computations: equal results for equal arguments."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from xlareport.analysis.matching.facts import callees_of, facts_of
 from xlareport.analysis.matching.forms import Forms
@@ -12,8 +12,7 @@ _DEEPEST = 100
 _COPY_MARKS = frozenset({"clone", "cloned", "remat", "remat2", "copy", "sunk", "dup"})
 
 
-@dataclass(slots=True)
-class Contents:
+class Contents(Struct):
     """Value numbers of the computations of one module, each computed once."""
 
     module: HloModule

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
@@ -35,8 +36,7 @@ _CALLING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A reference from an instruction to a computation."""
 
     instruction: Instruction
@@ -53,8 +53,7 @@ def literal_of(line: Instruction) -> Literal:
     return (line.opcode, line.argument)
 
 
-@dataclass(frozen=True, slots=True)
-class ComputationFacts:
+class ComputationFacts(Struct, frozen=True):
     """Facts that follow from a computation alone."""
 
     calls: tuple[Call, ...]

@@ -1,7 +1,8 @@
 """The sources of new fusions and calls: where their instructions were in the old module."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.facts import TRANSPARENT, facts_of
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
@@ -13,8 +14,7 @@ from xlareport.knowledge.grades import Grade, weakest
 _UNMATCHED = Pairing((), (), Grade.GUESSED, "no pairing", Relation.ADDED)
 
 
-@dataclass(frozen=True, slots=True)
-class FusionSource:
+class FusionSource(Struct, frozen=True):
     """The sources of a new fusion or call."""
 
     places: tuple[Place, ...]

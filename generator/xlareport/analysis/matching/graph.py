@@ -6,7 +6,8 @@ keeps its operands when it moves into a fusion or out of a call.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.matching.facts import TRANSPARENT, Call, facts_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -19,8 +20,7 @@ _DEEPEST = 100
 """Calls inside calls that are seen through."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Node:
+class Node(Struct, eq=False):
     """An instruction in one call context (`Frame`)."""
 
     frame: "Frame"
@@ -44,13 +44,14 @@ class Node:
     """Made of constants alone."""
     partner: "Node | None" = None
 
+    __repr__ = object.__repr__  # the fields of a node lead to all others
+
 
 NodeElement = tuple[Node, tuple[int, ...]]
 """A node, and the tuple elements to take from its result."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Frame:
+class Frame(Struct, eq=False):
     """A call context of a computation; `caller` is None if its parameters remain unknown."""
 
     computation: Computation
@@ -66,6 +67,8 @@ class Frame:
     nodes: dict[str, Node] = field(default_factory=dict)
     callees: dict[str, "Frame"] = field(default_factory=dict)
     """Frames of opened callees, by the name of the calling instruction."""
+
+    __repr__ = object.__repr__  # see `Node`
 
     def node(self, instruction: Instruction) -> Node:
         """Return the node of an instruction, made on first use."""

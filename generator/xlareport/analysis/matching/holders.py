@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.nodes import place_of
@@ -22,8 +23,7 @@ _MOST_FUSIONS = 20
 """Limit on fusions that are named as the new holders of another's contents."""
 
 
-@dataclass(frozen=True, slots=True)
-class HolderContents:
+class HolderContents(Struct, frozen=True):
     """The new places of a former fusion's or call's contents."""
 
     outside: tuple[Place, ...]

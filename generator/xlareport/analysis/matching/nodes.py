@@ -1,7 +1,8 @@
 """Functions on nodes that several rules use, and the explanation of nodes without a partner."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import ChangeCause, Place
@@ -101,8 +102,7 @@ def _users(node: Node) -> set[tuple[str, str]]:
     return {(line.name, line.opcode) for line in lines}
 
 
-@dataclass(frozen=True, slots=True)
-class PairVerdict:
+class PairVerdict(Struct, frozen=True):
     """The explanation of an instruction without a partner."""
 
     twin: Node | None

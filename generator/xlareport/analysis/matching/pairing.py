@@ -4,9 +4,10 @@ One type serves the steps between two snapshots, pictures, recompilations and th
 dumps.
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from xlareport.knowledge.grades import Grade, doubt
 
@@ -82,8 +83,7 @@ class Doubt(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True)
-class Pairing:
+class Pairing(Struct):
     """Old and new instructions that correspond, n to m; not changed once the search is finished."""
 
     before: tuple[Place, ...]
@@ -98,7 +98,7 @@ class Pairing:
     """Old instructions that were fused into a fusion that continues; fusions come first."""
     taken_grade: Grade = Grade.EXACT
     """The weakest grade among these."""
-    doubts: dict[tuple[Place, Place], Doubt] | None = field(default=None, repr=False)
+    doubts: dict[tuple[Place, Place], Doubt] | None = None
     """Grade and reason of pairs of an old and a new place that are less certain than the first."""
 
     def add_doubt(self, pair: tuple[Place, Place], grade: Grade, reason: str) -> None:

@@ -1,7 +1,8 @@
 """The result of a matching: all pairings but identity, and the partner of any instruction."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.hlo.model import HloModule
@@ -12,8 +13,7 @@ LooseMatchings = Mapping[tuple[str, str], LooseMatching]
 """By the paths of the files that the two modules were read from."""
 
 
-@dataclass(slots=True)
-class Matching:
+class Matching(Struct):
     """The pairings between two modules; equal parts correspond to themselves without one."""
 
     before: HloModule

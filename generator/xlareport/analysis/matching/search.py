@@ -1,7 +1,8 @@
 """The state of a search: two sides, the links so far, and the unpaired nodes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.matching.computations import Correspondence
 from xlareport.analysis.matching.contents import Contents, stem
@@ -38,8 +39,7 @@ _CHANGED_IN_PLACE = frozenset(
 _LIBRARY_CALL = "custom-call"
 
 
-@dataclass(slots=True)
-class NodePair:
+class NodePair(Struct):
     """Two nodes that were found to belong together."""
 
     before: Node
@@ -51,8 +51,7 @@ class NodePair:
     relation: Relation = Relation.SAME
 
 
-@dataclass(slots=True)
-class Search:
+class Search(Struct):
     """Both sides and the links between them."""
 
     before: Side

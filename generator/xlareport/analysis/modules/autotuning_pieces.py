@@ -1,15 +1,15 @@
 """Modules that a compiler cut out of another one, to compile or to time them alone."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.summary import ModuleSummary
 
 _STAGES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class AutotuningPieces:
+class AutotuningPieces(Struct, frozen=True):
     """The modules without first snapshots, in a dump where other modules have them."""
 
     others: bool

@@ -1,7 +1,8 @@
 """How linked modules hang together: in groups, and in a longest chain."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.runtime.graphs import forest, postorder
 
@@ -9,8 +10,7 @@ _Ways = dict[str, list[str]]
 """Successors by key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chains:
+class Chains(Struct, frozen=True):
     """The groups and chains that links between modules form; modules by their keys."""
 
     groups: tuple[tuple[str, ...], ...]

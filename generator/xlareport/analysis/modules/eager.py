@@ -3,7 +3,8 @@
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.module_role import OUTSIDE_JIT, ModuleRole, Role
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -11,8 +12,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 _WORTH = 3
 
 
-@dataclass(frozen=True, slots=True)
-class EagerFunction:
+class EagerFunction(Struct, frozen=True):
     """A function of the user that ran operations one by one."""
 
     name: str

@@ -6,7 +6,8 @@ program is what the machine spends its time on; names help and never decide.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.helper_modules import classify_helper, is_own_function
 from xlareport.analysis.modules.measures import (
@@ -20,8 +21,7 @@ from xlareport.dump.module_names import explain_module
 from xlareport.runtime import units
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """One reason for a module as main program, with its share of the weight."""
 
     words: str

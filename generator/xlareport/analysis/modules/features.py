@@ -2,21 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import nlargest
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.source.locations import PLACEHOLDERS
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.opcodes import opcode_work
-from xlareport.runtime.fast_pickle import FastPickle
 
 _LARGEST = 10
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedConstant:
+class EmbeddedConstant(Struct, frozen=True):
     """A constant with its size."""
 
     computation: str
@@ -25,8 +24,7 @@ class EmbeddedConstant:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """The total of a module's constants, and the largest ones."""
 
     constants: int
@@ -71,8 +69,7 @@ _SCALARS_KEPT = 200
 _PLACES_KEPT = 400
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveCall:
+class CollectiveCall(Struct, frozen=True):
     """A collective in module order, as far as all devices must agree on it."""
 
     opcode: str
@@ -83,8 +80,7 @@ class CollectiveCall:
         return f"{self.opcode} {self.shape}" + (f" over {self.groups}" if self.groups else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Features(FastPickle):
+class Features(Struct, frozen=True):
     """Features of a module's contents; empty if no snapshot could be read."""
 
     given: Signature = _NOTHING_GIVEN

@@ -7,9 +7,11 @@ compilation, which is the order of first use; a guess is never shown as a fact.
 from array import array
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.ports import Port, Ports, find_common_run, find_ports, remove_shapes
@@ -29,8 +31,7 @@ _FAR = 200
 _MOST_NODES = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleLink:
+class ModuleLink(Struct, frozen=True):
     """Results of one module are arguments of another module, or of its own next call."""
 
     source: str
@@ -131,8 +132,7 @@ def _writes(node: GraphNode) -> bool:
     return named and len(node.inputs) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
+class _Walk(Struct, frozen=True):
     """A graph that is searched backward for compiled nodes."""
 
     nodes: dict[str, GraphNode]

@@ -5,7 +5,8 @@ import signal
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.errors import XlareportError
@@ -29,8 +30,7 @@ class SlowMarkerError(Exception):
         super().__init__(f"--marker was given up here after {SECONDS} s: write it more simply")
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerHit:
+class MarkerHit(Struct, frozen=True):
     """Where a marker was found in a module."""
 
     instructions: int

@@ -2,7 +2,8 @@
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.autotuning_pieces import (
     AutotuningPieces,
@@ -33,8 +34,7 @@ _READING = 0.4
 """Weight of modules that only read a state: they may do more at once, and run less often."""
 
 
-@dataclass(frozen=True, slots=True)
-class Relations:
+class Relations(Struct, frozen=True):
     """Links, processes and state shared between the modules of a dump."""
 
     summaries: Sequence[ModuleSummary]
@@ -84,8 +84,7 @@ class Relations:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Assumptions:
+class Assumptions(Struct, frozen=True):
     """Assumed values for facts that the dump does not state."""
 
     trip_count: int = 100
@@ -94,8 +93,7 @@ class Assumptions:
     """Assumed share of its maximum work that a custom call of unknown work does."""
 
 
-@dataclass(frozen=True, slots=True)
-class LargestFigures:
+class LargestFigures(Struct, frozen=True):
     """The largest value of each figure over all modules, for comparison."""
 
     assumed: Assumptions

@@ -1,7 +1,8 @@
 """Roles of modules in a dump: main program, helpers, pieces of other modules."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class ModuleRole(StrEnum):
@@ -27,8 +28,7 @@ HELPERS = OUTSIDE_JIT | {ModuleRole.AUTOTUNING}
 """Roles of modules that no user wrote as a program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Struct, frozen=True):
     """A role and its reason; a guess, unless a marker decided."""
 
     name: ModuleRole

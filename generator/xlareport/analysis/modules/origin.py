@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
@@ -16,8 +17,7 @@ _TENSORFLOW = ("a_inference_", "a_forward_", "a_backward_", "cluster_")
 _JAX = ("jit_", "pmap_", "pjit_", "xmap_")
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Backend (`cpu`, `gpu`, `tpu`, `ipu`, `neuron`) and frontend (`jax`, ...), None if unknown."""
 
     backend: str | None

@@ -1,8 +1,9 @@
 """The arguments and results of a module, to find which module can feed which."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -14,8 +15,7 @@ _ANYWHERE = frozenset({"", "{replicated}", "{maximal device=0}"})
 """Shardings that a framework assigns by default; they are no evidence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+class Port(Struct, frozen=True):
     """An array that is an argument or a result; scalars are excluded."""
 
     shape: str
@@ -31,8 +31,7 @@ class Port:
         return self.shape == other.shape and len(apart) < 2 and len(layouts) < 2
 
 
-@dataclass(frozen=True, slots=True)
-class Ports:
+class Ports(Struct, frozen=True):
     """The arguments and results of one module."""
 
     key: str

@@ -8,7 +8,8 @@ processes ran at the same time or the times were lost.
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.storage.packed_keys import (
@@ -105,8 +106,7 @@ def name_folder(module: ModuleSummary) -> str:
     return module.files.figures.process_folder or module.files.folder
 
 
-@dataclass(slots=True)
-class _Folder:
+class _Folder(Struct):
     """The data that separates the modules of one folder into processes, in order."""
 
     places: "array[int]" = field(default_factory=lambda: array("q"))

@@ -2,8 +2,10 @@
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.evidence import PIECES, Evidence, EvidenceRule
 from xlareport.analysis.modules.helper_modules import classify_helper
@@ -41,8 +43,7 @@ RIVAL = 0.5
 """No guess is clear where another program does this part of its work in one run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Struct, frozen=True):
     """A module with its evidence, strongest first."""
 
     summary: ModuleSummary
@@ -104,8 +105,7 @@ class RankedModules(LazySequence[Ranked]):
         return RankedModules(self.summaries, ordered, self.scores, self.most, self.others)
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """Modules, the likeliest program first, and the relations that their order follows from."""
 
     modules: RankedModules
@@ -117,8 +117,7 @@ class Ranking:
         return Ranking(kept, self.relations)
 
 
-@dataclass(frozen=True, slots=True)
-class MainGuess:
+class MainGuess(Struct, frozen=True):
     """The main program, with sureness and alternatives."""
 
     best: Ranked

@@ -4,8 +4,9 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.autotuning_pieces import (
     AutotuningPieces,
@@ -26,16 +27,14 @@ _TELLING = 5
 _ROWS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A property that differs between members: one value for each member, in order."""
 
     what: str
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecompilationGroup:
+class RecompilationGroup(Struct, frozen=True):
     """A function that was compiled several times."""
 
     name: str

@@ -7,7 +7,8 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.autotuning_pieces import (
     AutotuningPieces,
@@ -39,8 +40,7 @@ _LITTLE = 16
 _FEW = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Dump:
+class _Dump(Struct, frozen=True):
     """The data of a dump that roles depend on."""
 
     main: ModuleSummary | None

@@ -3,7 +3,8 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.measures import Relations
@@ -12,8 +13,7 @@ from xlareport.analysis.modules.ranking import MainGuess, guess_main, rank_modul
 from xlareport.storage.packed_keys import ChosenValues
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Processes that compiled the same program, and the main program guessed for them."""
 
     processes: tuple[int, ...]

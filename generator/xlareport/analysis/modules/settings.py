@@ -1,17 +1,16 @@
 """Who chose an option that the dump shows at another value than its default."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.knowledge.flags import frontend_settings
 from xlareport.readers.debug_options import FlagValue
-from xlareport.runtime.fast_pickle import FastPickle
 
 _BACKEND = re.compile(r"xla_(cpu|gpu|tpu)_")
 
 
-@dataclass(frozen=True, slots=True)
-class OptionOrigin(FastPickle):
+class OptionOrigin(Struct, frozen=True):
     """An option with who probably set it, and the grade of that."""
 
     setting: FlagValue

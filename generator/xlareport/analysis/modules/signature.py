@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
-from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 _ALIAS = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}, ?(?:may|must)-alias\)")
@@ -14,8 +14,7 @@ _ONE_SHARDING = re.compile(r"\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}")
 _DONOR = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Argument(FastPickle):
+class Argument(Struct, frozen=True):
     """A parameter of the entry computation."""
 
     number: int
@@ -31,8 +30,7 @@ class Argument(FastPickle):
     """The final layout without braces; empty if unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result(FastPickle):
+class Result(Struct, frozen=True):
     """A result; a module that returns a tuple has one for each element."""
 
     shape: str
@@ -42,8 +40,7 @@ class Result(FastPickle):
     sharding: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature(FastPickle):
+class Signature(Struct, frozen=True):
     """The entry signature of a snapshot."""
 
     arguments: tuple[Argument, ...]

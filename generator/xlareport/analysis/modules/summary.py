@@ -1,6 +1,7 @@
 """A module in figures: small values that travel between processes and that pages are made of."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.features import NO_TRAITS, Features
 from xlareport.analysis.modules.origin import Origin
@@ -11,12 +12,10 @@ from xlareport.analysis.profile.times import ModuleRuns
 from xlareport.analysis.steps.effect import NO_EFFECT, StepEffect
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.fast_pickle import FastPickle
 from xlareport.storage.shared_values import SharedValues
 
 
-@dataclass(frozen=True, slots=True)
-class StepSummary:
+class StepSummary(Struct, frozen=True):
     """The changes in the step before a snapshot."""
 
     changed: bool
@@ -30,8 +29,7 @@ class StepSummary:
     effect: StepEffect = NO_EFFECT
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotSummary(FastPickle):
+class SnapshotSummary(Struct, frozen=True):
     """The figures of one snapshot; None if it could not be read."""
 
     key: str
@@ -43,8 +41,7 @@ class SnapshotSummary(FastPickle):
     """None for the first snapshot that could be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class CustomCallWork:
+class CustomCallWork(Struct, frozen=True):
     """The work of custom calls beyond countable FLOPs and bytes."""
 
     steps: float = 0.0
@@ -57,8 +54,7 @@ class CustomCallWork:
     """The most that they would compute if they multiplied matrices of the size of their data."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleFigures(FastPickle):
+class ModuleFigures(Struct, frozen=True):
     """Figures of the optimised module, as report.json gives them."""
 
     instructions: int | None = None
@@ -82,8 +78,7 @@ class ModuleFigures(FastPickle):
     temp_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleSummary(FastPickle):
+class ModuleSummary(Struct, frozen=True):
     """All facts of the report about a module, except its steps."""
 
     files: ModuleFiles

@@ -1,14 +1,14 @@
 """Flags of the TPU compiler, compared with the defaults of the release that compiled a module."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.knowledge.tpu_defaults import nearest_release, release_of
 from xlareport.readers.debug_options import FlagValue
 
 
-@dataclass(frozen=True, slots=True)
-class TpuFlag:
+class TpuFlag(Struct, frozen=True):
     """A flag with its value and the default of a release."""
 
     name: str
@@ -22,8 +22,7 @@ class TpuFlag:
         return self.value != self.default
 
 
-@dataclass(frozen=True, slots=True)
-class TpuFlags:
+class TpuFlags(Struct, frozen=True):
     """The flags of a `flagfile` that are not at their defaults."""
 
     release: str

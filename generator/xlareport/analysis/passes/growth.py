@@ -1,8 +1,9 @@
 """How a module grows and shrinks from snapshot to snapshot, in counts and in work."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.tally import Total
@@ -19,8 +20,7 @@ _SHARED = 4
 """Divisor for instructions in computations that were counted before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True):
     """The figures of one snapshot."""
 
     instructions: int

@@ -4,7 +4,8 @@ The values travel between processes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport import reader_table
 from xlareport.analysis.cost.work import Costs
@@ -34,8 +35,7 @@ _LEAST_INSTRUCTIONS = 3
 """Instructions of a computation that is worth a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """A state that an earlier snapshot had, but not every snapshot in between."""
 
     stage: int
@@ -103,8 +103,7 @@ def _computations(modules: Sequence[HloModule]) -> Iterator[Again]:
             last[computation] = stage
 
 
-@dataclass(frozen=True, slots=True)
-class Busy:
+class Busy(Struct, frozen=True):
     """Everything that was seen to change when one pass had run."""
 
     name: str | None
@@ -151,8 +150,7 @@ def rank_busiest(
     return tuple(sorted(busies.values(), key=lambda busy: (-busy.weight, busy.name or "")))
 
 
-@dataclass(frozen=True, slots=True)
-class Idle:
+class Idle(Struct, frozen=True):
     """The passes that provably changed nothing."""
 
     passes: tuple[tuple[str, int], ...]
@@ -202,8 +200,7 @@ def _sorted(value: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(value, key=lambda item: (-item[1], item[0])))
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """A summary of the passes of a module. Snapshots are those that were read."""
 
     growth: tuple[Growth, ...]

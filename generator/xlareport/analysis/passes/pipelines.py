@@ -6,14 +6,14 @@ left is nested in it; a pipeline that begins again right after its end is a furt
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.steps.boundaries import START
 from xlareport.dump.modules import SnapshotFiles
 
 
-@dataclass(frozen=True, slots=True)
-class StageEntry:
+class StageEntry(Struct, frozen=True):
     """A snapshot, or consecutive snapshots with equal contents."""
 
     first: int
@@ -23,8 +23,7 @@ class StageEntry:
     """Whether all of them equal the previous snapshot."""
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineRun:
+class PipelineRun(Struct, frozen=True):
     """One run of a pipeline: its snapshots and nested pipelines, in order."""
 
     parts: tuple["Pipeline | StageEntry", ...]
@@ -45,8 +44,7 @@ class PipelineRun:
         return all(part.unchanged for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(Struct, frozen=True):
     """A pipeline with its runs: more than one where it ran several times in a row."""
 
     name: str
@@ -81,8 +79,7 @@ def build_pipeline_tree(
     return tuple(_finished(builder.top, (False, *identical)))
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """A run of a pipeline that is being built."""
 
     pipeline: str

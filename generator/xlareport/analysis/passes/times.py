@@ -5,8 +5,10 @@ files are a fallback: right only where the dump was copied with them, and often 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.steps.boundaries import START, Boundary, actor
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
@@ -18,8 +20,7 @@ _NAMES_SHOWN = 8
 _MICROSECONDS = 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class PassTime:
+class PassTime(Struct, frozen=True):
     """All runs of one pass."""
 
     name: str
@@ -30,8 +31,7 @@ class PassTime:
     """Own time, without nested passes; None if unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileTimes:
+class FileTimes(Struct, frozen=True):
     """Seconds between the times of files."""
 
     passes: float
@@ -40,8 +40,7 @@ class FileTimes:
     """From the first file to the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepTime:
+class StepTime(Struct, frozen=True):
     """The duration of a step."""
 
     seconds: float

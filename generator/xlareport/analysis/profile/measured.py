@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime, count_executions
 from xlareport.analysis.source.locations import op_name_of, places_of
@@ -15,8 +16,7 @@ _NO_SCOPE = "(no op_name)"
 _NO_LINE = "(no source info)"
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredRow:
+class MeasuredRow(Struct, frozen=True):
     """An instruction with its profiled time."""
 
     computation: str
@@ -29,8 +29,7 @@ class MeasuredRow:
     """Seconds that all its runs in one run of the module take at least, by estimate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """The own time of all instructions of one scope or line."""
 
     name: str
@@ -39,8 +38,7 @@ class Sum:
     instructions: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A trace that recorded a part of the iterations that the program has."""
 
     instruction: str
@@ -50,8 +48,7 @@ class Cut:
     """Expected executions in these runs, by the trip counts of its loops."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """The profile of one module."""
 
     runs: tuple[RunTime, ...]

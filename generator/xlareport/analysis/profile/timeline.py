@@ -6,9 +6,10 @@ a bar with their number. All times are picoseconds.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from array import array
@@ -23,8 +24,7 @@ _ROUNDED = 1_000
 """By how much an event may begin before the one that it follows ends, where clocks round."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Struct, frozen=True):
     """A row of bars."""
 
     thread: int
@@ -33,8 +33,7 @@ class Lane:
     """Nesting depth of its events."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """An event, or several consecutive ones."""
 
     lane: int
@@ -47,8 +46,7 @@ class Bar:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """A run of a module."""
 
     run: str
@@ -68,8 +66,7 @@ class Timeline:
     """Events of threads that are not shown."""
 
 
-@dataclass(slots=True)
-class RunEvents:
+class RunEvents(Struct):
     """The events of a run as they came."""
 
     ends: "array[int]"
@@ -78,8 +75,7 @@ class RunEvents:
     """The numbers of instruction and thread, in turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
+class _Event(Struct, frozen=True):
     lane: Lane
     start: int
     end: int

@@ -8,11 +8,12 @@ of the times. All times are picoseconds.
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from heapq import merge
 from math import sqrt
 from operator import le
 from types import MappingProxyType
+
+from msgspec import Struct, field
 
 from xlareport.analysis.profile.timeline import RunEvents, Timeline, build_timeline, select_runs
 from xlareport.hlo.model import HloModule
@@ -22,8 +23,7 @@ _MICROSECOND = 1_000_000
 """Picoseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleRuns:
+class ModuleRuns(Struct, frozen=True):
     """How often a module ran while a profiler watched."""
 
     count: int | None
@@ -44,8 +44,7 @@ MOST_NAMES = 300_000
 """Limit on events with a new instruction, run or thread; others are only counted."""
 
 
-@dataclass(slots=True)
-class OpTime:
+class OpTime(Struct):
     """All times of one instruction, by its name."""
 
     name: str
@@ -86,8 +85,7 @@ NO_TIMES: Mapping[str, OpTime] = MappingProxyType({})
 """The times of a module without a profile."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunTime:
+class RunTime(Struct, frozen=True):
     """A run of a module: a step, if the module is one."""
 
     name: str
@@ -99,8 +97,7 @@ class RunTime:
     """Time in which at least one instruction ran; None if there were too many events."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleTimes:
+class ModuleTimes(Struct, frozen=True):
     """The profile of all modules with one name."""
 
     module: str
@@ -139,8 +136,7 @@ class ModuleTimes:
         return None if None in known else sum(number for number in known if number is not None)
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """An event of a thread that may contain others."""
 
     start: int
@@ -148,8 +144,7 @@ class _Open:
     time: OpTime
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     start: int
     end: int
     intervals: "dict[tuple[int, ...], array[int]]" = field(default_factory=dict)
@@ -160,8 +155,7 @@ class _Run:
     """None if not all of them could be kept."""
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     instructions: dict[str, OpTime] = field(default_factory=dict)
     runs: dict[str, _Run] = field(default_factory=dict)
     events: int = 0

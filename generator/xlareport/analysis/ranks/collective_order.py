@@ -1,8 +1,9 @@
 """The collectives of a module in execution order, and the first difference of two orders."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
+
+from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
@@ -17,8 +18,7 @@ _ALL: Groups = ((),)
 _EXCHANGES = ("send", "recv")
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveStep:
+class CollectiveStep(Struct, frozen=True):
     """A collective, as far as all devices of its groups must agree on it."""
 
     opcode: str
@@ -43,8 +43,7 @@ class CollectiveStep:
         return f"{self.opcode} {self.shape}{groups}"
 
 
-@dataclass(frozen=True, slots=True)
-class OrderDifference:
+class OrderDifference(Struct, frozen=True):
     """The first place at which two sequences differ; None on the side that has ended."""
 
     number: int

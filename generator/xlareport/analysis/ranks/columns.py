@@ -3,7 +3,8 @@
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.modules.ranks import is_rank_of
 from xlareport.analysis.modules.recompilations import function_name
@@ -14,8 +15,7 @@ _ALIKE = 0.5
 """The share of their bytes that two processes have in common which compile one program."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankColumn:
+class RankColumn(Struct, frozen=True):
     """A program as the processes compiled it; modules with equal contents are merged."""
 
     name: str
@@ -49,8 +49,7 @@ def find_columns(
     return tuple(_with_missing(plain))
 
 
-@dataclass(slots=True)
-class _Columns:
+class _Columns(Struct):
     """The columns of one name, while they are collected."""
 
     summaries: Sequence[ModuleSummary]

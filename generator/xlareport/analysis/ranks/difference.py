@@ -1,7 +1,9 @@
 """Compares the module of some ranks with that of most: first difference, and its meaning."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.ranks.collective_order import (
     OrderDifference,
@@ -30,8 +32,7 @@ _FIRST = "before_optimizations"
 _LAST = "after_optimizations"
 
 
-@dataclass(frozen=True, slots=True)
-class RankPair:
+class RankPair(Struct, frozen=True):
     """Two modules to be compared: that of most ranks, and another one."""
 
     reference: ModuleFiles
@@ -40,8 +41,7 @@ class RankPair:
     """Whether they are known to be equal apart from names, so that a line is enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ComparedSnapshot:
+class _ComparedSnapshot(Struct, frozen=True):
     """A snapshot of both modules that differs."""
 
     stage: SnapshotFiles

@@ -5,8 +5,10 @@ first thing to check in a hang.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import zip_longest
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.features import CollectiveCall
 from xlareport.analysis.modules.ranks import find_ranks_in_one_folder
@@ -20,8 +22,7 @@ _SHOWN = 5
 _NAMED = 8
 
 
-@dataclass(frozen=True, slots=True)
-class RankGroup:
+class RankGroup(Struct, frozen=True):
     """A program as each process compiled it; modules with equal contents are merged."""
 
     name: str

@@ -7,8 +7,9 @@ the instructions that they name correspond.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from xlareport.analysis.ranks.verdicts import DifferenceKind
 from xlareport.hlo.attributes import computation_names
@@ -33,8 +34,7 @@ _Place = tuple[Computation | None, Instruction | None, Instruction | None]
 _MODULE: _Place = None, None, None
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionDifference:
+class InstructionDifference(Struct, frozen=True):
     """A difference between two snapshots."""
 
     kind: DifferenceKind

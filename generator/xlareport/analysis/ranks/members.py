@@ -3,9 +3,11 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from os.path import commonpath
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.processes import (
     Process,
@@ -20,8 +22,7 @@ from xlareport.storage.packed_keys import ChosenValues, KeyedValues, KeyPlaces, 
 from xlareport.storage.shared_values import SharedValues
 
 
-@dataclass(frozen=True, slots=True)
-class RankTable:
+class RankTable(Struct, frozen=True):
     """The processes that wrote a dump, numbered from 1, and the modules that each compiled."""
 
     names: tuple[str, ...]
@@ -76,8 +77,7 @@ def list_ranks(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> Rank
     )
 
 
-@dataclass(slots=True)
-class _Compiled:
+class _Compiled(Struct):
     """The modules that a process compiled, by their places, with the numbers that it gave them."""
 
     places: "array[int]" = field(default_factory=lambda: array("q"))

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import zip_longest
+
+from msgspec.structs import replace
 
 from xlareport import reader_table
 from xlareport.analysis.code.links import name_kernel

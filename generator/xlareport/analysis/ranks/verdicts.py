@@ -1,8 +1,9 @@
 """The meaning of a difference between ranks: harmless, one device, numerics, speed, or a hang."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+from msgspec import Struct
 
 
 class RankVerdict(StrEnum):
@@ -109,8 +110,7 @@ REASONS: dict[DifferenceKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RankDifference:
+class RankDifference(Struct, frozen=True):
     """The first difference of some ranks' module from that of most ranks, and its meaning."""
 
     module: str

@@ -1,7 +1,8 @@
 """Where a value changes its sharding: the points at which the partitioner has to move data."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.shardings.moved import count_received
@@ -29,8 +30,7 @@ Other opcodes may move elements, so that operands have other shardings for a rea
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ShardingChange:
+class ShardingChange(Struct, frozen=True):
     """An op whose operand has another sharding than its result."""
 
     computation: str

@@ -1,9 +1,10 @@
 """Where a value of a partitioned module comes from, through moves of data and into fusions."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+
+from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import reachable
@@ -15,8 +16,7 @@ _MOST_STEPS = 200
 LocatedInstruction = tuple[Computation, Instruction]
 
 
-@dataclass(frozen=True)
-class DataFlow:
+class DataFlow(Struct, frozen=True, dict=True):
     """A module's data flow. A fusion's parameters lead to its operands."""
 
     module: HloModule

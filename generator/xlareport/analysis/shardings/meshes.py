@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.shardings.shardy import shardy_meshes
 from xlareport.hlo import quoting
@@ -18,8 +19,7 @@ _MESHES = "xla.sdy.meshes"
 _NAMED = re.compile(r"\{?\s*+\"?([\w.\-$]++)\"?\s*+=\s*+(#sdy\.mesh<.*>)\s*+\}?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleMesh:
+class ModuleMesh(Struct, frozen=True):
     """A mesh with where it is from."""
 
     mesh: Mesh

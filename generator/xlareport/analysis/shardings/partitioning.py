@@ -1,14 +1,14 @@
 """The step of the SPMD partitioner: the last snapshot of whole shapes, and the first of parts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.partitions import has_local_shapes, is_partitioned
 from xlareport.hlo.model import HloModule, Instruction
 
 
-@dataclass(frozen=True, slots=True)
-class Partitioning:
+class Partitioning(Struct, frozen=True):
     """The two snapshots around the SPMD partitioner."""
 
     before: HloModule

@@ -6,9 +6,11 @@ log. In the module, all-gathers make the full value, and a dynamic-slice at an o
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.wire import group_size, read_partition_count
 from xlareport.analysis.shardings.dataflow import DataFlow, LocatedInstruction
@@ -27,8 +29,7 @@ Tiles = tuple[int, ...]
 Dimensions = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rematerialization:
+class Rematerialization(Struct, frozen=True):
     """A value that every device gathers in full on the way between two shardings."""
 
     computation: str
@@ -95,8 +96,7 @@ def _slices(module: HloModule) -> Iterator[LocatedInstruction]:
                 yield computation, instruction
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     """The two snapshots that are searched for gathers and slices."""
 
     flow: DataFlow

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.shardings.changes import ShardingChange, find_changes, split_tuple
@@ -24,8 +26,7 @@ from xlareport.readers.shardy import ShardyText
 _MOST_VALUES = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class ShardedEntryValue:
+class ShardedEntryValue(Struct, frozen=True):
     """A parameter or a result of the entry computation."""
 
     number: int
@@ -44,8 +45,7 @@ class ShardedEntryValue:
     """The sharding in words; by the sizes alone where no snapshot writes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardingReport:
+class ShardingReport(Struct, frozen=True):
     """The shardings of a module with several partitions."""
 
     partitions: int

@@ -1,8 +1,9 @@
 """The content of Shardy's texts: meshes with their axes, and the sharding of each value."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from xlareport.analysis.shardings.words import describe_sharding
 from xlareport.hlo.shardings.mesh import Mesh
@@ -13,8 +14,7 @@ _MOST_VALUES = 300
 """Limit on values of one text."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardyMesh:
+class ShardyMesh(Struct, frozen=True):
     """A mesh of a text."""
 
     name: str
@@ -23,8 +23,7 @@ class ShardyMesh:
     """`data=2, model=4`; as written where it could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardyPlacement:
+class ShardyPlacement(Struct, frozen=True):
     """A value of a text with its sharding."""
 
     value: str
@@ -41,8 +40,7 @@ class ShardyPlacement:
     """In the file, counted from 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardyStep:
+class ShardyStep(Struct, frozen=True):
     """One of Shardy's texts."""
 
     path: str

@@ -5,8 +5,9 @@ lists their members. Older XLA wrote them into the HLO as calls of `command_buff
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from xlareport.analysis.code.command_buffers import find_command_buffers
 from xlareport.analysis.code.links import name_kernel

@@ -6,8 +6,9 @@ scope, count as part of the previous line.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
+
+from msgspec import Struct, field
 
 from xlareport.analysis.skeleton.items import PHASES, SkeletonItem, total_seconds
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
@@ -31,8 +32,7 @@ _COPIES: _Key = ("copies",)
 """The key of items that belong to no scope."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkeletonLine:
+class SkeletonLine(Struct, frozen=True):
     """A line: an item, consecutive items, or a repeated sequence."""
 
     depth: int
@@ -48,15 +48,13 @@ class SkeletonLine:
     """The roofline time of all that is at and below the line, in all repetitions."""
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     key: _Key
     scope: str
     items: list[SkeletonItem] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Stretch:
+class _Stretch(Struct):
     """Groups that repeat; the pattern holds, for each of its places, the groups of all times."""
 
     times: int

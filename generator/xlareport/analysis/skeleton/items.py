@@ -1,8 +1,9 @@
 """The items of a skeleton: kernels, collectives, copies, loops, in the order in which they run."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD, UPDATE
 
@@ -25,8 +26,7 @@ Lane = Literal["compute", "collectives", "copies"]
 """The resource that runs an item: the device's cores, its links, or data movement."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkeletonItem:
+class SkeletonItem(Struct, frozen=True):
     """An item that a module runs, with the items inside it."""
 
     kind: ItemKind
@@ -62,8 +62,7 @@ class SkeletonItem:
         return bool(self.done) and self.kind != "done"
 
 
-@dataclass(frozen=True, slots=True)
-class Skeleton:
+class Skeleton(Struct, frozen=True):
     """The skeleton of one module."""
 
     module: str

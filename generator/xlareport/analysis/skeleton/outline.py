@@ -1,7 +1,9 @@
 """Makes the skeleton of a module: its instructions in order, those that run nothing left out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.collectives.figures import CollectiveFigures, measure_collectives
 from xlareport.analysis.cost.breakdown import OpKey
@@ -44,8 +46,7 @@ _MOST_ITEMS = 200_000
 _LONGEST_SHAPE = 60
 
 
-@dataclass(frozen=True, slots=True)
-class _Estimates:
+class _Estimates(Struct, frozen=True):
     """The data from which times are estimated."""
 
     module: HloModule
@@ -113,8 +114,7 @@ def _collective_times(
     }
 
 
-@dataclass(slots=True)
-class _Outline:
+class _Outline(Struct):
     """Makes the items of each computation once, callees first."""
 
     estimates: _Estimates

@@ -7,9 +7,10 @@ collectives share one lane, one after the other, and so do copies.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import inf, nextafter
 from typing import Any
+
+from msgspec import Struct, field
 
 from xlareport.analysis.skeleton.items import Lane, Skeleton, SkeletonItem, every_item
 
@@ -64,8 +65,7 @@ def _metadata(name: str, lane: int, arguments: Mapping[str, object]) -> dict[str
     return {"ph": "M", "name": name, "pid": _PROCESS, "tid": lane, "args": dict(arguments)}
 
 
-@dataclass(slots=True)
-class _Timeline:
+class _Timeline(Struct):
     """Runs the items by their estimated times, and notes what each lane does when."""
 
     events: list[dict[str, Any]] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """The skeleton as the page of a module shows it: lines of words, small enough to travel."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import ModuleCost
@@ -13,8 +13,7 @@ from xlareport.program import ParsedModule
 _MOST_LINES = 120
 
 
-@dataclass(frozen=True, slots=True)
-class SkeletonRow:
+class SkeletonRow(Struct, frozen=True):
     """A line of the outline."""
 
     depth: int
@@ -27,8 +26,7 @@ class SkeletonRow:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class SkeletonView:
+class SkeletonView(Struct, frozen=True):
     """The outline of one module."""
 
     head: tuple[str, ...]

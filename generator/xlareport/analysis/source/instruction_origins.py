@@ -1,15 +1,15 @@
 """The op_name and the source line of each instruction of a module, or of the op that it serves."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
 from xlareport.analysis.source.served_ops import main_op, serve_ops
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionOrigin:
+class InstructionOrigin(Struct, frozen=True):
     """The program's operation behind an instruction."""
 
     instruction: Instruction | None = None

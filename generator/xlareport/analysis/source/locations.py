@@ -6,7 +6,8 @@ There are two generations: `source_file` and `source_line` at each instruction, 
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
 
@@ -16,8 +17,7 @@ PLACEHOLDERS = frozenset({"-", "<unknown>", "dummy_file_name", ""})
 _Key = tuple[str, int | None, int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePlace:
+class SourcePlace(Struct, frozen=True):
     """A line of a source file."""
 
     file: str

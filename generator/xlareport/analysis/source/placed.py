@@ -1,25 +1,23 @@
 """Instructions that know the line of source that they come from."""
 
 from collections.abc import Callable
-from dataclasses import fields
 
 from xlareport.analysis.source.locations import SourcePlace
 from xlareport.hlo.model import Instruction
 
+SourceOf = Callable[[Instruction], SourcePlace | None]
 
-class PlacedInstruction(Instruction):
+
+class PlacedInstruction(Instruction, kw_only=True, eq=False):
     """An instruction of a snapshot, which knows the lines of source."""
 
-    __slots__ = ("_source_of",)
+    _source_of: SourceOf
 
-    def __init__(
-        self, instruction: Instruction, source_of: Callable[[Instruction], SourcePlace | None]
-    ) -> None:
-        """Take over the fields of the instruction."""
-        super().__init__(
-            *(getattr(instruction, member.name) for member in fields(Instruction) if member.init),
-        )
-        self._source_of = source_of
+    @staticmethod
+    def of(instruction: Instruction, source_of: SourceOf) -> "PlacedInstruction":
+        """Return the instruction with all its fields, and the source that the function finds."""
+        values = (getattr(instruction, name) for name in Instruction.__struct_fields__)
+        return PlacedInstruction(*values, _source_of=source_of)
 
     @property
     def source(self) -> SourcePlace | None:

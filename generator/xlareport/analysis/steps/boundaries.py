@@ -1,9 +1,10 @@
 """The certain facts about each boundary between snapshots: the pass that ran, or may have run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+
+from msgspec import Struct
 
 from xlareport.dump.modules import SnapshotFiles
 
@@ -25,16 +26,14 @@ class DumpMode(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class ModeFinding:
+class ModeFinding(Struct, frozen=True):
     """How the passes were dumped, and how we know."""
 
     mode: DumpMode
     evidence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(Struct, frozen=True):
     """From one snapshot to the next."""
 
     number: int

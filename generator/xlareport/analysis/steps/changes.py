@@ -1,7 +1,9 @@
 """The single changes of a step: pairings, classified by comparing the lines."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.fused import outermost
@@ -22,8 +24,7 @@ from xlareport.hlo.opcode_groups import PLAIN
 from xlareport.knowledge.grades import Grade
 
 
-@dataclass(slots=True)
-class Change:
+class Change(Struct):
     """The change of one instruction; never modified, but not frozen for speed."""
 
     kind: Kind

@@ -1,7 +1,8 @@
 """The effect of a step on the program, in the figures by which steps are labeled and ranked."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
@@ -25,8 +26,7 @@ _QUIET = frozenset(
 """Kinds that do nothing to what a collective does."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepEffect:
+class StepEffect(Struct, frozen=True):
     """Figures of one step."""
 
     fusions: int = 0

@@ -1,8 +1,9 @@
 """Which of the removed instructions were folded into constants."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
@@ -20,8 +21,7 @@ def is_literal(module: HloModule, place: Place) -> bool:
     return line is not None and not line.operands
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantFolding:
+class ConstantFolding(Struct, frozen=True):
     """Asks of the instructions of a step whether they were folded."""
 
     matching: Matching

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 from xlareport.analysis.steps.changes import Change
@@ -13,8 +14,7 @@ _EXAMPLES = 3
 _NAME = re.compile(r"%[\w.\-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeGroup:
+class ChangeGroup(Struct, frozen=True):
     """Changes that read the same but for names and layer numbers."""
 
     kind: Kind

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.steps import wording
 from xlareport.hlo.attributes import split_attributes
@@ -13,8 +14,7 @@ _ALIAS = re.compile(r"\{([\d, ]*+)\}: \((\d++), \{([\d, ]*+)\}(?:, ([\w-]++))?")
 _DONOR = re.compile(r"\((\d++), \{([\d, ]*+)\}\)")
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderChange:
+class HeaderChange(Struct, frozen=True):
     """One module attribute that was set, removed or changed."""
 
     attribute: str

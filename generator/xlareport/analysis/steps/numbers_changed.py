@@ -6,7 +6,8 @@ what is exact for every input. What XLA's backends do with an instruction is not
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
@@ -29,8 +30,7 @@ _FLOATS = ("f", "bf", "c")
 _GONE_OR_NEW = frozenset({Kind.ADDED, Kind.REMOVED, Kind.UNTRACED})
 
 
-@dataclass(frozen=True, slots=True)
-class NumbersChanged:
+class NumbersChanged(Struct, frozen=True):
     """Changes of one kind in a step that may affect numerics."""
 
     what: str

@@ -1,6 +1,6 @@
 """Compares the operands of an instruction before and after a step."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.result import Matching
@@ -19,8 +19,7 @@ _HOLDERS = frozenset({"call", "fusion"})
 _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(Struct, frozen=True):
     """An operand: the place of the instruction and the tuple element."""
 
     place: Place

@@ -2,14 +2,14 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(Struct, frozen=True):
     """Two computations that continue each other, and the lines that do, as positions."""
 
     before: Computation

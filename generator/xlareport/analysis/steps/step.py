@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.match import match
@@ -17,8 +18,7 @@ from xlareport.analysis.steps.telling import Telling, describe_step, weight
 from xlareport.hlo.model import Computation, HloModule
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleSize:
+class ModuleSize(Struct, frozen=True):
     """Instruction, computation and fusion counts of one snapshot."""
 
     instructions: int
@@ -26,8 +26,7 @@ class ModuleSize:
     fusions: int
 
 
-@dataclass(frozen=True, slots=True)
-class StepChange:
+class StepChange(Struct, frozen=True):
     """The changes between two snapshots."""
 
     identical: bool

@@ -6,10 +6,11 @@ not in the HLO.
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from operator import mul
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
@@ -133,8 +134,7 @@ _OPERANDS = {
 """By opcode, the attributes that list the dimensions which are summed, with their operand."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Summed:
+class _Summed(Struct, frozen=True):
     """The dimensions that a sum runs over, those of size 1 left out."""
 
     sizes: tuple[int, ...]

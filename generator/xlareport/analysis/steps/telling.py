@@ -1,7 +1,8 @@
 """The account of a step in sentences: what was done, how often, and one instruction by name."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
@@ -21,8 +22,7 @@ _SCOPES = 3
 """Scopes of one side alone that are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
+class Telling(Struct, frozen=True):
     """Input of the summary of a step."""
 
     groups: tuple[ChangeGroup, ...]

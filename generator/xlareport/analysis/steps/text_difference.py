@@ -6,7 +6,8 @@ or those of what it reads, is shown as unchanged and counted.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
@@ -20,8 +21,7 @@ CONTEXT = 2
 _NAME = re.compile(r"[\w.\-]+")
 
 
-@dataclass(slots=True)
-class DiffLine:
+class DiffLine(Struct):
     """One line of a difference; never modified, but not frozen for speed, as there are millions."""
 
     sign: str
@@ -39,8 +39,7 @@ class DiffLine:
     """Of `<` and `>`, the positions in the computation before and after, from 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """Lines that follow one another."""
 
     start: int
@@ -48,8 +47,7 @@ class Hunk:
     lines: tuple[DiffLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ComputationDiff:
+class ComputationDiff(Struct, frozen=True):
     """A computation that differs, or the headers of both modules."""
 
     before: str | None
@@ -58,8 +56,7 @@ class ComputationDiff:
     renumbered: int
 
 
-@dataclass(frozen=True, slots=True)
-class TextDiff:
+class TextDiff(Struct, frozen=True):
     """The difference between two snapshots, computation by computation."""
 
     computations: tuple[ComputationDiff, ...]

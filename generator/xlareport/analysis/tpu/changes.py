@@ -1,7 +1,8 @@
 """The TPU programs of two compilations side by side, aligned by HLO instruction."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.analysis.tpu.program_record import TpuProgram
 
@@ -12,8 +13,7 @@ SPILLS = "spills"
 """Stores of spilled vector registers in the code of all programs."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramSide:
+class ProgramSide(Struct, frozen=True):
     """A program on one side; None is not known."""
 
     code_bundles: int | None
@@ -27,8 +27,7 @@ class ProgramSide:
     """Share of every unit in one straight pass, 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class TpuProgramChange:
+class TpuProgramChange(Struct, frozen=True):
     """The program of an HLO instruction on both sides; None where one does not have it."""
 
     instruction: str

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.tpu.program_record import DmaCounts
 from xlareport.readers.llo.bundles import Bundle
@@ -14,8 +15,7 @@ _WAITS = ("dma.done",)
 _MOST_LINES = 50
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFigures:
+class CodeFigures(Struct, frozen=True):
     """Operations of a program."""
 
     nonempty: int

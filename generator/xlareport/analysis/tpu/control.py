@@ -6,8 +6,9 @@ branches, and all operations that write a register or a spill slot that those re
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+from msgspec import Struct
 
 from xlareport.analysis.tpu.scalar_operations import Value, signed
 from xlareport.readers.llo.bundles import Bundle
@@ -29,8 +30,7 @@ Argument = str | Value
 """A register, a spill slot, or a number; None where it is neither."""
 
 
-@dataclass(slots=True)
-class Action:
+class Action(Struct):
     """An operation that the interpreter runs."""
 
     opcode: str

@@ -1,7 +1,8 @@
 """Dynamic cycles of a program: by its scalar operations, else by the form of its loop."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.tpu.control import Action
 from xlareport.analysis.tpu.interpreter import Execution, Unknown, run_program
@@ -11,8 +12,7 @@ _BRANCHES = 2
 """Number of branches of the form: the guard and the back branch."""
 
 
-@dataclass(frozen=True, slots=True)
-class CountedLoop:
+class CountedLoop(Struct, frozen=True):
     """A loop of the form."""
 
     begin: int
@@ -55,8 +55,7 @@ _FOLLOWED = "Its scalar operations decide every branch; no stalls are counted."
 _FORM = "By the bounds of its only loop; no stalls are counted."
 
 
-@dataclass(frozen=True, slots=True)
-class DynamicCycles:
+class DynamicCycles(Struct, frozen=True):
     """Cycles of a run; None where they are not known."""
 
     cycles: int | None

@@ -6,8 +6,9 @@ result is unknown. Stalls on memory and DMA are not counted, because no file sta
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from xlareport.analysis.tpu.control import SELECT, SELECT_NOT, Action, Argument
 from xlareport.analysis.tpu.scalar_operations import Value, compute
@@ -16,8 +17,7 @@ _MOST_STEPS = 300_000
 """Limit on scalar operations run for one program: half a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(Struct, frozen=True):
     """How often each bundle runs."""
 
     counts: tuple[int, ...]
@@ -29,8 +29,7 @@ class Execution:
         return sum(self.counts)
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """Why it is not known what runs."""
 
     reason: str

@@ -1,7 +1,8 @@
 """Multiply-adds executed by the matrix units, compared with those in the HLO: padding waste."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.tpu.program_record import MatrixWork

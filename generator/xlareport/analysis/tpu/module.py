@@ -1,7 +1,9 @@
 """The TPU programs of a module: read, joined to its HLO instructions, and attributed by call."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.tpu.matrix_work import count_cores, with_waste
@@ -31,8 +33,7 @@ _BY_ORDER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TpuFiles:
+class TpuFiles(Struct, frozen=True):
     """The programs of a module with what their pages show; empty where the dump has none."""
 
     module: TpuModule | None = None
@@ -79,8 +80,7 @@ def read_tpu_programs(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Joined:
+class _Joined(Struct, frozen=True):
     """The data that the programs of one module are joined with."""
 
     notes: Mapping[str, CompilerNotes]

@@ -1,7 +1,8 @@
 """The compiler's notes on an HLO instruction of a TPU, in its `backend_config`."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.hlo.model import Computation, HloModule
 
@@ -14,8 +15,7 @@ _BOUNDS = re.compile(r'"iteration_bounds":\[((?:"\d{1,9}",?){1,32})\]', re.ASCII
 _NUMBER = re.compile(r"\d+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class CompilerNotes:
+class CompilerNotes(Struct, frozen=True):
     """Notes on an instruction; None for what is not there."""
 
     computation: str

@@ -1,8 +1,10 @@
 """One TPU program: figures from its files, and the schedule for its page."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.tpu.code_figures import CodeFigures, count_code, count_lines
@@ -29,8 +31,7 @@ _CUT = "Not known: the schedule of bundles is cut off."
 _TOP = "Not known: its loops call other programs."
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramContext:
+class ProgramContext(Struct, frozen=True):
     """Facts about a program from other sources; None if unknown."""
 
     instruction: str | None
@@ -48,8 +49,7 @@ class ProgramContext:
     stages: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzedProgram:
+class AnalyzedProgram(Struct, frozen=True):
     """A program with what its page shows."""
 
     record: TpuProgram

@@ -1,13 +1,13 @@
 """The record of one TPU program, for report.json and pages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.readers.llo.hlo_details import EmittedRange
 
 
-@dataclass(frozen=True, slots=True)
-class UnitUse:
+class UnitUse(Struct, frozen=True):
     """How much of a unit the schedule uses."""
 
     used: int
@@ -22,8 +22,7 @@ class UnitUse:
     """Of all cycles of a run with its loops; None where these are not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class TpuLoop:
+class TpuLoop(Struct, frozen=True):
     """A loop of a program. Addresses are cycles of the schedule."""
 
     begin: int | None
@@ -42,8 +41,7 @@ class TpuLoop:
     """Operations in it that wait for a DMA."""
 
 
-@dataclass(frozen=True, slots=True)
-class DmaCounts:
+class DmaCounts(Struct, frozen=True):
     """Operations of a program that start or await a DMA."""
 
     hbm_to_vmem: int
@@ -52,8 +50,7 @@ class DmaCounts:
     waits: int
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixWork:
+class MatrixWork(Struct, frozen=True):
     """Multiply-adds executed by the matrix units, and those in the HLO."""
 
     executed: int | None
@@ -66,8 +63,7 @@ class MatrixWork:
     """Executed on all cores / wanted; 1 is no padding."""
 
 
-@dataclass(frozen=True, slots=True)
-class TpuProgram:
+class TpuProgram(Struct, frozen=True):
     """One TPU program. Unknown figures are None."""
 
     program: str
@@ -150,16 +146,14 @@ class TpuProgram:
         return None if self.run_seconds is None else self.run_seconds * (self.runs or 1)
 
 
-@dataclass(frozen=True, slots=True)
-class EmittedCode(EmittedRange):
+class EmittedCode(EmittedRange, frozen=True):
     """Bundles of an HLO instruction in the linked program, with the program that they call."""
 
     program: str | None
     """None for what is part of the top-level program, as the start of a DMA."""
 
 
-@dataclass(frozen=True, slots=True)
-class TpuSummary:
+class TpuSummary(Struct, frozen=True):
     """The figures of all programs of a module together."""
 
     called_cycles: int | None
@@ -178,8 +172,7 @@ class TpuSummary:
     """Why the grade is not exact; empty where it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class TpuModule:
+class TpuModule(Struct, frozen=True):
     """The programs of a module."""
 
     programs: tuple[TpuProgram, ...]

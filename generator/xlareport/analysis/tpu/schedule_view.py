@@ -3,8 +3,9 @@
 import heapq
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from xlareport.analysis.tpu.units import PARTS
 from xlareport.llo_files import LloProgram
@@ -21,8 +22,7 @@ _LONGEST_BUNDLE = 4_000
 """Characters of a bundle that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class HotRange:
+class HotRange(Struct, frozen=True):
     """A stretch of the schedule with many busy slots."""
 
     begin: int
@@ -34,8 +34,7 @@ class HotRange:
     """As written, without comments."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleView:
+class ScheduleView(Struct, frozen=True):
     """A schedule in columns."""
 
     columns: Mapping[str, bytes]

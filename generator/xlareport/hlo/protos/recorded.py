@@ -4,11 +4,11 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from google.protobuf.message import DecodeError
+from msgspec import Struct
 
 from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
@@ -36,8 +36,7 @@ class RecordError(Exception):
     """A file is no record of a run, or its content is unsupported; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedArray:
+class RecordedArray(Struct, frozen=True):
     """An array of a run."""
 
     element_type: str
@@ -48,8 +47,7 @@ class RecordedArray:
     """Little-endian, in the order of the layout."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedRun:
+class RecordedRun(Struct, frozen=True):
     """The arguments and results of a run."""
 
     arguments: tuple[RecordedArray, ...]

@@ -5,9 +5,10 @@ of the devices into rows; `mesh['x'=2,'y'=4] {'y'}` groups along axes of a mesh.
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+
+from msgspec import Struct
 
 from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import (
@@ -30,8 +31,7 @@ _PAIR = re.compile(r"\{\s*+(\d{1,9}+)\s*+,\s*+(\d{1,9}+)\s*+\}", re.ASCII)
 Groups = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceGroups:
+class DeviceGroups(Struct, frozen=True):
     """Groups of devices, by size and number, and each by its members where they are few enough."""
 
     count: int

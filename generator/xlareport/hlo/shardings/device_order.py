@@ -1,16 +1,16 @@
 """Devices in an order: a list, or a count from 0 that is reshaped and transposed (iota)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 MOST_DEVICES = 100_000
 """Devices that are listed; orders of more are only counted."""
 MOST_DIMENSIONS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceOrder:
+class DeviceOrder(Struct, frozen=True):
     """`<=[4,2]T(1,0)`: devices reshaped to sizes, with the dimensions in another order."""
 
     sizes: tuple[int, ...]

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+
+from msgspec import Struct
 
 from xlareport.hlo import quoting
 from xlareport.hlo.shardings.device_order import DeviceOrder
@@ -16,8 +17,7 @@ _IOTA_IDS = re.compile(r"\s*+\[([\d,\s]{0,400}+)\]\s*+(?:T\(([\d,\s]{0,400}+)\))
 _NUMBERS = re.compile(r"[\d,\s]*+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Mesh:
+class Mesh(Struct, frozen=True):
     """`mesh['x'=2,'y'=4]`: axes, the slowest first."""
 
     axes: tuple[tuple[str, int], ...]
@@ -30,8 +30,7 @@ class Mesh:
         return tuple(size for _, size in self.axes)
 
 
-@dataclass(frozen=True, slots=True)
-class AxisPart:
+class AxisPart(Struct, frozen=True):
     """An axis of a mesh, or a part of one: `'y':(2)4` is 4 of `'y'`, after 2 in front of it."""
 
     name: str

@@ -1,16 +1,16 @@
 """Shardings along mesh axes as tiles: axes of each dimension, and the remaining ones."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from xlareport.hlo.shardings.device_order import MOST_DIMENSIONS, DeviceOrder
 from xlareport.hlo.shardings.mesh import AxisPart, Mesh, count_devices, order_along, part_sizes
 from xlareport.hlo.shardings.sharding import DimensionAxes, Sharding, ShardingKind, tiled
 
 
-@dataclass(frozen=True, slots=True)
-class AxisWords:
+class AxisWords(Struct, frozen=True):
     """The axes after the dimensions: `replicated={'x'}, unreduced={'y'}, manual={'z'}`."""
 
     replicated: tuple[AxisPart, ...] = ()

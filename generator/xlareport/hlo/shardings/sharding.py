@@ -1,10 +1,11 @@
 """A sharding: the part of an array on each device, in one record for every notation."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
 from math import prod
+
+from msgspec import Struct
 
 from xlareport.hlo.shardings.device_order import DeviceOrder
 from xlareport.hlo.shardings.mesh import AxisPart, Mesh
@@ -30,8 +31,7 @@ class ShardingKind(StrEnum):
     TUPLE = "tuple"
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionAxes:
+class DimensionAxes(Struct, frozen=True):
     """The axes of a mesh along which a dimension is cut."""
 
     axes: tuple[AxisPart, ...]
@@ -39,8 +39,7 @@ class DimensionAxes:
     """Propagation may add further axes (`?`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sharding:
+class Sharding(Struct, frozen=True):
     """The sharding of an array, or those of the members of a tuple."""
 
     kind: ShardingKind

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.files import CodeFile, CodeLink
@@ -21,8 +22,7 @@ from xlareport.runtime import units
 from xlareport.storage.payloads import Payload, make_payload
 
 
-@dataclass(frozen=True, slots=True)
-class CodePage(PartPage):
+class CodePage(PartPage, frozen=True):
     """The content of the page, except the tables' data."""
 
     lead: str
@@ -74,8 +74,7 @@ _MOST_CHARACTERS = 24_000_000
 """Limit on characters of all texts of a module; further ones are only named."""
 
 
-@dataclass(slots=True)
-class TextChunks:
+class TextChunks(Struct):
     """The texts of a module, in the order in which they were added."""
 
     slug: str
@@ -156,8 +155,7 @@ LABELS: Mapping[str, str] = {
 """Labels of files, by the stage in their names, in order of creation."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
+class _Texts(Struct, frozen=True):
     """Where the texts of a page are stored; texts of module files are in the report already."""
 
     contents: Mapping[str, bytes]

@@ -1,11 +1,11 @@
 """Replica groups drawn on the device mesh: a square for each device, one color for each group."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.collectives.rows import CollectiveRow
 from xlareport.pages.rendering.device_table import DeviceCell, draw_device_table
@@ -22,8 +22,7 @@ _MOST_KINDS = 40
 _MOST_AXES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class GroupsFigure:
+class GroupsFigure(Struct, frozen=True):
     """One grouping of devices, with the collectives that use it."""
 
     title: str

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xlareport.analysis.collectives.rows import CollectiveRow, CollectivesReport
 from xlareport.analysis.cost.sent import SentBytes, count_sent
@@ -16,8 +15,7 @@ from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 
-@dataclass(frozen=True, slots=True)
-class CollectivesPage(PartPage):
+class CollectivesPage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: str

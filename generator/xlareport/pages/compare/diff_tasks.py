@@ -1,7 +1,8 @@
 """Selects the snapshots of two compared modules that are shown side by side, with their texts."""
 
-from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.divergence import Where

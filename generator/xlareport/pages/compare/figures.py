@@ -1,7 +1,8 @@
 """The figures of a comparison in two columns, better and worse marked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.facts import COMPILE_TIME, ESTIMATE
@@ -36,8 +37,7 @@ _NEUTRAL = frozenset({"fusions", "instructions", "computations"})
 """More of these is neither better nor worse."""
 
 
-@dataclass(frozen=True, slots=True)
-class FigureRow:
+class FigureRow(Struct, frozen=True):
     """A figure of both sides in words."""
 
     label: str

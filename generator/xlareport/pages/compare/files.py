@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from xlareport.pages import navigation
 from xlareport.pages.compare.first_page import (
@@ -88,4 +89,4 @@ def compare_files(
     yield from picture_files(drawn)
     look = navigation.PICTURE_LOOK
     yield make_payload_file(look, picture_look())
-    yield "compare.json", json.dumps(asdict(view), indent=1) + "\n"
+    yield "compare.json", json.dumps(to_builtins(view), indent=1) + "\n"

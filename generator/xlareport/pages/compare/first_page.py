@@ -1,10 +1,11 @@
 """The first page of a comparison: the answer, why, the main program's figures, all modules."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.causes import Cause
 from xlareport.analysis.compare.comparison import Quantity
@@ -108,8 +109,7 @@ _LINKS = 3
 _PROBLEMS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class CauseRow:
+class CauseRow(Struct, frozen=True):
     """A cause with the pages that show it."""
 
     sentence: Markup
@@ -123,8 +123,7 @@ class CauseRow:
     notes: tuple[Markup, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparePage:
+class ComparePage(Struct, frozen=True):
     """Everything on the first page."""
 
     lead: str

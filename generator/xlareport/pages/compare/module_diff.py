@@ -1,7 +1,9 @@
 """Two modules of a comparison side by side, made in one process: rows, payloads and pictures."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.divergence import Divergence, Where
 from xlareport.analysis.steps.differences import Kind
@@ -33,8 +35,7 @@ _NO_PICTURE = "No graph: the difference is too large to draw, or not visible in 
 _NOTE = "Before is the base, after is the head."
 
 
-@dataclass(frozen=True, slots=True)
-class DiffSide:
+class DiffSide(Struct, frozen=True):
     """One side of the comparison."""
 
     files: ModuleFiles
@@ -65,8 +66,7 @@ class DiffSide:
         return {number: read[self.stages[number]] for number in wanted}
 
 
-@dataclass(frozen=True, slots=True)
-class DiffTask:
+class DiffTask(Struct, frozen=True):
     """Two modules to contrast: the process reads the snapshots again that it shows."""
 
     base: DiffSide
@@ -92,8 +92,7 @@ def _known(numbers: Iterable[int | None]) -> frozenset[int]:
     return frozenset(number for number in numbers if number is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleDiff:
+class ModuleDiff(Struct, frozen=True):
     """The snapshots that are shown side by side, and their payloads."""
 
     rows: tuple[ContrastRecord, ...] = ()

@@ -1,9 +1,9 @@
 """The page of one module of a comparison: figures, options, differences, measured times."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.compare.time_changes import ComparedTimes, TimeChange
 from xlareport.pages import words
@@ -19,8 +19,7 @@ _MOST_WORDS = 5
 _CERTAIN = {True: "yes", False: "no", None: "not known"}
 
 
-@dataclass(frozen=True, slots=True)
-class TimesPart:
+class TimesPart(Struct, frozen=True):
     """The part of a module's page on both profiles."""
 
     lead: str
@@ -135,8 +134,7 @@ def _scopes(times: ComparedTimes) -> Table:
 _NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedPage(PartPage):
+class ComparedPage(PartPage, frozen=True):
     """The content of the page of one module."""
 
     lead: Markup

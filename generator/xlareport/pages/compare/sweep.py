@@ -3,9 +3,9 @@
 import json
 import os.path
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 
 from markupsafe import Markup
+from msgspec import Struct, to_builtins
 
 from xlareport.analysis.compare.sweep import FIGURES, Member, find_odd
 from xlareport.pages import words
@@ -20,8 +20,7 @@ from xlareport.storage.payloads import SiteFile
 _MOST_NAME = 60
 
 
-@dataclass(frozen=True, slots=True)
-class SweepRow:
+class SweepRow(Struct, frozen=True):
     """A dump of the sweep."""
 
     number: int
@@ -35,8 +34,7 @@ class SweepRow:
     odd: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SweepPage:
+class SweepPage(Struct, frozen=True):
     """Everything on the page."""
 
     lead: str
@@ -149,5 +147,5 @@ def sweep_files(members: Sequence[Member]) -> Iterator[SiteFile]:
     """Yield every generated file of the site."""
     home = render("sweep", sweep_page(members), "Comparison", wide=True)
     yield from frame_files(home, frozenset())
-    value = {"dumps": [asdict(member) for member in members]}
+    value = {"dumps": [to_builtins(member) for member in members]}
     yield "compare.json", json.dumps(value, indent=1) + "\n"

@@ -1,8 +1,9 @@
 """The plot of a sweep: how figures grow from dump to dump, as multiples of the first dump's."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
+
+from msgspec import Struct
 
 from xlareport.pages.charts import svg_chart
 
@@ -11,8 +12,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 24, 42
 _TICKS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """A figure of every dump."""
 
     name: str

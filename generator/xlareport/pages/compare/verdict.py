@@ -1,8 +1,10 @@
 """The verdict of a comparison in words: time, memory, basis and grade."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TypeGuard
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.compare.verdict import Basis, Direction, Judgement, Verdict, WorkChange
 from xlareport.runtime import english, units
@@ -14,8 +16,7 @@ _UNCHANGED = 0.01
 _LOOKS = {Direction.MORE: "xr-worse", Direction.LESS: "xr-better"}
 
 
-@dataclass(frozen=True, slots=True)
-class JudgementRow:
+class JudgementRow(Struct, frozen=True):
     """A judgement in words."""
 
     headline: str

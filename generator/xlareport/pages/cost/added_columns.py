@@ -1,8 +1,9 @@
 """Columns that other sources add to the table of the heaviest instructions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from xlareport.analysis.kernels.estimates import LAUNCH_MICROSECONDS, MAIN_MODEL, XlaEstimate
 from xlareport.analysis.kernels.record import ModuleKernels

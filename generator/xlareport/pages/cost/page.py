@@ -1,9 +1,9 @@
 """The page on the cost of a module: estimated time, findings, loops, parts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.cost.interconnect_time import links_of
 from xlareport.analysis.cost.rematerialization import RecomputedFlops
@@ -25,8 +25,7 @@ from xlareport.runtime import units
 from xlareport.runtime.english import plain
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """A figure in both counts, and over all devices."""
 
     label: str
@@ -36,8 +35,7 @@ class Count:
     """Empty where one device runs the module alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class CostPage(PartPage):
+class CostPage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: str

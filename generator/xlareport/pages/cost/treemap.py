@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from urllib.parse import quote
 
 import squarify
+from msgspec import Struct
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.pages.charts import svg_chart
@@ -24,8 +24,7 @@ _NO_SCOPE = "(no op_name)"
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Tile:
+class _Tile(Struct, frozen=True):
     """A name and its share of the whole."""
 
     name: str
@@ -34,8 +33,7 @@ class _Tile:
     """Whether it is the rest of many: they have no op_name in common."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(Struct, frozen=True):
     """A scope with its direct scopes or operations."""
 
     name: str

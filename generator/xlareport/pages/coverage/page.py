@@ -3,10 +3,10 @@
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from markupsafe import Markup
+from msgspec import Struct, field
 
 from xlareport.analysis.modules.module_role import PIECES
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -32,8 +32,7 @@ PROBLEMS_TABLE = "problems"
 _PASSES_FLAG = "xla_dump_hlo_pass_re"
 
 
-@dataclass(frozen=True, slots=True)
-class FileKindRow:
+class FileKindRow(Struct, frozen=True):
     """One kind of file."""
 
     title: str
@@ -45,16 +44,14 @@ class FileKindRow:
     """What to look for, how to open the file, and what writes it, in whole sentences."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """Missing information, and the flag that provides it; empty if none does."""
 
     words: Markup
     flag: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FlagRow:
+class FlagRow(Struct, frozen=True):
     """A flag that would add to the dump."""
 
     example: str
@@ -63,8 +60,7 @@ class FlagRow:
     words: Markup
 
 
-@dataclass(frozen=True, slots=True)
-class CoveragePage:
+class CoveragePage(Struct, frozen=True):
     """Everything on the page."""
 
     lead: str
@@ -218,8 +214,7 @@ def _problem(problem: Problem) -> list[str | int | None]:
     return [problem.path, problem.line, message, place.partition("\n")[0].strip() or None]
 
 
-@dataclass(slots=True)
-class _OfKind:
+class _OfKind(Struct):
     """The total of all files of one kind."""
 
     files: int = 0

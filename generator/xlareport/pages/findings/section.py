@@ -1,7 +1,9 @@
 """Findings as pages show them: each finding with links to its places and to its rule."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.findings.finding import Finding
@@ -23,8 +25,7 @@ _MOST_LOOPS = 3
 _GUIDE = "guide/findings.md"
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceView:
+class PlaceView(Struct, frozen=True):
     """An instruction or a module that a finding names."""
 
     name: str
@@ -34,8 +35,7 @@ class PlaceView:
     """The address of its code, where that is a second one."""
 
 
-@dataclass(frozen=True, slots=True)
-class FindingView:
+class FindingView(Struct, frozen=True):
     """A finding with its links and the gain in words."""
 
     finding: Finding
@@ -48,8 +48,7 @@ class FindingView:
     """The address of the rule's section in the guide."""
 
 
-@dataclass(frozen=True, slots=True)
-class FindingsView:
+class FindingsView(Struct, frozen=True):
     """The findings of a page."""
 
     shown: tuple[FindingView, ...]

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.grammar import instruction_forms
@@ -19,8 +20,7 @@ from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
 from xlareport.runtime.english import plain
 
 
-@dataclass(frozen=True, slots=True)
-class GlossaryEntry:
+class GlossaryEntry(Struct, frozen=True):
     """A term with its meaning."""
 
     name: str
@@ -35,8 +35,7 @@ class GlossaryEntry:
     """Why the words are a guess; empty where they are not."""
 
 
-@dataclass(frozen=True, slots=True)
-class GlossaryPage:
+class GlossaryPage(Struct, frozen=True):
     """Everything on the glossary page."""
 
     words: tuple[GlossaryEntry, ...]

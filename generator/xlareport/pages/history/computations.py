@@ -13,9 +13,10 @@ was left tells of it, -2 where that of the module as it came in does, -3 where t
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from operator import sub
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.node_timelines import (
@@ -43,8 +44,7 @@ _PIECE = 8_000
 _AT_THE_END, _AT_THE_START, _NOWHERE = -1, -2, -3
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Chosen(Struct, frozen=True):
     """The timelines that are shown, and how many are not."""
 
     timelines: tuple[ComputationTimeline, ...]

@@ -4,10 +4,12 @@ Both ways: of what the last snapshot contains back to the framework's ops, of th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.events import Event, HistoryEvent
@@ -52,8 +54,7 @@ _GOES_ON = frozenset(
 """Events after which an instruction is still the same one: its first source is its former name."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Followed:
+class _Followed(Struct, frozen=True):
     """A trace, and how many instructions the subject is where not all were followed."""
 
     trace: Trace

@@ -1,9 +1,10 @@
 """Histories as a report stores them, read back: the counterpart of `columns`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.knowledge.grades import Grade
 from xlareport.storage.folding import Folded, unfold_strings
@@ -13,8 +14,7 @@ _MOST_CHARACTERS = 1 << 28
 _GRADES = {grade[0]: grade for grade in Grade}
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
+class StoredEvent(Struct, frozen=True):
     """An event; names are those of instructions, `and 3 more` ends a list that was cut."""
 
     stage: int
@@ -28,8 +28,7 @@ class StoredEvent:
     """At most 160 characters; empty for a mere new name."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredStandings:
+class StoredStandings(Struct, frozen=True):
     """Where a subject is in the first or the last snapshot."""
 
     count: int
@@ -37,8 +36,7 @@ class StoredStandings:
     """The first ones: place, op_name, source."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSubject:
+class StoredSubject(Struct, frozen=True):
     """The history of an instruction or an op."""
 
     title: str
@@ -49,8 +47,7 @@ class StoredSubject:
     now: StoredStandings
 
 
-@dataclass(frozen=True, slots=True)
-class StoredIndex:
+class StoredIndex(Struct, frozen=True):
     """The stored histories of a module, by the names that lead to them."""
 
     stages: tuple[tuple[str, str], ...]

@@ -1,11 +1,11 @@
 """The first sentences of the home page: an answer to each common question."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from math import isclose
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.cost.memory import DEFAULT_SPACE
 from xlareport.analysis.cost_report.report import CostReport
@@ -33,8 +33,7 @@ _AGAIN = 3
 _MOST_NAMES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A question with its answer, and a link to the details."""
 
     label: str
@@ -44,8 +43,7 @@ class Answer:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class HomeSummary:
+class HomeSummary(Struct, frozen=True):
     """The first part of the home page."""
 
     lead: str

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.modules.module_role import HELPERS
 from xlareport.analysis.modules.settings import OptionOrigin
@@ -27,8 +27,7 @@ from xlareport.runtime import units
 _ROWS_SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(Struct, frozen=True):
     """The main program of one run, if several runs wrote the dump."""
 
     processes: str
@@ -37,8 +36,7 @@ class RunRow:
     sureness: str
 
 
-@dataclass(frozen=True, slots=True)
-class MainCard:
+class MainCard(Struct, frozen=True):
     """The guess of the main program in words."""
 
     name: str
@@ -59,8 +57,7 @@ class MainCard:
     """The main program of each run; empty if there is only one program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """A question and where it is answered."""
 
     question: str
@@ -68,8 +65,7 @@ class Way:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleRow:
+class ModuleRow(Struct, frozen=True):
     """A module in a short table."""
 
     name: str
@@ -82,16 +78,14 @@ class ModuleRow:
     """None if the dump has no steps of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A label and a value."""
 
     label: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class SettingRow:
+class SettingRow(Struct, frozen=True):
     """An option that is not at its default."""
 
     name: str
@@ -103,8 +97,7 @@ class SettingRow:
     """The option's effect; empty if unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class HomePage:
+class HomePage(Struct, frozen=True):
     """Everything on the home page."""
 
     title: str

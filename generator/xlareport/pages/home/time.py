@@ -1,9 +1,9 @@
 """Where the main program's time goes: by phase of a training step, by layer, by scope."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost.phases import UNMARKED
@@ -16,8 +16,7 @@ HUES = 7
 """Number of colors; the last is for the rest and unknown parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class BarPart:
+class BarPart(Struct, frozen=True):
     """One part of a bar."""
 
     name: str
@@ -27,8 +26,7 @@ class BarPart:
     hue: int
 
 
-@dataclass(frozen=True, slots=True)
-class SharesBar:
+class SharesBar(Struct, frozen=True):
     """A whole that is divided into parts."""
 
     title: str
@@ -55,8 +53,7 @@ def _part(name: str, share: float, hue: int) -> BarPart:
     return BarPart(name, units.share(share), f"{share * 100:.2f}", hue)
 
 
-@dataclass(frozen=True, slots=True)
-class TimeView:
+class TimeView(Struct, frozen=True):
     """The estimated time of the main program, divided."""
 
     words: str

@@ -1,10 +1,10 @@
 """The page on GPU kernels: a ranked table, and for the heaviest kernels the reasons in words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.kernels.command_buffers import CommandBuffer
 from xlareport.analysis.kernels.record import KernelRecord, ModuleKernels
@@ -23,8 +23,7 @@ _CARDS = 200
 """Limit on kernels for which the table shows every card."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelView:
+class KernelView(Struct, frozen=True):
     """A kernel in words."""
 
     name: str
@@ -32,8 +31,7 @@ class KernelView:
     sentences: tuple[Markup, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KernelsPage(PartPage):
+class KernelsPage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: str

@@ -1,9 +1,9 @@
 """Memory over the schedule as a chart: memory held throughout below, temporaries above."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.pages.charts import svg_chart
 from xlareport.runtime import units
@@ -15,8 +15,7 @@ _KINDS = {"parameter": "arguments", "output": "outputs", "constant": "constants"
 _TEMP = "temp"
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryLayer:
+class MemoryLayer(Struct, frozen=True):
     """One layer of the memory chart: arguments, outputs, constants or temp."""
 
     name: str
@@ -25,8 +24,7 @@ class MemoryLayer:
     hue: int
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryChart:
+class MemoryChart(Struct, frozen=True):
     """The chart of the bytes of one memory space in use."""
 
     title: str

@@ -1,7 +1,6 @@
 """The page on memory: use over time, values at the peak, possible savings."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -39,8 +38,7 @@ from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPage(PartPage):
+class MemoryPage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: Markup

@@ -1,7 +1,5 @@
 """The page of a module that repeats another one: it leads to that one."""
 
-from dataclasses import dataclass
-
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation, words
@@ -13,8 +11,7 @@ from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicatePage(PartPage):
+class DuplicatePage(PartPage, frozen=True):
     """Everything on the page of a module that repeats another one."""
 
     record: ModuleRecord

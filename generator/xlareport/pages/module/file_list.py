@@ -1,7 +1,5 @@
 """The tab of a module's files, each with the parts of its name."""
 
-from dataclasses import dataclass
-
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.pages import navigation, words
 from xlareport.pages.names.page import describe
@@ -11,8 +9,7 @@ from xlareport.pages.tokens import NameCells
 from xlareport.records.report import ModuleRecord
 
 
-@dataclass(frozen=True, slots=True)
-class FilesPage(PartPage):
+class FilesPage(PartPage, frozen=True):
     """Everything on the tab."""
 
     texts_address: str | None

@@ -1,10 +1,11 @@
 """The pages of modules: the parts of each, a tab for each part, and all files of these pages."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
+
+from msgspec import Struct
 
 from xlareport.analysis.module import ModuleAnalysis, place_of
 from xlareport.dump.modules import ModuleFiles
@@ -51,8 +52,7 @@ from xlareport.storage.payloads import (
 _LABELS: Mapping[str, str] = {"texts": "HLO", "tpu": "TPU programs"}
 
 
-@dataclass(frozen=True, slots=True)
-class ModulePart:
+class ModulePart(Struct, frozen=True):
     """A part of the page that is made later, so that a fault in one part does not affect others."""
 
     name: str
@@ -107,8 +107,7 @@ def _part(
     return ModulePart(name, partial(page, value), wide) if value else None
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleToShow:
+class ModuleToShow(Struct, frozen=True):
     """A module, and the slugs of the previous and the next one."""
 
     analysis: ModuleAnalysis
@@ -118,8 +117,7 @@ class ModuleToShow:
     following: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ModulesShown:
+class ModulesShown(Struct, frozen=True):
     """The files of the pages of some modules, and which of these pages could not be made."""
 
     files: list[TextFile]

@@ -1,7 +1,6 @@
 """The tab of a module's graphs: pictures of snapshots, neighborhoods, computations over steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -12,8 +11,7 @@ from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 
 
-@dataclass(frozen=True, slots=True)
-class GraphPage(PartPage):
+class GraphPage(PartPage, frozen=True):
     """Everything on the tab."""
 
     pictures: tuple[PictureView, ...]

@@ -1,14 +1,14 @@
 """The head of a module's page: its name, and the tabs of its parts."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.pages import navigation, words
 from xlareport.records.report import ModuleRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(Struct, frozen=True):
     """The way to the overview, or to a part of the page."""
 
     label: str
@@ -17,8 +17,7 @@ class Tab:
     """Its name behind `?` in the address; empty for the overview."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleHead:
+class ModuleHead(Struct, frozen=True):
     """The head of a module's page."""
 
     name: str

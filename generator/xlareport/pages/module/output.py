@@ -1,9 +1,12 @@
 """Payloads and drawings of the pages of one analyzed module, part by part."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.code.unfused_pairs import list_unfused_pairs
 from xlareport.analysis.compare.sketch import sketch_parsed
@@ -59,8 +62,7 @@ _PICTURES_NOT_WANTED = (
 _NO_PICTURE = "No graph: the change is too large to draw, or not visible in a graph."
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleOutput:
+class ModuleOutput(Struct, frozen=True):
     """Files and drawings of a module's pages."""
 
     payloads: tuple[TextFile, ...] = ()
@@ -79,8 +81,7 @@ class ModuleOutput:
     """The outermost scopes of the framework's ops, for the search."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepPage:
+class StepPage(Struct, frozen=True):
     """The data of a step that its page needs."""
 
     payload: dict[str, Any]
@@ -92,8 +93,7 @@ class StepPage:
     """The drawing request, set once the place of the picture is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepMaker:
+class StepMaker(Struct, frozen=True):
     """Makes the pages of steps, each by itself and in any process."""
 
     slug: str
@@ -330,8 +330,7 @@ class ModulePages:
         return faults.attempt_all("The computation timelines", stored)
 
 
-@dataclass(frozen=True, slots=True)
-class _ModuleParts:
+class _ModuleParts(Struct, frozen=True):
     """The payloads of each part of a module's pages."""
 
     pictures: Pictures

@@ -1,9 +1,9 @@
 """The tab of a module's passes: the whole compilation in one view."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -27,8 +27,7 @@ _NAMES = 4
 _MICROSECONDS = 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class AgainRow:
+class AgainRow(Struct, frozen=True):
     """A state that was there before, and is again."""
 
     step: Link
@@ -36,8 +35,7 @@ class AgainRow:
     what: Markup
 
 
-@dataclass(frozen=True, slots=True)
-class OverviewPart:
+class OverviewPart(Struct, frozen=True):
     """The template's data on all steps together."""
 
     curves: tuple[tuple[str, Markup], ...]
@@ -54,8 +52,7 @@ class OverviewPart:
     times_words: str
 
 
-@dataclass(frozen=True, slots=True)
-class PassesPage(PartPage):
+class PassesPage(PartPage, frozen=True):
     """Everything on the tab."""
 
     overview: OverviewPart
@@ -168,8 +165,7 @@ def _steps(summary: ModuleSummary) -> Iterator[Link]:
             yield Link(stage.stage.label, address)
 
 
-@dataclass(frozen=True, slots=True)
-class _Figure:
+class _Figure(Struct, frozen=True):
     """A figure over the snapshots."""
 
     what: str

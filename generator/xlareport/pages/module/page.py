@@ -1,7 +1,6 @@
 """A module's page: the overview, about two screens; the rest is in tabs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -35,8 +34,7 @@ _DECISIONS = "priority_fusion_dump"
 """The stage of the file in which the GPU compiler lists its fusion decisions."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModulePage(PartPage):
+class ModulePage(PartPage, frozen=True):
     """Everything on a module's page."""
 
     record: ModuleRecord

@@ -1,6 +1,6 @@
 """The arguments and results of a module, and whether it contains weights."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -14,8 +14,7 @@ _NOT_A_SCALAR = 64
 """Bytes of a constant that is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class SignaturePart:
+class SignaturePart(Struct, frozen=True):
     """The arguments and results of a module."""
 
     words: str

@@ -1,8 +1,7 @@
 """The table of all modules."""
 
-from dataclasses import dataclass
-
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.dump import FileTotals
 from xlareport.pages import navigation, words
@@ -14,8 +13,7 @@ from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 
 
-@dataclass(frozen=True, slots=True)
-class ModulesPage:
+class ModulesPage(Struct, frozen=True):
     """Everything on the page."""
 
     lead: Markup

@@ -3,11 +3,11 @@
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.filename import DumpName
@@ -26,8 +26,7 @@ _MODULE_NAMES_SHOWN = 40
 _INSTRUCTION_NAMES_SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True)
-class FileFormat:
+class FileFormat(Struct, frozen=True):
     """A format in which the same content is written."""
 
     ending: str
@@ -35,8 +34,7 @@ class FileFormat:
     holds: Markup
 
 
-@dataclass(frozen=True, slots=True)
-class NameForm:
+class NameForm(Struct, frozen=True):
     """Files with the same form of name, represented by one of them."""
 
     title: str
@@ -49,8 +47,7 @@ class NameForm:
     ambiguous: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleName:
+class ModuleName(Struct, frozen=True):
     """The name of a module, taken apart."""
 
     tokens: tuple[TokenView, ...]
@@ -59,8 +56,7 @@ class ModuleName:
     modules: str
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionName:
+class InstructionName(Struct, frozen=True):
     """The name of an instruction or a computation, taken apart."""
 
     tokens: tuple[TokenView, ...]
@@ -69,8 +65,7 @@ class InstructionName:
     """The meaning of the first part as an opcode; empty if it is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamesPage:
+class NamesPage(Struct, frozen=True):
     """Everything on the names page."""
 
     forms: tuple[NameForm, ...]

@@ -1,8 +1,9 @@
 """The first page of the nights: one row for each, the last one first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from xlareport.pages.rendering.environment import environment
 from xlareport.runtime.resources import find_resource
@@ -18,8 +19,7 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
 
 
-@dataclass(frozen=True, slots=True)
-class NightOutcome:
+class NightOutcome(Struct, frozen=True):
     """The outcome of a night."""
 
     night: str

@@ -1,9 +1,9 @@
 """The first page of several jobs: exceeded budgets, steps in figures, the trend of each."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.analysis.trends import Night, Step, find_steps
@@ -35,8 +35,7 @@ _GRAVEST = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NightlyJob:
+class NightlyJob(Struct, frozen=True):
     """A job with its nights, from its folder."""
 
     name: str
@@ -46,8 +45,7 @@ class NightlyJob:
     """The history of its figures."""
 
 
-@dataclass(frozen=True, slots=True)
-class FigureCell:
+class FigureCell(Struct, frozen=True):
     """A figure of the last night, with its change since the night before."""
 
     text: str
@@ -55,8 +53,7 @@ class FigureCell:
     curve: Markup
 
 
-@dataclass(frozen=True, slots=True)
-class JobRow:
+class JobRow(Struct, frozen=True):
     """A job in the table."""
 
     name: str
@@ -71,8 +68,7 @@ class JobRow:
     figures: tuple[FigureCell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StepRow:
+class StepRow(Struct, frozen=True):
     """A figure of a job that came to another level."""
 
     when: str

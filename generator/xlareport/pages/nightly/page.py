@@ -1,11 +1,11 @@
 """The page of the nights: figures over time, and the nights on which they stepped."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from os.path import relpath
 from pathlib import Path
 
 from markupsafe import Markup
+from msgspec import Struct, to_builtins
 
 from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.analysis.compare.verdict import judge_figures
@@ -36,8 +36,7 @@ _OTHER_MODULES_SHOWN = 40
 """Limit on modules with charts of their own, besides the main one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nightly:
+class Nightly(Struct, frozen=True):
     """The nights up to this one, and from where to where addresses lead."""
 
     nights: tuple[Night, ...]
@@ -47,8 +46,7 @@ class Nightly:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeRow:
+class ChangeRow(Struct, frozen=True):
     """A figure that came to another level."""
 
     module: str
@@ -58,24 +56,21 @@ class ChangeRow:
     report: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A figure of the main program over the nights."""
 
     title: str
     curve: Markup
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleCharts:
+class ModuleCharts(Struct, frozen=True):
     """The figures of another module, folded away at first."""
 
     name: str
     charts: tuple[Chart, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TrendsPage:
+class TrendsPage(Struct, frozen=True):
     """Everything on the page."""
 
     lead: str
@@ -103,7 +98,7 @@ def tonight(report: ReportRecord, when: str, address: str) -> Night:
 
 
 def _figures(module: ModuleRecord) -> dict[str, int | None]:
-    final = {key: value for key, value in asdict(module.final).items() if _is_count(value)}
+    final = {key: value for key, value in to_builtins(module.final).items() if _is_count(value)}
     seconds = module.expense.seconds if module.expense else None
     return final | {ESTIMATE: None if seconds is None else round(seconds * 1e9)}
 

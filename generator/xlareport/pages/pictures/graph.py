@@ -5,9 +5,10 @@ Lines as written, sources and costs are in pieces that are loaded on demand.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct, field
 
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.analysis.profile.times import NO_TIMES, PICOSECOND, OpTime
@@ -32,8 +33,7 @@ _LONGEST_ARGUMENT = 12
 _WITH_ARGUMENT = frozenset({"parameter", "constant", "get-tuple-element"})
 
 
-@dataclass(slots=True)
-class Interned:
+class Interned(Struct):
     """Values by their numbers, each once, in the order of their first use."""
 
     values: dict[Any, int] = field(default_factory=dict)
@@ -43,8 +43,7 @@ class Interned:
         return self.values.setdefault(value, len(self.values))
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """An instruction with its module; `fused` where it is in a fusion."""
 
     instruction: Instruction
@@ -143,8 +142,7 @@ _PIECE = 10_000
 _LONGEST_LINE = 4000
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     """An instruction, and where it is."""
 
     computation: Computation

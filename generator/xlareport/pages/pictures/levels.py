@@ -22,9 +22,10 @@ its start, and then steps from point to point.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge import colors
@@ -187,8 +188,7 @@ _BOXES_IN_A_BUNDLE = 4_000
 _NOTE = "Only graphs near the first one are drawn; `xlareport build DUMP --pictures all` draws all."
 
 
-@dataclass(frozen=True, slots=True)
-class Levels:
+class Levels(Struct, frozen=True):
     """All pictures of a snapshot: the first one, and requests and payloads for the rest."""
 
     first: LevelPicture
@@ -244,8 +244,7 @@ def _bundles(levels: Sequence[LevelPicture]) -> Iterator[int]:
         yield ends[bool(level.drawing.groups)].take(1 + len(level.drawing.nodes))
 
 
-@dataclass(slots=True)
-class _Bundle:
+class _Bundle(Struct):
     """Every second number, one after the other, as bundles fill up."""
 
     number: int

@@ -1,10 +1,12 @@
 """The pictures of a module's pages: what to draw, where to store it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain, groupby, starmap
 from typing import Any, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from xlareport.analysis.steps.step import StepChange
 from xlareport.pages import navigation
@@ -31,8 +33,7 @@ the same for the `main` program only; or `none`.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PictureView:
+class PictureView(Struct, frozen=True):
     """A picture of a module's page: its address and description."""
 
     key: str
@@ -50,8 +51,7 @@ class PictureView:
     """Key of the graph of its snapshot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pictures:
+class Pictures(Struct, frozen=True):
     """The pictures of one module's page, and the requests and payloads for them."""
 
     views: tuple[PictureView, ...] = ()
@@ -60,8 +60,7 @@ class Pictures:
     payloads: tuple[Payload, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StepPictures:
+class StepPictures(Struct, frozen=True):
     """The pictures of a step as in its payload, and the requests for them."""
 
     before: dict[str, Any]
@@ -73,16 +72,14 @@ class StepPictures:
     request: PictureRequest
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnStep:
+class DrawnStep(Struct, frozen=True):
     """The drawings of a step, with their name by content."""
 
     drawings: StepDrawings
     name: str
 
 
-@dataclass(slots=True)
-class PictureStore:
+class PictureStore(Struct):
     """Where the pictures of a module's steps lie: some to a payload, equal ones once."""
 
     slug: str
@@ -101,8 +98,7 @@ class PictureStore:
         return self._known[name]
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """A snapshot that the module's page shows."""
 
     slug: str

@@ -12,7 +12,6 @@ All its times are microseconds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -39,8 +38,7 @@ _MOST_RUNS = 10_000
 _MOST_UNKNOWN = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class ProfilePage(PartPage):
+class ProfilePage(PartPage, frozen=True):
     """Everything on the page."""
 
     module: str

@@ -2,7 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 from xlareport.records.report import ReportRecord
@@ -15,8 +16,7 @@ _TEXT = "guessed: it handles text, a type that XLA does not have"
 _NOT_KNOWN = "not known: neither the graph nor a log of TensorFlow in the dump gives a reason"
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """An operation that XLA does not compile."""
 
     name: str
@@ -25,8 +25,7 @@ class Outside:
     """The reason in the framework's log, else a guess from the graph."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """A part of the graph that XLA compiles as one module."""
 
     name: str
@@ -35,8 +34,7 @@ class Cluster:
     operations: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClusteredGraph:
+class ClusteredGraph(Struct, frozen=True):
     """A framework's graph, divided into clusters that XLA compiles and operations outside."""
 
     path: str

@@ -1,11 +1,12 @@
 """The page of the whole program: its modules in order, their links, and why there are so many."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from os.path import commonpath
 
 from markupsafe import Markup
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xlareport.analysis.modules.chains import find_chains
 from xlareport.analysis.modules.module_role import HELPERS, PIECES
@@ -32,8 +33,7 @@ _TABLES = 20
 _COLUMNS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceTable:
+class DifferenceTable(Struct, frozen=True):
     """A function compiled several times or by several processes, with its differences."""
 
     name: str
@@ -42,8 +42,7 @@ class DifferenceTable:
     rows: tuple[Difference, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramPage:
+class ProgramPage(Struct, frozen=True):
     """The content of the page, except the table of ranks."""
 
     lead: Markup

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.analysis.ranks.members import parse_ranges
@@ -36,8 +36,7 @@ _SIGNS = {RankVerdict.DANGEROUS: "xr-removed", RankVerdict.NUMBERS: "xr-changed"
 """Classes of the verdicts' chips; others are plain."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankDetail:
+class RankDetail(Struct, frozen=True):
     """A module that differs from that of most ranks."""
 
     module: Link
@@ -48,8 +47,7 @@ class RankDetail:
     """Labels and values of the first difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class RanksSection:
+class RanksSection(Struct, frozen=True):
     """The page's section on ranks."""
 
     lead: Markup
@@ -198,8 +196,7 @@ def ranks_table(report: ReportRecord) -> Table:
     return Table(columns, [_cells(row, shown, modules) for row in rows])
 
 
-@dataclass(frozen=True, slots=True)
-class _MatrixRow:
+class _MatrixRow(Struct, frozen=True):
     """A program, the module of each rank, and the severity of their difference."""
 
     keys: tuple[str, ...]

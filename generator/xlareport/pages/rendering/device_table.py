@@ -1,16 +1,15 @@
 """Devices as a small table: cells in the colors of their groups."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 HUES = 6
 """Colors of the style sheet; its last one is gray and represents a rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceCell:
+class DeviceCell(Struct, frozen=True):
     """One cell of a drawing."""
 
     text: str

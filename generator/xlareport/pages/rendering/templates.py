@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +15,7 @@ from jinja2.bccache import Bucket
 from markdown import Markdown
 from markdown.extensions.attr_list import AttrListExtension
 from markdown.extensions.toc import TocExtension
+from msgspec import Struct
 
 from xlareport.pages import navigation
 from xlareport.pages.rendering.environment import environment, front_matter, visible
@@ -156,8 +156,7 @@ def _templates() -> Environment:
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, slots=True)
-class FaultyPage:
+class FaultyPage(Struct, frozen=True):
     """The replacement of a page that could not be made."""
 
     name: str

@@ -1,9 +1,9 @@
 """The part on `replay --bisect` of the passes tab: a strip and a table of the snapshots."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.pages.navigation import Link
@@ -14,8 +14,7 @@ from xlareport.readers.replay_result import ReplayedStage, ReplayResult
 from xlareport.runtime import units
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayPart:
+class ReplayPart(Struct, frozen=True):
     """The template's data on the runs."""
 
     strip: Markup

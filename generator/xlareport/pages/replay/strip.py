@@ -1,9 +1,10 @@
 """A strip over the snapshots: the distance of the outputs of each from those of the first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from math import log10
+
+from msgspec import Struct
 
 from xlareport.pages.charts import svg_chart
 
@@ -13,8 +14,7 @@ _LOW, _HIGH = -9, 1
 """Exponents of ten at the bottom and the top of the strip; values are clamped to these."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayBar:
+class ReplayBar(Struct, frozen=True):
     """A snapshot on the strip."""
 
     error: float | None

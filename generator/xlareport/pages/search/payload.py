@@ -7,8 +7,9 @@ value are a number into `spans`, pairs of the first and the last snapshot.
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import forms_in
@@ -32,8 +33,7 @@ SnapshotSpan = tuple[int, int]
 """Numbers of the first and the last snapshot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Struct, frozen=True):
     """The changes of a step, by opcode and by name."""
 
     opcodes: Mapping[str, tuple[int, int, int]]
@@ -44,8 +44,7 @@ class Touched:
     """Names before and after."""
 
 
-@dataclass(slots=True)
-class SearchIndex:
+class SearchIndex(Struct):
     """Everything that a module can be searched for, with where it is."""
 
     instructions: dict[str, SnapshotSpan] = field(default_factory=dict)
@@ -186,8 +185,7 @@ _MOST_VALUES = 400_000
 _DIGITS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedSnapshot:
+class SearchedSnapshot(Struct, frozen=True):
     """A snapshot as the search names it."""
 
     key: str
@@ -197,8 +195,7 @@ class SearchedSnapshot:
     """Whether the page of texts shows it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """The search data of one module."""
 
     payloads: tuple[tuple[str, str], ...] = ()

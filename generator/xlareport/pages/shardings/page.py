@@ -1,8 +1,7 @@
 """The page on shardings: the mesh, shards by device, changes of sharding."""
 
-from dataclasses import dataclass
-
 from markupsafe import Markup
+from msgspec import Struct
 
 from xlareport.analysis.shardings.shardy import ShardyStep
 from xlareport.pages import words
@@ -16,8 +15,7 @@ from xlareport.runtime import units
 _MOST_DRAWN = 24
 
 
-@dataclass(frozen=True, slots=True)
-class ShardingFigure:
+class ShardingFigure(Struct, frozen=True):
     """A sharding with its drawing."""
 
     words: str
@@ -27,8 +25,7 @@ class ShardingFigure:
     """Empty if nothing is divided, or the drawing would be too large."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardingsPage(PartPage):
+class ShardingsPage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: str

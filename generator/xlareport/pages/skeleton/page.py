@@ -1,7 +1,5 @@
 """The page of a module's static execution skeleton: an outline in the order of execution."""
 
-from dataclasses import dataclass
-
 from xlareport.analysis.skeleton.view import SkeletonRow, SkeletonView
 from xlareport.pages import words
 from xlareport.pages.tables import PartPage
@@ -9,8 +7,7 @@ from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 
-@dataclass(frozen=True, slots=True)
-class SkeletonPage(PartPage):
+class SkeletonPage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: str

@@ -1,7 +1,8 @@
 """The page on the source: instructions and cost of each line of the user's program."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.analysis.cost_report.source_lines import Became, SourceLine, SourceReport
 from xlareport.pages import words
@@ -16,8 +17,7 @@ _LONGEST_LINE = 240
 _OPCODES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLine:
+class CodeLine(Struct, frozen=True):
     """A line of a text with its number."""
 
     number: int
@@ -25,8 +25,7 @@ class CodeLine:
     is_meant: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LineView:
+class LineView(Struct, frozen=True):
     """A line of the user's program with details."""
 
     place: str
@@ -43,8 +42,7 @@ class LineView:
     more_became: int
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePage(PartPage):
+class SourcePage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: str

@@ -1,7 +1,6 @@
 """The pass gallery of a module: the list of steps for the page script, and the page around it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,8 +14,7 @@ from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 
 
-@dataclass(frozen=True, slots=True)
-class StepsPage(PartPage):
+class StepsPage(PartPage, frozen=True):
     """The content of the page, except the payloads."""
 
     lead: str

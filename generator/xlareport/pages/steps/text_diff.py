@@ -1,9 +1,10 @@
 """A text difference for the page script: signs, and numbers of lines stored in the site."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
+
+from msgspec import Struct, field
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, TextDiff
 from xlareport.runtime.units import plural
@@ -18,8 +19,7 @@ _MOST_LINES = 400_000
 _LINE_LENGTH = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class StoredLines:
+class StoredLines(Struct, frozen=True):
     """The lines of a module's texts; none where there are no texts."""
 
     key: str = ""
@@ -110,8 +110,7 @@ def _hunks(computations: Sequence[ComputationDiff]) -> Iterator[_Titled]:
             yield " → ".join(names), hunk.lines
 
 
-@dataclass(slots=True)
-class _Chunk:
+class _Chunk(Struct):
     """The lines of one payload."""
 
     room: int

@@ -1,8 +1,9 @@
 """The page that shows every text of a module whole."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
+
+from msgspec import Struct, field
 
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.pages import navigation, words
@@ -29,8 +30,7 @@ def has_texts(files: ModuleFiles) -> bool:
     return next(_snapshots_first(files), None) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class KeptTexts:
+class KeptTexts(Struct, frozen=True):
     """The texts of a module as stored in the site."""
 
     payloads: tuple[tuple[str, str], ...] = ()

@@ -1,7 +1,6 @@
 """The page on TPU programs: a ranked table, and one program's units over its schedule."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from xlareport.analysis.tpu.program_record import TpuModule, TpuProgram, TpuSummary
@@ -15,8 +14,7 @@ from xlareport.runtime import units
 _MICROSECOND = 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class TpuPage(PartPage):
+class TpuPage(PartPage, frozen=True):
     """Everything on the page."""
 
     lead: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.runtime.errors import Problem
 
@@ -10,8 +11,7 @@ _SECTION = re.compile(rb"^HLO: (?:(?:ROOT )?%(\S{1,500}) = |<no-hlo-instruction>
 _ROW = re.compile(rb"^ - (\w[\w ]{0,80}): \((\d{1,15})/(\d{1,15})\)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class BundleProfile:
+class BundleProfile(Struct, frozen=True):
     """Slots of an instruction."""
 
     instruction: str

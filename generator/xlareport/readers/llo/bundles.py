@@ -5,7 +5,8 @@ shapes hold braces. A bundle therefore reaches to the next line with the next ad
 """
 
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from xlareport.readers.llo.operations import LloOperation, parse_operations, without_comments
 from xlareport.runtime.errors import Problem
@@ -19,8 +20,7 @@ _MOST_BYTES = 64_000_000
 """Bytes of a listing that is read."""
 
 
-@dataclass(slots=True)
-class Bundle:
+class Bundle(Struct):
     """A VLIW bundle."""
 
     address: int
@@ -50,8 +50,7 @@ class Bundle:
         return (match[1] or match[2]) if match else ""
 
 
-@dataclass(slots=True)
-class BundleListing:
+class BundleListing(Struct):
     """A listing, in the order of addresses, which are consecutive from 0."""
 
     bundles: list[Bundle] = field(default_factory=list)

@@ -1,7 +1,8 @@
 """Reads the position of each HLO instruction's code in the linked program: `hlo-details`."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.runtime.errors import Problem
 
@@ -12,8 +13,7 @@ _RANGE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EmittedRange:
+class EmittedRange(Struct, frozen=True):
     """Bundles of an instruction in the linked program, the end excluded.
 
     The range of a while loop contains those of its body.

@@ -4,7 +4,8 @@ After register allocation a name ends in its register: `%s30_s25` is the value `
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _OPERATION = re.compile(
     r"\s*+(?:%([\w.]+) = )?([a-zA-Z_][\w.-]*+)(?:\s++\((!?)%([\w.]+)\),?)?\s*+(.*)", re.DOTALL
@@ -14,8 +15,7 @@ SPILL = "_spill"
 """Suffix of names of slots for spilled registers."""
 
 
-@dataclass(slots=True)
-class LloOperation:
+class LloOperation(Struct):
     """An operation; registers are physical ones, as in `s25` and `p0`."""
 
     result: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.runtime.errors import Problem
 
@@ -19,8 +20,7 @@ _ALLOCATION = re.compile(
 _UNRESOLVED = (1 << 64) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class LoopBounds:
+class LoopBounds(Struct, frozen=True):
     """A counted loop; None for what is no constant."""
 
     start: int | None
@@ -28,8 +28,7 @@ class LoopBounds:
     limit: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Regions:
+class Regions(Struct, frozen=True):
     """Loops and slots for spilled registers of a program."""
 
     loops: tuple[LoopBounds, ...]

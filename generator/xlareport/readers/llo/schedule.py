@@ -1,7 +1,8 @@
 """Reads how many bundles a program has: `schedule-analysis_final_bundles`."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.runtime.errors import Problem
 
@@ -10,8 +11,7 @@ _COUNT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleCounts:
+class ScheduleCounts(Struct, frozen=True):
     """Bundles of a program."""
 
     total: int

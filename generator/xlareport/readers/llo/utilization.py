@@ -6,7 +6,8 @@ spells it `CAPACTIY`.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xlareport.runtime.errors import Problem
 
@@ -17,8 +18,7 @@ _MOST_UNITS = 64
 _MOST_PERCENT = 255
 
 
-@dataclass(frozen=True, slots=True)
-class Utilization:
+class Utilization(Struct, frozen=True):
     """The use of each unit by every bundle."""
 
     units: tuple[str, ...]

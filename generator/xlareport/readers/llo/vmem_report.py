@@ -3,8 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from xlareport.runtime.errors import Problem
 
@@ -13,8 +14,7 @@ _SCOPED = "SCOPED"
 _MOST_ALLOCATIONS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class VmemUse:
+class VmemUse(Struct, frozen=True):
     """VMEM that an instruction reserves while it runs."""
 
     instruction: str
@@ -26,8 +26,7 @@ class VmemUse:
     """Scoped bytes by what they are for; `SPILL` for spilled vector registers."""
 
 
-@dataclass(frozen=True, slots=True)
-class VmemReport:
+class VmemReport(Struct, frozen=True):
     """VMEM of a module's programs."""
 
     capacity: int | None
