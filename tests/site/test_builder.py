@@ -1,4 +1,5 @@
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -120,8 +121,9 @@ def test_html_between_headings_stays_as_it_is(tmp_path: Path, few_pages: list[Si
         assert '<h3 id="and-one-below">' in one
 
 
-def test_several_processes_build_the_same_site(
-    tmp_path: Path, few_pages: list[SiteFile], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("in_pool", [True, False])
+def test_several_runs_build_the_same_site(
+    tmp_path: Path, few_pages: list[SiteFile], monkeypatch: pytest.MonkeyPatch, *, in_pool: bool
 ) -> None:
     front = "---\nsearch:\n  exclude: true\n---\n"  # as the pages of modules have it
     pages = [(f"m/{number}.md", f"{front}# {number}\n\n[x](x.md)\n") for number in range(6)]
@@ -132,9 +134,9 @@ def test_several_processes_build_the_same_site(
     alone = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
     for name, pages in {"_FEWEST": 2, "_REST": 1, "_MOST_PAGES": 2}.items():
         monkeypatch.setattr(shares, name, pages)
-    with WorkerPool(3) as workers:
-        assert build_site(tmp_path, strict=False, workers=workers) == said
     assert said.count("gone.md") == 1
+    with WorkerPool(3) if in_pool else nullcontext() as workers:
+        assert build_site(tmp_path, strict=False, workers=workers) == said
     again = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
     assert again == alone
 

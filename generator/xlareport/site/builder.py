@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from io import StringIO
@@ -166,8 +166,7 @@ def _run_mkdocs(
         MkdocsRun(settings, place, strict, share)
         for place, share in zip(places, shares, strict=True)
     ]
-    tasks = [workers.submit(run_mkdocs, run, report_death) for run in runs[1:]] if workers else []
-    finished = [mkdocs_worker.ask(runs[0], report_death), *(task.result() for task in tasks)]
+    finished = _run_all(runs, workers, mkdocs_worker)
     page = fresh / "404.html"
     if page.exists() and "Content-Security-Policy" not in page.read_text("utf-8"):
         raise MissingPluginError(folder.out)
@@ -179,6 +178,16 @@ def _run_mkdocs(
     return "".join(
         dict.fromkeys(record for mkdocs_end in finished for record in _warnings(mkdocs_end.output))
     )
+
+
+def _run_all(
+    runs: Sequence[MkdocsRun], workers: WorkerPool | None, mkdocs_worker: MkdocsWorker
+) -> list[MkdocsEnd]:
+    """Return the ends of all runs; without `workers` the MkDocs worker does them one by one."""
+    if workers is None:
+        return [mkdocs_worker.ask(run, report_death) for run in runs]
+    tasks = [workers.submit(run_mkdocs, run, report_death) for run in runs[1:]]
+    return [mkdocs_worker.ask(runs[0], report_death), *(task.result() for task in tasks)]
 
 
 def _join(place: Path, fresh: Path) -> None:
