@@ -106,3 +106,75 @@ def test_the_account_counts_what_is_left_behind(read: Read) -> None:
     growth = made.after.instructions - made.before.instructions
     assert len(made.added) - len(made.removed) == growth
     assert "inlined 1 conditional into 2 instructions" in made.headline
+
+
+_LOOP_OF_TWO = """
+%body{n} (p: (s32[], f32[8], f32[])) -> (s32[], f32[8], f32[]) {{
+  %p = (s32[], f32[8]{{0}}, f32[]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %x = f32[8]{{0}} get-tuple-element(%p), index=1
+  %s = f32[] get-tuple-element(%p), index=2
+  %wide{n} = f32[8]{{0}} broadcast(%s), dimensions={{}}
+  %sine{n} = f32[8]{{0}} sine(%wide{n})
+  %sum{n} = f32[8]{{0}} add(%x, %sine{n})
+  ROOT %t = (s32[], f32[8]{{0}}, f32[]) tuple(%next, %sum{n}, %s)
+}}
+
+%cond{n} (q: (s32[], f32[8], f32[])) -> pred[] {{
+  %q = (s32[], f32[8]{{0}}, f32[]) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  %last = s32[] constant(1)
+  ROOT %less = pred[] compare(%j, %last), direction=LT
+}}
+"""
+_IN_A_ROW = f"""
+HloModule m
+{_LOOP_OF_TWO.format(n=".1")}{_LOOP_OF_TWO.format(n=".2")}{_LOOP_OF_TWO.format(n=".3")}
+ENTRY %main (a: f32[8], s: f32[]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %s = f32[] parameter(1)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8]{{0}}, f32[]) tuple(%zero, %a, %s)
+  %while.1 = (s32[], f32[8]{{0}}, f32[]) while(%start), condition=%cond.1, body=%body.1
+  %between = f32[8]{{0}} get-tuple-element(%while.1), index=1
+  %again = (s32[], f32[8]{{0}}, f32[]) tuple(%zero, %between, %s)
+  %while.2 = (s32[], f32[8]{{0}}, f32[]) while(%again), condition=%cond.2, body=%body.2
+  %third = f32[8]{{0}} get-tuple-element(%while.2), index=1
+  %last = (s32[], f32[8]{{0}}, f32[]) tuple(%zero, %third, %s)
+  %while.3 = (s32[], f32[8]{{0}}, f32[]) while(%last), condition=%cond.3, body=%body.3
+  %end = f32[8]{{0}} get-tuple-element(%while.3), index=1
+  ROOT %out = f32[8]{{0}} negate(%end)
+}}
+"""
+_ROW_DONE_ONCE = """
+HloModule m
+ENTRY %main (a: f32[8], s: f32[]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %s = f32[] parameter(1)
+  %wide.7 = f32[8]{0} broadcast(%s), dimensions={}
+  %sine.7 = f32[8]{0} sine(%wide.7)
+  %sum.7 = f32[8]{0} add(%a, %sine.7)
+  %wide.8 = f32[8]{0} broadcast(%s), dimensions={}
+  %sine.8 = f32[8]{0} sine(%wide.8)
+  %sum.8 = f32[8]{0} add(%sum.7, %sine.8)
+  %wide.9 = f32[8]{0} broadcast(%s), dimensions={}
+  %sine.9 = f32[8]{0} sine(%wide.9)
+  %sum.9 = f32[8]{0} add(%sum.8, %sine.9)
+  ROOT %out = f32[8]{0} negate(%sum.9)
+}
+"""
+
+
+def test_loops_in_a_row_are_unrolled_each_though_one_starts_with_the_result_of_another(
+    read: Read,
+) -> None:
+    matching = match(read(_IN_A_ROW), read(_ROW_DONE_ONCE))
+    for number, now in (("1", "7"), ("2", "8"), ("3", "9")):
+        for name in ("wide", "sine", "sum"):
+            place = matching.partner_after(Place(f"body.{number}", f"{name}.{number}"))
+            assert place == Place("main", f"{name}.{now}")
+        pairing = matching.pairing_before(Place("main", f"while.{number}"))
+        assert pairing is not None
+        assert pairing.relation is Relation.INLINED

@@ -1,10 +1,15 @@
 from collections.abc import Callable
 
+import pytest
+
+from xlareport.analysis.matching import frames
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.matching.search_start import start
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
+from xlareport.knowledge.grades import Grade
 
 Read = Callable[[str], HloModule]
 
@@ -173,3 +178,38 @@ def test_a_parameter_with_the_number_that_another_had_is_no_copy_of_it(read: Rea
         assert pairing is not None
         assert pairing.after == (Place("fused", name),)
     assert Place("fused", "q") in matching.added
+
+
+_FUSION_ALONE = """
+%fused.N (p: f32[4,8], n: s32[]) -> f32[8] {
+  %p = f32[4,8]{1,0} parameter(0)
+  %n = s32[] parameter(1)
+  %zero = s32[] constant(0)
+  %row = f32[1,8]{1,0} dynamic-slice(%p, %n, %zero), dynamic_slice_sizes={1,8}
+  ROOT %flat = f32[8]{0} bitcast(%row)
+}
+
+ENTRY %main (a: f32[4,8], i: s32[]) -> f32[8] {
+  %a = f32[4,8]{1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %fusion.N = f32[8]{0} fusion(%a, %i), kind=kLoop, calls=%fused.N
+  ROOT %out = f32[8]{0} WORK(%fusion.N)
+}
+"""
+
+
+@pytest.mark.parametrize("lines", [("row", "flat"), ("flat",)])
+def test_a_fusion_that_is_left_is_the_same_where_all_its_lines_are(
+    read: Read, lines: tuple[str, ...]
+) -> None:
+    before = _FUSION_ALONE.replace(".N", ".1").replace("WORK", "sine")
+    after = _FUSION_ALONE.replace(".N", ".2").replace("WORK", "cosine")
+    search = start(read(before), read(after))
+    old = {node.instruction.name: node for node in search.before.nodes}
+    new = {node.instruction.name: node for node in search.after.nodes}
+    for name in lines:
+        search.link(old[name], new[name], Grade.MATCHED, "")
+    frames.holders(search)
+    known = old["row"].frame.caller, new["row"].frame.caller
+    assert known[0] is not None
+    assert known[0].partner is (known[1] if len(lines) > 1 else None)

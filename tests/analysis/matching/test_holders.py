@@ -112,3 +112,58 @@ def test_a_fusion_of_which_most_stands_outside_was_taken_apart(read: Read) -> No
     assert said is not None
     assert said.relation is Relation.INLINED
     assert set(said.after) == {at("abs.9"), at("zero"), at("reduce.9")}
+
+
+_NEST = """
+%fused.9 (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %sine.9 = f32[8]{0} sine(%q)
+  ROOT %abs.9 = f32[8]{0} abs(%sine.9)
+}
+
+%fused.1 (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %inner.1 = f32[8]{0} fusion(%p), kind=kLoop, calls=%fused.9
+  ROOT %tanh.1 = f32[8]{0} tanh(%inner.1)
+}
+
+%fused.2 (r: f32[8]) -> f32[8] {
+  %r = f32[8]{0} parameter(0)
+  ROOT %exp.2 = f32[8]{0} exponential(%r)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %first = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused.1
+  ROOT %second = f32[8]{0} fusion(%first), kind=kLoop, calls=%fused.2
+}
+"""
+_NEST_MERGED = """
+%fused.8 (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %sine.9 = f32[8]{0} sine(%q)
+  ROOT %abs.9 = f32[8]{0} abs(%sine.9)
+}
+
+%fused.2 (r: f32[8]) -> f32[8] {
+  %r = f32[8]{0} parameter(0)
+  %inner.2 = f32[8]{0} fusion(%r), kind=kLoop, calls=%fused.8
+  %tanh.2 = f32[8]{0} tanh(%inner.2)
+  ROOT %exp.2 = f32[8]{0} exponential(%tanh.2)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %second = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused.2
+}
+"""
+
+
+def test_a_fusion_was_merged_into_the_one_beside_it_and_not_into_one_nested_there(
+    read: Read,
+) -> None:
+    pairing = match(read(_NEST), read(_NEST_MERGED)).pairing_before(at("first"))
+    assert pairing is not None
+    assert pairing.relation is Relation.ABSORBED
+    assert pairing.after == (at("second"),)
+    assert pairing.reason == "which holds 3 of its 3 instructions"

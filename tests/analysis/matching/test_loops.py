@@ -151,3 +151,59 @@ ENTRY %main (a: f32[8], b: f32[8], i: s32[1]) -> f32[8] {{
     said = match(read(scatter), read(loop)).pairing_before(Place("main", "scatter.1"))
     assert said is not None
     assert (said.relation, said.after) == (Relation.REWRITTEN, (Place("main", "while"),))
+
+
+_SCATTER = """
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[8], i: s32[1], b: f32[]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %i = s32[1]{0} parameter(1)
+  %b = f32[] parameter(2)
+  %scatter.1 = f32[8]{0} scatter(%a, %i, %b), to_apply=%add, metadata={op_name="jit(f)/scatter"}
+  %scatter.2 = f32[8]{0} scatter(%scatter.1, %i, %b), to_apply=%add, metadata={op_name="jit(f)/scatter"}
+  %scatter.3 = f32[8]{0} scatter(%scatter.2, %i, %b), to_apply=%add, metadata={op_name="jit(f)/scatter"}
+  ROOT %out = f32[8]{0} negate(%scatter.3)
+}
+"""  # noqa: E501 - lines as XLA writes them
+_STATE = "(s32[], f32[8]{0}, s32[1]{0}, f32[])"
+_SCATTERED_IN_LOOPS = f"""
+%body (p: (s32[], f32[8], s32[1], f32[])) -> (s32[], f32[8], s32[1], f32[]) {{
+  ROOT %p = {_STATE} parameter(0)
+}}
+
+%cond (q: (s32[], f32[8], s32[1], f32[])) -> pred[] {{
+  %q = {_STATE} parameter(0)
+  ROOT %yes = pred[] constant(true)
+}}
+
+ENTRY %main (a: f32[8], i: s32[1], b: f32[]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %i = s32[1]{{0}} parameter(1)
+  %b = f32[] parameter(2)
+  %zero = s32[] constant(0)
+  %t.1 = {_STATE} tuple(%zero, %a, %i, %b)
+  %while.7 = {_STATE} while(%t.1), condition=%cond, body=%body, metadata={{op_name="jit(f)/scatter"}}
+  %g.1 = f32[8]{{0}} get-tuple-element(%while.7), index=1
+  %t.2 = {_STATE} tuple(%zero, %g.1, %i, %b)
+  %while.8 = {_STATE} while(%t.2), condition=%cond, body=%body, metadata={{op_name="jit(f)/scatter"}}
+  %g.2 = f32[8]{{0}} get-tuple-element(%while.8), index=1
+  %t.3 = {_STATE} tuple(%zero, %g.2, %i, %b)
+  %while.9 = {_STATE} while(%t.3), condition=%cond, body=%body, metadata={{op_name="jit(f)/scatter"}}
+  %g.3 = f32[8]{{0}} get-tuple-element(%while.9), index=1
+  ROOT %out = f32[8]{{0}} negate(%g.3)
+}}
+"""  # noqa: E501 - lines as XLA writes them
+
+
+def test_scatters_in_a_row_became_a_loop_each(read: Read) -> None:
+    made = step(read(_SCATTER), read(_SCATTERED_IN_LOOPS), "`scatter_expander`")
+    assert "rewrote 3 scatters as whiles" in made.headline
+    matching = match(read(_SCATTER), read(_SCATTERED_IN_LOOPS))
+    for number, now in (("1", "7"), ("2", "8"), ("3", "9")):
+        place = matching.partner_after(Place("main", f"scatter.{number}"))
+        assert place == Place("main", f"while.{now}")

@@ -183,3 +183,44 @@ LINES  ROOT %loop = (f32[4]{0}, f32[4]{0}) while(%tuple.1), condition=%going, bo
     pairing = match(read(before.replace("LINES", "")), read(after)).pairing_after(_at("tuple.2"))
     assert pairing is not None
     assert pairing.relation is Relation.ADDED
+
+
+_ROOT_AND_SHAPE = """
+HloModule m
+
+ENTRY %main (a: f32[8]) -> (f32[8,1], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %rsqrt.1 = f32[8]{0} rsqrt(%a), metadata={op_name="jit(f)/rsqrt"}
+LINES  %div.1 = f32[8]{0} divide(%rsqrt.1, %a), metadata={op_name="jit(f)/div"}
+  ROOT %out = (f32[8,1]{1,0}, f32[8]{0}) tuple(%sine.1, %div.1)
+}
+"""
+_OP = ', metadata={op_name="jit(f)/rsqrt"}'
+
+
+def test_work_that_is_done_again_before_a_move_of_its_own_framework_op_is_a_copy(
+    read: Read,
+) -> None:
+    before = _ROOT_AND_SHAPE.replace(
+        "LINES",
+        f"  %reshape.1 = f32[8,1]{{1,0}} reshape(%rsqrt.1){_OP}\n"
+        "  %sine.1 = f32[8,1]{1,0} sine(%reshape.1)\n",
+    )
+    after = (
+        _ROOT_AND_SHAPE.replace(
+            "LINES",
+            "  %reshape.2 = f32[8,1]{1,0} reshape(%a)\n"
+            f"  %rsqrt.2 = f32[8,1]{{1,0}} rsqrt(%reshape.2){_OP}\n"
+            "  %sine.1 = f32[8,1]{1,0} sine(%rsqrt.2)\n",
+        )
+        .replace("%div.1 =", "%div.2 =")
+        .replace("%div.1)", "%div.2)")
+    )
+    matching = match(read(before), read(after))
+    pairing = matching.pairing_after(_at("rsqrt.2"))
+    assert pairing is not None
+    assert pairing.before == (_at("rsqrt.1"),)
+    moved = matching.pairing_before(_at("reshape.1"))
+    assert moved is not None
+    assert moved.relation is Relation.SWAPPED
+    assert moved.after == (_at("reshape.2"),)

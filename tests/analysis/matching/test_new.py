@@ -228,3 +228,35 @@ def test_a_constant_of_another_value_beside_a_cloned_user_is_new(read: Read) -> 
     other = _FUSED_APART.replace("%half.1 = f32[] constant(0.5)", "%half.1 = f32[] constant(0.25)")
     pairing = match(read(_SCALED), read(other)).pairing_after(Place("fused", "half.1"))
     assert pairing is None or pairing.relation is not Relation.CLONED
+
+
+_ROWS = """
+HloModule m
+
+ENTRY %main (a: f32[4,8]) -> (f32[4,8], f32[4,8]) {
+  %a = f32[4,8]{0,1} parameter(0)
+  %rows.1 = f32[4,8]{1,0} copy(%a)
+  %scaled.1 = f32[4,8]{1,0} sine(%rows.1)
+  %x = f32[4,8]{1,0} tanh(%scaled.1)
+  %y = f32[4,8]{1,0} cosine(%scaled.1)
+  ROOT %out = (f32[4,8]{1,0}, f32[4,8]{1,0}) tuple(%x, %y)
+}
+"""
+_ROWS_FUSED_APART = _ROWS.replace(
+    "ENTRY",
+    """%fused (p: f32[4,8]) -> f32[4,8] {
+  %p = f32[4,8]{0,1} parameter(0)
+  %rows.2 = f32[4,8]{1,0} copy(%p)
+  %scaled.2 = f32[4,8]{1,0} sine(%rows.2)
+  ROOT %y.1 = f32[4,8]{1,0} cosine(%scaled.2)
+}
+
+ENTRY""",
+).replace("cosine(%scaled.1)", "fusion(%a), kind=kLoop, calls=%fused")
+
+
+def test_a_copy_that_a_fusion_takes_along_with_its_reader_is_a_clone(read: Read) -> None:
+    pairing = match(read(_ROWS), read(_ROWS_FUSED_APART)).pairing_after(Place("fused", "rows.2"))
+    assert pairing is not None
+    assert pairing.relation is Relation.CLONED
+    assert pairing.before == (Place("main", "rows.1"),)

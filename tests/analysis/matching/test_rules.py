@@ -470,3 +470,99 @@ ENTRY %main (a: s32[2,8], b: s32[2,8,1]) -> (s32[2,8], s32[2,8,1]) {{
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "fill.1")) == Place("main", "new.1")
     assert matching.partner_after(Place("main", "fill.2")) == Place("main", "new.2")
+
+
+_CARRIED = """
+%body.1 (p: (f32[8], f32[8], f32[8])) -> (f32[8], f32[8], f32[8]) {
+  %p = (f32[8]{0}, f32[8]{0}, f32[8]{0}) parameter(0)
+  %x.1 = f32[8]{0} get-tuple-element(%p), index=0
+  %y.1 = f32[8]{0} get-tuple-element(%p), index=1
+  %z.1 = f32[8]{0} get-tuple-element(%p), index=2
+  %pair.1 = (f32[8]{0}, f32[8]{0}) tuple(%y.1, %z.1)
+  %barrier.1 = (f32[8]{0}, f32[8]{0}) opt-barrier(%pair.1)
+  %sine.1 = f32[8]{0} sine(%x.1)
+  %kept.1 = f32[8]{0} get-tuple-element(%barrier.1), index=0
+  %sum.1 = f32[8]{0} add(%sine.1, %kept.1)
+  ROOT %t.1 = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%x.1, %y.1, %sum.1)
+}
+
+%cond.1 (q: (f32[8], f32[8], f32[8])) -> pred[] {
+  %q = (f32[8]{0}, f32[8]{0}, f32[8]{0}) parameter(0)
+  ROOT %yes = pred[] constant(true)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %start.1 = (f32[8]{0}, f32[8]{0}, f32[8]{0}) tuple(%a, %a, %a)
+  %while.1 = (f32[8]{0}, f32[8]{0}, f32[8]{0}) while(%start.1), condition=%cond.1, body=%body.1
+  ROOT %out = f32[8]{0} get-tuple-element(%while.1), index=2
+}
+"""
+_CARRIED_ONCE = """
+%body.2 (p: (f32[8], f32[8])) -> (f32[8], f32[8]) {
+  %p.2 = (f32[8]{0}, f32[8]{0}) parameter(0)
+  %y.2 = f32[8]{0} get-tuple-element(%p.2), index=0
+  %z.2 = f32[8]{0} get-tuple-element(%p.2), index=1
+  %pair.2 = (f32[8]{0}, f32[8]{0}) tuple(%y.2, %z.2)
+  %barrier.2 = (f32[8]{0}, f32[8]{0}) opt-barrier(%pair.2)
+  %x.2 = f32[8]{0} get-tuple-element(%p.2), index=0
+  %sine.2 = f32[8]{0} sine(%x.2)
+  %kept.2 = f32[8]{0} get-tuple-element(%barrier.2), index=0
+  %sum.2 = f32[8]{0} add(%sine.2, %kept.2)
+  ROOT %t.2 = (f32[8]{0}, f32[8]{0}) tuple(%x.2, %sum.2)
+}
+
+%cond.2 (q: (f32[8], f32[8])) -> pred[] {
+  %q = (f32[8]{0}, f32[8]{0}) parameter(0)
+  ROOT %yes = pred[] constant(true)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %start.2 = (f32[8]{0}, f32[8]{0}) tuple(%a, %a)
+  %while.2 = (f32[8]{0}, f32[8]{0}) while(%start.2), condition=%cond.2, body=%body.2
+  ROOT %out = f32[8]{0} get-tuple-element(%while.2), index=1
+}
+"""
+
+
+def test_of_two_equal_elements_each_goes_on_where_its_reader_reads_it(read: Read) -> None:
+    matching = match(read(_CARRIED), read(_CARRIED_ONCE))
+    for name in ("x", "y", "z"):
+        place = matching.partner_after(Place("body.1", f"{name}.1"))
+        assert place == Place("body.2", f"{name}.2")
+
+
+_THROUGH_A_TUPLE = """
+%body (p: (f32[8], f32[8])) -> (f32[8], f32[8]) {
+  ROOT %p = (f32[8]{0}, f32[8]{0}) parameter(0)
+}
+
+%cond (q: (f32[8], f32[8])) -> pred[] {
+  %q = (f32[8]{0}, f32[8]{0}) parameter(0)
+  ROOT %yes = pred[] constant(true)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %start = (f32[8]{0}, f32[8]{0}) tuple(%a, %a)
+  %while.1 = (f32[8]{0}, f32[8]{0}) while(%start), condition=%cond, body=%body
+LINES  ROOT %out = f32[8]{0} sine(%end.1)
+}
+"""
+_OP = ', metadata={op_name="jit(f)/while"}'
+
+
+def test_what_is_read_directly_is_what_was_read_through_a_tuple(read: Read) -> None:
+    before = _THROUGH_A_TUPLE.replace(
+        "LINES",
+        "  %first.1 = f32[8]{0} get-tuple-element(%while.1), index=0\n"
+        "  %second.1 = f32[8]{0} get-tuple-element(%while.1), index=1\n"
+        "  %both.1 = (f32[8]{0}, f32[8]{0}) tuple(%first.1, %second.1)\n"
+        f"  %end.1 = f32[8]{{0}} get-tuple-element(%both.1), index=0{_OP}\n",
+    )
+    after = _THROUGH_A_TUPLE.replace(
+        "LINES", f"  %end.2 = f32[8]{{0}} get-tuple-element(%while.1), index=0{_OP}\n"
+    ).replace("sine(%end.1)", "sine(%end.2)")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "end.1")) == Place("main", "end.2")

@@ -25,3 +25,23 @@ def test_the_same_name_is_not_said_to_have_become_itself() -> None:
 def test_names_in_reasons_are_set_as_code_and_backticks_of_a_dump_are_not() -> None:
     one = replace(change(Kind.DEAD), reason="went with %x.1, a `trap` of 50 % or so")
     assert clause(one).endswith("was removed: went with `%x.1`, a 'trap' of 50 % or so")
+
+
+def test_what_left_a_loop_says_its_other_shape() -> None:
+    kinds = (Kind.HOISTED, Kind.SHAPE)
+    details = ("moved out of the loop %while.1", "s32[] → s32[4]{0}")
+    said = clause(replace(change(Kind.HOISTED), kinds=kinds, details=details))
+    assert said.endswith("moved out of the loop `%while.1`; shape: `s32[]` → `s32[4]{0}`")
+
+
+def test_a_library_call_of_another_shape_says_its_other_dimension_labels() -> None:
+    details = ("1 of 2 elements, f32[8] → f32[4]", "dim_labels: b01f_01io → b01f_o01i")
+    known = replace(change(Kind.SHAPE), kinds=(Kind.SHAPE, Kind.ATTRIBUTES), details=details)
+    said = clause(replace(known, opcodes=("custom-call", "custom-call")))
+    assert "`f32[8]` → `f32[4]`; dim_labels: b01f_01io → b01f_o01i (renamed" in said
+
+
+def test_one_of_several_differences_of_elements_is_an_example() -> None:
+    details = ("2 of 3 elements, such as {1,0} → {0,1}",)
+    said = clause(replace(change(Kind.LAYOUT), details=details))
+    assert "changed layout: 2 of 3 elements, such as `{1,0}` → `{0,1}` (renamed" in said

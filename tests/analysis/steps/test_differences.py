@@ -95,3 +95,16 @@ def test_an_element_of_another_type_among_others_that_changed_places(read: Read)
     after = line(read, "%a = (s32[], bf16[8]{0}, f32[4]{0}) tuple(%x, %y, %z)")
     difference = "1 of 3 elements, f32[8]{0} → bf16[8]{0}, and the others in another order"
     assert compare(before, after, {}) == {Kind.TYPE: difference}
+
+
+def test_elements_with_other_layouts_are_counted_where_they_stand(read: Read) -> None:
+    before = line(read, "%a = (f32[8,4]{1,0}, f32[8,4]{0,1}, f32[2,2]{1,0}) tuple(%x, %y, %z)")
+    after = line(read, "%a = (f32[8,4]{0,1}, f32[8,4]{1,0}, f32[2,2]{0,1}) tuple(%x, %y, %z)")
+    difference = "3 of 3 elements, such as {1,0} → {0,1}"
+    assert compare(before, after, {}) == {Kind.LAYOUT: difference}
+
+
+def test_leaving_a_loop_weighs_more_than_another_channel() -> None:
+    kinds = [Kind.ATTRIBUTES, Kind.HOISTED, Kind.SHAPE]
+    assert by_weight(kinds, "all-reduce")[0] is Kind.HOISTED
+    assert by_weight(kinds, "multiply")[0] is Kind.SHAPE

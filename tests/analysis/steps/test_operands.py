@@ -167,3 +167,22 @@ def test_a_further_copy_of_what_was_read_is_the_same_value(read: Read) -> None:
         "  %add =", "  %wide.2 = f32[8]{0} broadcast(%one), dimensions={}\n  %add ="
     ).replace("add(%wide, %b)", "add(%wide.2, %b)")
     assert kinds(read, text, copied, "add") == [Kind.REWIRED]
+
+
+_CONVERTED = """
+ENTRY %main (a: pred[4,8], b: f32[8,2]) -> f32[4,2] {
+  %a = pred[4,8]{1,0} parameter(0)
+  %b = f32[8,2]{1,0} parameter(1)
+  %wide = f32[4,8]{1,0} convert(%a)
+  %same.1 = f32[4,8]{1,0} copy(%wide)
+  ROOT %dot = f32[4,2]{1,0} dot(%same.1, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+
+
+def test_a_product_that_reads_another_element_type_says_so(read: Read) -> None:
+    line = "%same.2 = pred[4,8]{1,0} negate(%a)"
+    after = _CONVERTED.replace("%same.1 = f32[4,8]{1,0} copy(%wide)", line).replace(
+        "(%same.1,", "(%same.2,"
+    )
+    assert kinds(read, _CONVERTED, after, "dot") == [Kind.REBUILT]

@@ -1,6 +1,6 @@
 """A rule for loops of one iteration and for decided conditionals: their bodies were inlined."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.matching.graph import Frame, Node, NodeElement, opened_root
 from xlareport.analysis.matching.nodes import is_free
@@ -12,11 +12,15 @@ from xlareport.knowledge.grades import Grade
 
 def inlined(search: Search) -> None:
     """Pair the instructions of a former loop or conditional with those that replace them."""
+    done: dict[Node, _Once] = {}
     for holder in search.before.open():
         if holder.instruction.opcode in ("conditional", "while"):
             search.evaluate()
             for body, start in _bodies(search, holder):
-                _Once(search, holder, body, start).pair()
+                once = _Once(search, holder, body, start, done)
+                once.pair()
+                if holder.instruction.opcode == "while" and holder in search.inlined:
+                    done[holder] = once
 
 
 def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, NodeElement]]:
@@ -38,13 +42,26 @@ def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, NodeElement]]
 class _Once:
     """Values of an inlined body, computed with the initial operand in place of its parameter."""
 
-    def __init__(self, search: Search, holder: Node, body: Frame, start: NodeElement) -> None:
+    def __init__(
+        self,
+        search: Search,
+        holder: Node,
+        body: Frame,
+        start: NodeElement,
+        done: Mapping[Node, "_Once"],
+    ) -> None:
         self._search = search
         self._holder = holder
         self._body = body
         self._start = start
+        self._done = done
+        """The loops before this one, of which this one may start with a result."""
         self._tokens: dict[Node, int] = {}
         self._waiting: dict[int, list[Node]] = {}
+        self._loops = sum(
+            node.instruction.opcode == "while" and node.frame is holder.frame
+            for node in search.before.open()
+        )
         for node in search.after.open():
             if node.frame.number == holder.frame.number:
                 self._waiting.setdefault(node.token, []).append(node)
@@ -56,6 +73,17 @@ class _Once:
                 node = self._body.node(line)
                 self._tokens[node] = self._pair(node)
 
+    def result(self, number: int) -> int:
+        """Return the value number of an element of what the body gives."""
+        root = self._body.computation.root
+        operands = () if root is None else self._search.before.graph.operands(self._body.node(root))
+        if root is None or root.opcode != "tuple" or number >= len(operands):
+            return UNKNOWN
+        node, path = operands[number]
+        if node.partner is not None and not path:
+            return self._search.after.values.value_of(node.partner)
+        return self._value((node, path))
+
     def _pair(self, node: Node) -> int:
         """Return the value number of a node; pair it if exactly one free node has the value."""
         values = self._search.before.values
@@ -65,9 +93,15 @@ class _Once:
             return UNKNOWN
         token = values.find(node, read)
         others = [] if token is None else self._waiting.get(token, [])
-        if len(others) == 1 and read and is_free(others[0]) and node.partner is None:
-            self._link(node, others[0])
+        other = self._next_of(others)
+        if other is not None and read and node.partner is None:
+            self._link(node, other)
         return UNKNOWN if token is None else token
+
+    def _next_of(self, others: Sequence[Node]) -> Node | None:
+        """Return the first free one of equal values, of which each loop may have left its own."""
+        most = max(self._loops, 1)
+        return next(filter(is_free, others), None) if len(others) <= most else None
 
     def _link(self, node: Node, other: Node) -> None:
         """Pair `node` of the inlined body with `other`.
@@ -100,6 +134,8 @@ class _Once:
                 return UNKNOWN
             node, inner = operands[path[0]]
             path = (*inner, *path[1:])
+        if node in self._done and len(path) == 1:
+            return self._done[node].result(path[0])
         if before.values.value_of(node) == UNKNOWN:
             return UNKNOWN
         return before.values.element(node, path)

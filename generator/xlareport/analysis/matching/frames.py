@@ -209,6 +209,30 @@ def parameters(search: Search) -> None:
                 _link_parameters(search, frame.node(line), other.node(same))
 
 
+def holders(search: Search) -> None:
+    """Pair nested fusions, and others that are left, of which all lines continue each other.
+
+    A loop that is made anew has copies of the fusions in it, and of those in these.
+    """
+    for frame in reversed(search.before.graph.frames):  # nested ones before what holds them
+        other = _continued(frame)
+        if other is None or frame.caller is None or other.caller is None:
+            continue
+        if frame.caller.instruction.opcode == other.caller.instruction.opcode == "fusion" and (
+            _hold_the_same(frame, other)
+        ):
+            _link(search, frame.caller, other.caller, "it holds the same lines as the other")
+
+
+def _hold_the_same(frame: Frame, other: Frame) -> bool:
+    """Whether the lines of a computation that compute continue as those of another."""
+    ours = [line for line in frame.computation.instructions if line.operands]
+    theirs = {line.name for line in other.computation.instructions if line.operands}
+    partners = [node.partner for line in ours if (node := frame.nodes.get(line.name)) is not None]
+    names = {node.instruction.name for node in partners if node is not None and node.frame is other}
+    return len(ours) == len(theirs) and names == theirs
+
+
 def _link_parameters(search: Search, before: Node, after: Node) -> None:
     if is_free(before) and is_free(after) and same_form(search, before, after):
         number = before.instruction.argument

@@ -53,7 +53,7 @@ class Holders:
     def contents(self, frame: Frame, twin: Twin) -> HolderContents:
         """Return the new places of a frame's contents."""
         others = list(_others(frame, twin))
-        holders = [_fusion_around(self._search.after, other) for _, other in others]
+        holders = [_fusion_beside(self._search.after, frame, other) for _, other in others]
         inside = Counter(place_of(holder) for holder in holders if holder is not None)
         outside = [
             place_of(other)
@@ -126,6 +126,21 @@ def _lines(frame: Frame) -> Iterator[tuple[Frame, Instruction]]:
             yield from _lines(inner)
         elif line.opcode not in BOUNDARIES:
             yield frame, line
+
+
+def _fusion_beside(side: Side, frame: Frame, other: Node) -> Node | None:
+    """Return the fusion around a node that stands where the holder of a frame stood.
+
+    That is not a fusion nested in it; where none stands there, the innermost.
+    """
+    innermost = holder = _fusion_around(side, other)
+    for _ in range(_DEEPEST):
+        if holder is None or frame.caller is None:
+            break
+        if holder.frame.number == frame.caller.frame.number:
+            return holder
+        holder = _fusion_around(side, holder)
+    return innermost
 
 
 def _former_holders(side: Side, node: Node) -> list[Node]:

@@ -85,10 +85,21 @@ def expanded(search: Search) -> None:
     for loop in _open_loops(search.after) if waiting else ():
         nodes = waiting.get((loop.frame.number, origin(loop)), [])
         start = set(_start(search.after, loop))
-        fitting = [node for node in nodes if search.before.values.read(node)[0] in start]
+        fitting = [
+            node
+            for node in nodes
+            if search.before.values.read(node)[0] in start or _follows(search, node, loop)
+        ]
         if len(fitting) == 1 and fitting[0].partner is None:
             reason = "a loop of the same framework op over the same values"
             search.link(fitting[0], loop, Grade.MATCHED, reason)
+
+
+def _follows(search: Search, node: Node, loop: Node) -> bool:
+    """Whether a loop starts with what came of what a node reads first, a loop before it."""
+    read = [earlier.partner for earlier, _ in search.before.graph.operands(node)[:1]]
+    given = search.after.graph.operands(_holder_of_start(search.after, loop))
+    return any(source is not None and source in read for source, path in given if path)
 
 
 def _open_loops(side: Side) -> list[Node]:
@@ -147,10 +158,15 @@ _PASSING = frozenset({"get-tuple-element", "parameter", _TUPLE, "copy", "bitcast
 
 def _start(side: Side, loop: Node) -> Iterable[int]:
     """Return the value numbers of a loop's initial values, by element."""
+    holder = _holder_of_start(side, loop)
+    return (token for token in side.values.read(holder) if token != UNKNOWN)
+
+
+def _holder_of_start(side: Side, loop: Node) -> Node:
+    """Return the tuple that a loop starts with; the loop itself if it reads no such."""
     operands = side.graph.operands(loop)
-    if len(operands) == 1 and operands[0][0].instruction.opcode == _TUPLE:
-        loop = operands[0][0]
-    return (token for token in side.values.read(loop) if token != UNKNOWN)
+    is_tuple = len(operands) == 1 and operands[0][0].instruction.opcode == _TUPLE
+    return operands[0][0] if is_tuple else loop
 
 
 def _share(first: Counter[_Key], second: Counter[_Key]) -> float:

@@ -19,6 +19,7 @@ from xlareport.analysis.matching import (
     moved_copies,
     products,
     programs,
+    regrouped,
     repetitions,
     rules,
     same_fusions,
@@ -37,6 +38,7 @@ from xlareport.runtime.garbage_collection import no_collections
 
 _RULES = (
     rules.same_value,
+    regrouped.regrouped,
     collectives.combined,
     collectives.folded,
     frames.entry_arguments,
@@ -99,6 +101,7 @@ _RULES = (
     sums.reassociated,
     frames.opened_results,
     frames.parameters,
+    frames.holders,
     rules.same_leaf_read,
 )
 _PARTS = (

@@ -96,11 +96,15 @@ def _exchanged(search: Search, before: Node, after: Node) -> Iterator[tuple[Node
 def is_done_again(before: Side, move: Node, other: Node) -> bool:
     """Return whether `other` does the work of the move's source, on moved data.
 
-    What has the framework op of the move stands for the move.
+    What has the framework op of the move, but not that of its source, stands for the move.
     """
-    if not _is_move(move) or _is_move(other) or (origin(move) and origin(move) == origin(other)):
+    if not _is_move(move) or _is_move(other):
         return False
-    return any(_does_the_same(source, other) for source in _sources(before, move))
+    stands = bool(origin(move)) and origin(move) == origin(other)
+    return any(
+        _does_the_same(source, other) and not (stands and origin(source) != origin(other))
+        for source in _sources(before, move)
+    )
 
 
 def _follow(search: Search, source: Node, other: Node, move: Node) -> None:

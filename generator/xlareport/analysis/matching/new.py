@@ -18,7 +18,7 @@ _DEEPEST = 100
 
 
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
-"""Opcodes that are put where they are needed: none is made of another."""
+"""Opcodes that are put where they are needed: outside of fusions none is made of another."""
 
 _MOVES = frozenset({"bitcast", "reshape"})
 """The same, if they are in the same computation: these only change the shape of a value."""
@@ -111,7 +111,7 @@ class New:
 
     def _equal(self, node: Node) -> Node | None:
         """Return the instruction before that computes the same."""
-        if node.instruction.opcode in _NO_CLONES:
+        if node.instruction.opcode in _NO_CLONES and not _is_fused_copy(node):
             return None
         search = self._search
         if node.constant:
@@ -265,6 +265,13 @@ class New:
     def _itself_after(self, node: Node) -> Node | None:
         """Return the new node that continues a node, or is the same line if that is kept."""
         return self._search.itself_after(node) if node.kept else node.partner
+
+
+def _is_fused_copy(node: Node) -> bool:
+    """Return whether a node is a copy in a fusion, where none is put: it came with its reader."""
+    caller = node.frame.caller
+    fused = caller is not None and caller.instruction.opcode == "fusion"
+    return fused and node.instruction.opcode == "copy"
 
 
 def _reader_beside(node: Node, user: Node) -> Node:

@@ -3,12 +3,12 @@
 Each rule looks at the nodes that are still unpaired.
 """
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
 from xlareport.analysis.matching.contents import stem
 from xlareport.analysis.matching.facts import literal_of
 from xlareport.analysis.matching.families import family_of
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Node, element_taken
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import (
     Names,
@@ -47,7 +47,27 @@ def same_value(search: Search) -> None:
                 and not are_other_fills(ours[0], theirs[0])
             ):
                 reason = "the same expression over the same values"
-                search.link(ours[0], theirs[0], Grade.EXACT, reason)
+                known = _of_one_framework_op(ours[0], theirs[0])
+                search.link(known, theirs[0], Grade.EXACT, reason)
+
+
+def _of_one_framework_op(node: Node, other: Node) -> Node:
+    """Return the element of a tuple of an element that has the framework op of the other.
+
+    A pass that reads what was put into a tuple directly leaves out the first of the two.
+    """
+    home = node.frame.computation
+    if _opcode(node) != "get-tuple-element" or origin(node) or not origin(other):
+        return node
+    for line in home.users.get(node.instruction.name, ()):
+        for reader in home.users.get(line.name, ()) if line.opcode == "tuple" else ():
+            known = node.frame.node(reader)
+            put = enumerate(line.operand_names)
+            taken = [name for number, name in put if (number,) == element_taken(reader)]
+            itself = taken == [node.instruction.name]
+            if itself and origin(known) == origin(other) and is_free(known):
+                return known
+    return node
 
 
 def _is_other_move(node: Node, other: Node) -> bool:
@@ -104,7 +124,7 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
     search.evaluate()
     new = _grouped(search.after, _value)
     for value, ours in _grouped(search.before, _value).items():
-        for node, other in zip(ours, new.get(value, ()), strict=False):
+        for node, other in _in_order(ours, new.get(value, ())):
             if search.divided and node.constant and not _is_leaf(node):
                 continue
             if _is_other_move(node, other) or parted(node, other):
@@ -115,6 +135,35 @@ def _pair_in_order(search: Search, parted: Callable[[Node, Node], bool]) -> None
                 continue  # what was folded into a constant gives that its framework op
             reason = "one of several that compute the same, in order"
             search.link(node, other, Grade.MATCHED, reason)
+
+
+def _in_order(ours: Sequence[Node], theirs: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
+    """Yield equal values in order; elements of a tuple first with what their users read now."""
+    left, rest = [*theirs], []
+    for node in ours:
+        other = _read_instead(node, left) if len(theirs) > 1 else None
+        if other is None:
+            rest.append(node)
+        else:
+            left.remove(other)
+            yield node, other
+    yield from zip(rest, left, strict=False)
+
+
+def _read_instead(node: Node, others: Sequence[Node]) -> Node | None:
+    """Return the element of a tuple that a user of an element, paired already, reads now."""
+    if _opcode(node) != "get-tuple-element":
+        return None
+    name, frame = node.instruction.name, node.frame
+    for line in frame.computation.users.get(name, ()):
+        reader = frame.nodes.get(line.name)
+        now = None if reader is None else reader.partner
+        if now is not None and len(now.instruction.operands) == len(line.operands):
+            read = [*now.instruction.operand_names][[*line.operand_names].index(name)]
+            for other in others:
+                if other.frame is now.frame and other.instruction.name == read:
+                    return other
+    return None
 
 
 def same_name(search: Search) -> None:

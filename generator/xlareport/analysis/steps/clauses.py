@@ -6,7 +6,7 @@ Names are in backticks. An opcode precedes a name that does not contain it.
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.differences import SUCH_AS, Kind
 from xlareport.analysis.steps.groups import ChangeGroup
 from xlareport.knowledge.grades import Grade
 from xlareport.runtime import english, units
@@ -146,17 +146,28 @@ def _detail(change: Change) -> str:
         message += f"; {change.details[change.kinds.index(Kind.CONFIG)]}"
     if change.kind in _CODE and " → " in message:
         lead, elements, rest = message.rpartition(" elements, ")
-        rest, also, order = rest.partition(", and ")
+        such_as = SUCH_AS if rest.startswith(SUCH_AS) else ""
+        rest, also, order = rest.removeprefix(SUCH_AS).partition(", and ")
         changed = " → ".join(wording.code(part) for part in rest.split(" → "))
-        return f"{lead}{elements}{changed}{also}{order}{_with_attributes(change)}"
-    return wording.coded(message)
+        return f"{lead}{elements}{such_as}{changed}{also}{order}{_with_attributes(change)}"
+    return wording.coded(message) + _with_shape(change)
+
+
+def _with_shape(change: Change) -> str:
+    """Return the other shape of what moved out of a loop, where it has another there."""
+    if change.kind is not Kind.HOISTED or Kind.SHAPE not in change.kinds:
+        return ""
+    old, _, new = change.details[change.kinds.index(Kind.SHAPE)].partition(" → ")
+    return f"; shape: {wording.code(old)} → {wording.code(new)}"
 
 
 def _with_attributes(change: Change) -> str:
     """Return the other attributes of what is told by its shape, where they say what it computes."""
-    if Kind.ATTRIBUTES not in change.kinds or change.opcodes[1] not in _OF_DIMENSIONS:
+    if Kind.ATTRIBUTES not in change.kinds:
         return ""
-    return f"; {wording.coded(change.details[change.kinds.index(Kind.ATTRIBUTES)])}"
+    detail = change.details[change.kinds.index(Kind.ATTRIBUTES)]
+    tells = change.opcodes[1] in _OF_DIMENSIONS or "dim_labels" in detail  # of library calls
+    return f"; {wording.coded(detail)}" if tells else ""
 
 
 def _is_same_name(change: Change) -> bool:

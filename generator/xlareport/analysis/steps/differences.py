@@ -8,6 +8,7 @@ from itertools import chain
 
 from xlareport.analysis.steps.configs import config_change
 from xlareport.hlo.model import Instruction
+from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.hlo.shape import Shape, without_layout
 
 
@@ -143,6 +144,8 @@ def by_weight(kinds: Iterable[Kind], opcode: str) -> tuple[Kind, ...]:
     """Return the kinds of difference of an instruction, the weightiest first."""
     weights = _WITH_NUMBERS if opcode in _NUMBERED else _WITH_ATTRIBUTES
     weights = _WEIGHT if opcode == _ELEMENT else weights
+    if opcode in COMBINED_COLLECTIVES:  # in a loop they run once in each iteration
+        weights = {**weights, Kind.HOISTED: weights[Kind.TYPE] - 0.5}
     return tuple(sorted(kinds, key=lambda kind: weights[kind]))
 
 
@@ -199,17 +202,22 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str]:
     changed = sum(number for number in gained.values() if number > 0)
     if not changed:
         return {Kind.SHAPE: f"the same {count:,} elements in another order"}
-    pairs = zip(old.elements, new.elements, strict=True)
+    pairs = [*zip(old.elements, new.elements, strict=True)]
     moved = [(was, now) for was, now in pairs if was.text != now.text]
+    if all(without_layout(was.text) == without_layout(now.text) for was, now in pairs):
+        changed = len(moved)  # what each element is says that they stand where they stood
     order = _OTHER_ORDER if changed < len(moved) else ""
     if order:
         lost = next(was for was, _ in moved if gained[was.text] < 0)
         moved = [(lost, next(now for _, now in moved if gained[now.text] > 0))]
     differences = [*chain.from_iterable(_shape_of(was, now).items() for was, now in moved)]
     kind, text = min(differences, key=lambda difference: _WEIGHT[difference[0]])
-    return {kind: f"{changed:,} of {count:,} elements, {text}{order}"}
+    such_as = SUCH_AS if changed > 1 and len({text for _, text in differences}) > 1 else ""
+    return {kind: f"{changed:,} of {count:,} elements, {such_as}{text}{order}"}
 
 
+SUCH_AS = "such as "
+"""Stands before the difference of one element where those of others are not the same."""
 _OTHER_ORDER = ", and the others in another order"
 
 

@@ -15,6 +15,7 @@ _FARTHEST = 32
 """Instructions in a row that hand a value on, and are looked behind."""
 _SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-barrier", "reshape"})
 """Opcodes that hand on what they read, in another form at most."""
+_PRODUCTS = frozenset({"convolution", "dot"})
 _HOLDERS = frozenset({"call", "fusion"})
 _IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
 
@@ -49,6 +50,8 @@ def compare_operands(
     other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
     named = [_instead(was, now) for was, now in other[:_NAMED]]
     kind = _kind(matching, other)
+    if kind is Kind.REDIRECTED and old.opcode in _PRODUCTS and _other_types(matching, other):
+        kind = Kind.OPERANDS
     equal = ", which computes the same" if kind is Kind.SHARED else ""
     result = {kind: f"uses {', '.join(named)}{equal}"} if other else {}
     if old.opcode == new.opcode == "dot" and _are_swapped(matching, read, reads):
@@ -98,6 +101,17 @@ def _kind(matching: Matching, other: list[tuple[Operand, Operand]]) -> Kind:
     if all(_is_another_event(matching, was, now) for was, now in other):
         return Kind.REDIRECTED
     return Kind.OPERANDS
+
+
+def _other_types(matching: Matching, other: list[tuple[Operand, Operand]]) -> bool:
+    """Return whether an operand has another element type: a convert was folded, say."""
+    lines = [
+        (matching.before.find(*was.place), matching.after.find(*now.place)) for was, now in other
+    ]
+    return any(
+        old is not None and new is not None and old.shape.element_type != new.shape.element_type
+        for old, new in lines
+    )
 
 
 def _is_duplicate(matching: Matching, was: Operand, now: Operand) -> bool:
