@@ -23,7 +23,7 @@ class StageMeaning(Struct, frozen=True):
 
 @cache
 def all_entries() -> Mapping[str, StageMeaning]:
-    """Return all moments by name, the named snapshots of a module first."""
+    """Return all stages by name, the named snapshots of a module first."""
     return read_table("stages", StageMeaning)
 
 
@@ -35,7 +35,7 @@ def find(name: str) -> StageMeaning | None:
 
 
 def find_step(name: str) -> StageMeaning | None:
-    """Return the moment inside a pass at which a step such as `removing unnecessary copies` is."""
+    """Return the stage inside a pass at which a step such as `removing unnecessary copies` is."""
     step = name.replace(" ", "_").removeprefix("after_")
     return find(f"after_{step}") or find(f"before_{step}")
 

@@ -311,10 +311,10 @@ def _divergence(comparison: Comparison) -> DivergenceRecord:
     return DivergenceRecord(
         where=str(where),
         sentence=f"{parting(comparison)}.",
-        base=_label(comparison.base.moments, comparison.divergence.base),
-        head=_label(comparison.head.moments, comparison.divergence.head),
+        base=_label(comparison.base.snapshots, comparison.divergence.base),
+        head=_label(comparison.head.snapshots, comparison.divergence.head),
     )
 
 
-def _label(moments: Sequence[SnapshotDigest], number: int | None) -> str | None:
-    return None if number is None else moments[number].label
+def _label(snapshots: Sequence[SnapshotDigest], number: int | None) -> str | None:
+    return None if number is None else snapshots[number].label

@@ -74,7 +74,7 @@ def sketch_file(
     Nothing where a snapshot was not read from a text: a report could not show it again.
     """
     kinds = {snapshot.read_from.name.kind for snapshot in snapshots}
-    if kinds != {"hlo-text"} or len(snapshots) != len(sketched.moments) or not texts:
+    if kinds != {"hlo-text"} or len(snapshots) != len(sketched.snapshots) or not texts:
         return ()
     files = sketched.summary.files
     summary = replace(
@@ -132,7 +132,7 @@ def _every_module(
         final = sketched.final
         if not _SLUG.fullmatch(slug) or (files.slug, files.key) != (slug, sketched.sketch.key):
             raise ValueError("this is the sketch of another module")
-        if len(sketched.moments) != count or final is None or not 0 <= final < count:
+        if len(sketched.snapshots) != count or final is None or not 0 <= final < count:
             raise ValueError("this sketch has other snapshots")
         yield sketched
 

@@ -62,17 +62,17 @@ class EntryStore(Struct, frozen=True):
                 path.unlink(missing_ok=True)
 
     def _too_many(self) -> Iterator[Path]:
-        """Yield the files beyond the limit: those used before some moment, and some of it."""
-        moments, sizes = array("q"), array("q")
+        """Yield the files beyond the limit: those used before some time, and some of it."""
+        times, sizes = array("q"), array("q")
         for entry in self._entries():
             status = entry.stat()
-            moments.append(status.st_mtime_ns)
+            times.append(status.st_mtime_ns)
             sizes.append(status.st_size)
         if sum(sizes) <= self.most:
             return
-        oldest = _oldest_that_fits(moments, sizes, self.most)
+        oldest = _oldest_that_fits(times, sizes, self.most)
         room = self.most - sum(
-            size for moment, size in zip(moments, sizes, strict=True) if moment > oldest
+            size for time, size in zip(times, sizes, strict=True) if time > oldest
         )
         for entry in self._entries():
             status = entry.stat()
@@ -92,13 +92,13 @@ class EntryStore(Struct, frozen=True):
         return self.folder / key[:2] / f"{key[2:]}{_ENDING}"
 
 
-def _oldest_that_fits(moments: Sequence[int], sizes: Sequence[int], most: int) -> int:
-    """Return the moment of the first entry that no longer fits, the latest ones counted first."""
+def _oldest_that_fits(times: Sequence[int], sizes: Sequence[int], most: int) -> int:
+    """Return the time of the first entry that no longer fits, the latest ones counted first."""
     room = most
-    for place in sorted(range(len(moments)), key=moments.__getitem__, reverse=True):
+    for place in sorted(range(len(times)), key=times.__getitem__, reverse=True):
         room -= sizes[place]
         if room < 0:
-            return moments[place]
+            return times[place]
     return 0
 
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
 
 
-def moments(forms: str) -> list[SnapshotDigest]:
+def snapshots(forms: str) -> list[SnapshotDigest]:
     return [
         SnapshotDigest(f"{place:04d}", f"{place:04d}", form.encode(), "p", f"pass-{place}")
         for place, form in enumerate(forms)
@@ -29,7 +29,7 @@ def moments(forms: str) -> list[SnapshotDigest]:
     ],
 )
 def test_where_they_part(base: str, head: str, expected: Divergence) -> None:
-    assert find_divergence(moments(base), moments(head)) == expected
+    assert find_divergence(snapshots(base), snapshots(head)) == expected
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_headers_of_equal_instructions(
 ) -> None:
     sides = []
     for form, own, alias in (("ab", b"same", None), ("xb", instructions, "1")):
-        first, last = moments(form)
+        first, last = snapshots(form)
         known = (("partitions", "8"), ("alias", alias))
         sides.append([replace(first, instructions=own, header=known), last])
     divergence = find_divergence(*sides)

@@ -327,7 +327,7 @@ def _is_parted(comparison: Comparison, *, is_main: bool) -> bool:
     Modules with a single snapshot, such as fusions compiled for autotuning, show no cause in
     addition to the main program's.
     """
-    if comparison.tuned or comparison.options:
+    if comparison.differs_by_autotuning or comparison.options:
         return True
     if comparison.pair.extracted:  # it follows from what became of the module it was cut out of
         return False
@@ -366,11 +366,15 @@ def _is_reported(difference: PassDifference, kinds: set[str]) -> bool:
 
 def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
     """Yield autotuning as a cause: other settings, or a difference after a timing pass."""
-    settings = [comparison for comparison in parted if comparison.tuned]
+    settings = [comparison for comparison in parted if comparison.differs_by_autotuning]
     if settings:
         sentence = cause_words.tuned(_names(settings))
         yield Cause("autotuning", sentence, Grade.MATCHED, _keys(settings))
-    timed = [parting for parting in parted if not parting.tuned and parts_at_a_picker(parting)]
+    timed = [
+        parting
+        for parting in parted
+        if not parting.differs_by_autotuning and parts_at_a_picker(parting)
+    ]
     if timed:
         sentence = cause_words.timed(_names(timed))
         yield Cause("autotuning", sentence, Grade.MATCHED, _keys(timed))

@@ -65,7 +65,7 @@ def _devices_differ(base: Sketched, head: Sketched) -> bool:
 
 def is_optimized(side: Sketched) -> bool:
     """Return whether the last snapshot of a module is that after all passes."""
-    return side.final is not None and side.moments[side.final].key.endswith(_END)
+    return side.final is not None and side.snapshots[side.final].key.endswith(_END)
 
 
 def are_unlike(base: Program, head: Program) -> bool:

@@ -30,8 +30,8 @@ class Sketched(Struct, frozen=True):
 
     summary: ModuleSummary
     sketch: Sketch
-    moments: tuple[SnapshotDigest, ...]
-    settled: bytes
+    snapshots: tuple[SnapshotDigest, ...]
+    untuned: bytes
     """Digest of the final module without the fields of backend configs that autotuning writes."""
     bare: bool = False
     """Only its figures are known."""
@@ -52,7 +52,7 @@ class Sketched(Struct, frozen=True):
     @property
     def unordered(self) -> bytes:
         """Return the digest of the final instructions in any order; empty if they are not known."""
-        return b"" if self.final is None else self.moments[self.final].instructions
+        return b"" if self.final is None else self.snapshots[self.final].instructions
 
     @property
     def is_optimized(self) -> bool:
@@ -137,9 +137,9 @@ class Comparison(Struct, frozen=True):
         return self.same and self.divergence.where is Where.NOWHERE and not self.options
 
     @property
-    def tuned(self) -> bool:
+    def differs_by_autotuning(self) -> bool:
         """Both ends are the same but for fields of backend configs that autotuning writes."""
-        if self.base is None or self.head is None or self.base.settled != self.head.settled:
+        if self.base is None or self.head is None or self.base.untuned != self.head.untuned:
             return False
         return self.base.unordered != self.head.unordered
 
@@ -158,14 +158,14 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         )
     bare = base.bare or head.bare
     is_same = not bare and base.sketch.final == head.sketch.final
-    ours, theirs = ({}, {}) if bare else (_passes(base.moments), _passes(head.moments))
+    ours, theirs = ({}, {}) if bare else (_passes(base.snapshots), _passes(head.snapshots))
     return Comparison(
         pair=pair,
         base=base,
         head=head,
         divergence=Divergence(Where.NOWHERE, None, None)
         if bare
-        else find_divergence(base.moments, head.moments),
+        else find_divergence(base.snapshots, head.snapshots),
         quantities=tuple(
             quantity
             for quantity in _quantities(base, head)
@@ -268,5 +268,5 @@ def _stated(summary: ModuleSummary) -> Mapping[str, str]:
     return values
 
 
-def _passes(moments: Sequence[SnapshotDigest]) -> dict[str, None]:
-    return dict.fromkeys(moment.after for moment in moments if moment.after)
+def _passes(snapshots: Sequence[SnapshotDigest]) -> dict[str, None]:
+    return dict.fromkeys(snapshot.after for snapshot in snapshots if snapshot.after)

@@ -90,7 +90,12 @@ def _by_build(pairs: Sequence[Comparison]) -> OtherCompiler | None:
 def _by_result(pairs: Sequence[Comparison]) -> OtherCompiler | None:
     """Return the cause if a pass has different results for the same program and options."""
     for pair in pairs:
-        if pair.divergence.where is not Where.PASS or pair.options or pair.same or pair.tuned:
+        if (
+            pair.divergence.where is not Where.PASS
+            or pair.options
+            or pair.same
+            or pair.differs_by_autotuning
+        ):
             continue
         base, head = pair.base, pair.head
         stated = base and head and base.summary.settings and head.summary.settings
@@ -110,7 +115,7 @@ def parts_at_a_picker(comparison: Comparison) -> bool:
         (comparison.base, comparison.divergence.base),
         (comparison.head, comparison.divergence.head),
     )
-    ran = [side.moments[at] for side, at in sides if side is not None and at is not None]
+    ran = [side.snapshots[at] for side, at in sides if side is not None and at is not None]
     words = [f"{step.pipeline} {step.after}" for step in ran]
     return bool(words) and all(any(sign in word for sign in _PICKERS) for word in words)
 
@@ -159,23 +164,26 @@ def dumped_passes(side: Sketched | None) -> tuple[tuple[str, str], ...]:
 
 
 def _moments(side: Sketched | None) -> Sequence[SnapshotDigest]:
-    return side.moments if side else ()
+    return side.snapshots if side else ()
 
 
 def _begun_otherwise(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
     """Yield (pipeline, first pass of the base, of the head) where these differ."""
     if comparison.base is None or comparison.head is None:
         return
-    ours, theirs = _first_passes(comparison.base.moments), _first_passes(comparison.head.moments)
+    ours, theirs = (
+        _first_passes(comparison.base.snapshots),
+        _first_passes(comparison.head.snapshots),
+    )
     for pipeline in ours.keys() & theirs.keys():
         if not ours[pipeline] & theirs[pipeline]:
             yield pipeline, min(ours[pipeline]), min(theirs[pipeline])
 
 
-def _first_passes(moments: Sequence[SnapshotDigest]) -> Mapping[str, set[str]]:
+def _first_passes(snapshots: Sequence[SnapshotDigest]) -> Mapping[str, set[str]]:
     """Return the first passes of each pipeline; the start of every pipeline is dumped."""
     result: dict[str, set[str]] = {}
-    for moment in moments:
-        if moment.after == _START and moment.pipeline and moment.before:
-            result.setdefault(moment.pipeline, set()).add(moment.before)
+    for snapshot in snapshots:
+        if snapshot.after == _START and snapshot.pipeline and snapshot.before:
+            result.setdefault(snapshot.pipeline, set()).add(snapshot.before)
     return result

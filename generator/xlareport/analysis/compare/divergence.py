@@ -40,7 +40,7 @@ class SnapshotDigest(Struct, frozen=True):
 
 
 class Divergence(Struct, frozen=True):
-    """The last moment at which both agree, and the first at which they do not."""
+    """The last snapshot at which both agree, and the first at which they do not."""
 
     where: Where
     base: int | None
@@ -86,10 +86,10 @@ def _known(where: Where, base: Sequence[SnapshotDigest], head: Sequence[Snapshot
     return where if len(base) > 1 and len(head) > 1 else Where.UNKNOWN
 
 
-def _distinct(moments: Sequence[SnapshotDigest]) -> list[int]:
+def _distinct(snapshots: Sequence[SnapshotDigest]) -> list[int]:
     """Return the indices of the snapshots that differ from the previous one."""
     return [
         number
-        for number, moment in enumerate(moments)
-        if number == 0 or moments[number - 1].form != moment.form
+        for number, snapshot in enumerate(snapshots)
+        if number == 0 or snapshots[number - 1].form != snapshot.form
     ]

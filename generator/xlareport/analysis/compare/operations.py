@@ -21,7 +21,7 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 
 COPY_OF = "copy of "
 """What the op of a copied argument begins with."""
-_MOST = 4_000
+_MOST_OPERATIONS = 4_000
 """Operations of a module that are kept, the slowest first."""
 
 
@@ -111,7 +111,7 @@ def list_operations(
                 added.types[instruction.shape.element_type] += 1
     operations = [_operation(key, added) for key, added in _with_lines(sums).items()]
     operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
-    return tuple(operations[:_MOST]), max(0, len(operations) - _MOST)
+    return tuple(operations[:_MOST_OPERATIONS]), max(0, len(operations) - _MOST_OPERATIONS)
 
 
 def _copied_argument(computation: Computation, instruction: Instruction) -> str:

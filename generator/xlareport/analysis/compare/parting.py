@@ -24,20 +24,24 @@ def parting(comparison: Comparison) -> str:
     if comparison.divergence.where is Where.HEADER:
         names = listing([f"`{name}`" for name in comparison.divergence.header])
         return f"The instructions of the input HLO are the same; its header differs in {names}"
-    base = _ran(comparison.base.moments, comparison.divergence.base)
-    head = _ran(comparison.head.moments, comparison.divergence.head)
+    base = _ran(comparison.base.snapshots, comparison.divergence.base)
+    head = _ran(comparison.head.snapshots, comparison.divergence.head)
     if base == head:
         return f"The snapshots agree until {base}, whose result differs in the head"
     return f"The snapshots agree, then differ: {base} changes the base next, {head} the head"
 
 
-def _ran(moments: Sequence[SnapshotDigest], number: int | None) -> str:
+def _ran(snapshots: Sequence[SnapshotDigest], number: int | None) -> str:
     """Name the pass that ran last before a snapshot."""
     if number is None:
         return "no further pass"
-    moment = moments[number]
-    if moment.key == _END:
+    snapshot = snapshots[number]
+    if snapshot.key == _END:
         return "a pass before the end"
-    if moment.after is None:
-        return f"what ran before {moment.label}"
-    return f"`{moment.after}` in `{moment.pipeline}`" if moment.pipeline else f"`{moment.after}`"
+    if snapshot.after is None:
+        return f"what ran before {snapshot.label}"
+    return (
+        f"`{snapshot.after}` in `{snapshot.pipeline}`"
+        if snapshot.pipeline
+        else f"`{snapshot.after}`"
+    )

@@ -9,9 +9,9 @@ from xlareport.analysis.compare.comparison import Comparison
 from xlareport.analysis.compare.compilers import dumped_passes
 from xlareport.analysis.compare.divergence import SnapshotDigest
 
-_LEAST = 0.01
+_LEAST_SHARE = 0.01
 """The share of the final instructions by which the work of a pass has to differ."""
-_MOST = 3
+_MOST_PASSES = 3
 _BOOKKEEPING = frozenset(
     {"get-tuple-element", "parameter", "tuple", "bitcast", "constant", "call", "reshape"}
 )
@@ -45,7 +45,7 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
         return ()
     if not same_dumped(comparison):
         return ()
-    ours, theirs = _work(comparison.base.moments), _work(comparison.head.moments)
+    ours, theirs = _work(comparison.base.snapshots), _work(comparison.head.snapshots)
     sides = ((False, ours, theirs), (True, theirs, ours))
     differences = [
         _difference(name, work[name], in_head=in_head)
@@ -54,8 +54,8 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
         if name not in other
     ]
     size = comparison.present.summary.final.instructions or 0
-    kept = [difference for difference in differences if abs(difference.count) > _LEAST * size]
-    return tuple(sorted(kept, key=lambda change: (-abs(change.count), change.name))[:_MOST])
+    kept = [difference for difference in differences if abs(difference.count) > _LEAST_SHARE * size]
+    return tuple(sorted(kept, key=lambda change: (-abs(change.count), change.name))[:_MOST_PASSES])
 
 
 def same_dumped(comparison: Comparison) -> bool:
@@ -63,7 +63,7 @@ def same_dumped(comparison: Comparison) -> bool:
     base, head = comparison.base, comparison.head
     if base is None or head is None or dumped_passes(base) != dumped_passes(head):
         return False
-    return all(any(moment.after for moment in side.moments) for side in (base, head))
+    return all(any(snapshot.after for snapshot in side.snapshots) for side in (base, head))
 
 
 class _Work(Struct):
@@ -75,15 +75,15 @@ class _Work(Struct):
     """Instructions added and removed by its largest step, and the snapshot after it."""
 
 
-def _work(moments: Sequence[SnapshotDigest]) -> Mapping[str, _Work]:
+def _work(snapshots: Sequence[SnapshotDigest]) -> Mapping[str, _Work]:
     """Return the changes of each pass."""
     work: dict[str, _Work] = {}
-    for number, moment in enumerate(moments):
-        if moment.after and moment.changes:
-            done = work.setdefault(moment.after, _Work())
-            done.counts.update(dict(moment.changes))
+    for number, snapshot in enumerate(snapshots):
+        if snapshot.after and snapshot.changes:
+            done = work.setdefault(snapshot.after, _Work())
+            done.counts.update(dict(snapshot.changes))
             done.steps += 1
-            size = sum(abs(count) for _, count in moment.changes)
+            size = sum(abs(count) for _, count in snapshot.changes)
             done.largest = max(done.largest, (size, number))
     return work
 

@@ -61,10 +61,10 @@ def sketch_parsed(
     """Sketch a module that was read; `cost` is that of its final snapshot."""
     forms = HloDigests()
     digests = tuple(_digest_snapshots(module.snapshots, forms))
-    settled = HloDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
+    untuned = HloDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
     sketch = _sketch(module, summary, digests, forms)
     return Sketched(
-        *(summary, sketch, digests, settled),
+        *(summary, sketch, digests, untuned),
         device=_device(module),
         facts=collect_facts(module, cost, summary.origin.backend),
         stages=tuple(snapshot.stage for snapshot in module.snapshots),

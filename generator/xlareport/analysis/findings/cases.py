@@ -49,7 +49,7 @@ def make_case(
         before=module.snapshots[0].hlo if len(module.snapshots) > 1 else None,
         decisions=linked,
         cycles=read_cycles(module.snapshots[-1].hlo),
-        moments=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
+        stages=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
         memory=collect_memory_figures(memory.assignment, memory.live, memory.usage),
         settings={setting.name: setting.value for setting in module.settings},
         memory_files=memory,

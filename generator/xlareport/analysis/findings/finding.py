@@ -82,7 +82,7 @@ class Case(Struct, frozen=True, dict=True):
     """The compiler's own estimates for one run, where it writes them: on TPUs."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Options that are not at their default."""
-    moments: frozenset[str] = frozenset()
+    stages: frozenset[str] = frozenset()
     """What the names of the module's files say they hold: `oom_intermediate_module`, ..."""
     memory: MemoryFigures | None = None
     memory_files: MemoryFiles | None = None

@@ -17,7 +17,7 @@ _NOTES = frozenset({"oom_intermediate_module", "oom_top_memory_consuming_instruc
 
 def out_of_memory(case: Case) -> Iterator[Finding]:
     """Report that the compiler gave up, with what takes most memory."""
-    noted = sorted(_NOTES & case.moments)
+    noted = sorted(_NOTES & case.stages)
     if not noted:
         return
     reserved = case.memory.allocated_bytes if case.memory else None

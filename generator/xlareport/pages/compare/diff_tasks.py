@@ -24,7 +24,7 @@ def diff_task(
     if comparison.base is None or comparison.head is None or not (parted or not comparison.same):
         return None
     base, head = comparison.base, comparison.head
-    if not base.moments or not head.moments:
+    if not base.snapshots or not head.snapshots:
         return None
     task = DiffTask(
         base=_diff_side(base),
