@@ -1,8 +1,10 @@
 """All-gather with a single consumer.
 
 An all-gather that sends 1 MiB or more per device has one consumer. That consumer may be able to
-work on the shards. Copies, transposes and converts of the result are no consumers: what uses theirs
-is. Other all-gathers of the same operand over the same groups are named: one of them is enough.
+work on the shards: the remedy goes by what it is, a dot, a convolution or a gather. No sharding
+changes an all-gather that the program itself has (`jax.lax.all_gather` in a `shard_map`): the
+remedy says so. Copies, transposes and converts of the result are no consumers: what uses theirs is.
+Other all-gathers of the same operand over the same groups are named: one of them is enough.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +18,7 @@ from xlareport.analysis.findings.finding import (
     describe_executions,
     join_names,
 )
+from xlareport.analysis.findings.gathered_remedies import advise_gather, consumer_kind
 from xlareport.analysis.findings.repeated_all_gathers import gathers_by_operand
 from xlareport.analysis.findings.wrapped import hands_on
 from xlareport.hlo.opcode_groups import ALIASES
@@ -35,9 +38,10 @@ def gathered_once(case: Case) -> Iterator[Finding]:
         way = _way_to_only_user(case, collective) if is_gather else ()
         if way and (figures.wire_bytes or 0) >= LEAST_BYTES:
             seconds = (figures.time.seconds or 0.0) * figures.counted
+            kind = consumer_kind(case.module, collective, way)
             yield Finding(
                 rule="gathered-once",
-                title="All-gather with a single consumer",
+                title=f"All-gather with a single consumer{f', a {kind}' if kind else ''}",
                 places=(collective.key, (collective.computation, way[-1])),
                 evidence=(
                     f"`{collective.instruction}` sends at least "
@@ -47,10 +51,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                     f"{_describe_repeats(groups.get(collective.key, ()), figures)}"
                 ),
                 occurrences=1,
-                suggestion=(
-                    "Check whether the consumer can work on the shards: another sharding of this "
-                    "operand, or of the other operand of the dot, sends fewer bytes."
-                ),
+                suggestion=advise_gather(case, collective, kind),
                 grade="matched",
                 weight=seconds,
                 seconds=figures.exposed_seconds,

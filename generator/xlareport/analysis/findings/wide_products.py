@@ -2,17 +2,22 @@
 
 The program converts both operands of a dot from 16 to 32 bits. Multiply in the narrow type and set
 `preferred_element_type` for a wide accumulator, unless the accuracy is wanted. Dots of two vectors
-are left out: no matrix unit computes them.
+are left out, and those without a contracting dimension or that are elementwise operations in the
+end: no matrix unit computes them.
 """
 
 from collections.abc import Iterator
 
+from xlareport.analysis.cost.site import parse_integers
+from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import MATRIX_PRODUCTS
 
 _NARROW = frozenset({"bf16", "f16"})
 _WIDE = frozenset({"f32", "f64"})
 _RENAMING = frozenset({"transpose", "reshape", "broadcast", "copy", "bitcast"})
+_PRODUCTS = MATRIX_PRODUCTS | {"custom-call"}
 _LONGEST_WAY = 20
 LEAST_ELEMENTS = 1 << 14
 """Of each operand."""
@@ -22,6 +27,8 @@ def wide_products(case: Case) -> Iterator[Finding]:
     """Report dots whose operands were both converted from a narrow type by the framework."""
     module = case.before or case.module
     for computation, instruction in _dots(module):
+        if case.is_optimised and case.before is not None and _became_elementwise(case, instruction):
+            continue
         sources = [_source(computation, name) for name in instruction.operand_names[:2]]
         known = [source for source in sources if source is not None]
         if len(known) < 2:
@@ -52,8 +59,37 @@ def _dots(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
     for computation in module.computations:
         for instruction in computation.instructions:
             is_wide = instruction.shape.element_type in _WIDE
-            if instruction.opcode == "dot" and is_wide and instruction.shape.element_count != 1:
+            if instruction.opcode == "dot" and is_wide and _is_matmul(computation, instruction):
                 yield computation, instruction
+
+
+def _is_matmul(computation: Computation, dot: Instruction) -> bool:
+    """Return whether a dot sums over more than one element and has more than one result."""
+    left = computation.by_name.get((*dot.operand_names, "")[0])
+    try:
+        numbers = parse_integers(dot.attributes.get("lhs_contracting_dims", ""))
+    except UncountableError:
+        return False
+    sizes = left.shape.dimensions if left else ()
+    contracted = [sizes[number] for number in numbers if number < len(sizes)]
+    return dot.shape.element_count != 1 and any(size != 1 for size in contracted)
+
+
+def _became_elementwise(case: Case, dot: Instruction) -> bool:
+    """Return whether its op_name is in the final module, and on no matmul or library call."""
+    own = dot.metadata.op_name
+    alike = [
+        instruction
+        for instruction in case.module.instructions
+        if own and f"/{instruction.metadata.op_name}".endswith(f"/{own}")
+    ]
+    return bool(alike) and not any(_multiplies(case.module, line) for line in alike)
+
+
+def _multiplies(module: HloModule, instruction: Instruction) -> bool:
+    inside = (module.by_name.get(name) for _, name in instruction.called)
+    lines = (instruction, *(line for held in inside if held for line in held.instructions))
+    return any(line.opcode in _PRODUCTS for line in lines)
 
 
 def _source(computation: Computation, name: str) -> Instruction | None:

@@ -1,0 +1,177 @@
+"""What to try for an all-gather, by what reads its result and by who wrote it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.findings.finding import Case
+from xlareport.analysis.findings.wrapped import hands_on
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import ALIASES, MATRIX_PRODUCTS, REARRANGEMENTS
+from xlareport.hlo.shape import Shape
+from xlareport.runtime.graphs import reachable
+
+_PRIMITIVE = "all_gather"
+"""How the op_name of a collective ends that the program writes itself, in a shard_map."""
+_KINDS = (("convolution", ("convolution",)), ("dot", MATRIX_PRODUCTS), ("gather", ("gather",)))
+_CALLS = (("convolution", ("conv",)), ("dot", ("blas", "gemm", "matmul")))
+"""Parts of the targets of library calls."""
+_BY_SHARDING: Mapping[str, str] = {
+    "dot": (
+        "Check whether the dot can work on the shards: another sharding of this operand, or of "
+        "the other operand of the dot, sends fewer bytes."
+    ),
+    "convolution": (
+        "Check whether the convolution can work on the shards: sharded along the batch it needs "
+        "the whole kernel, but no channels of other devices."
+    ),
+    "gather": (
+        "Check whether the gather can work on the shards: an operand that is sharded along a "
+        "dimension that is not indexed need not be gathered."
+    ),
+    "": (
+        "Check whether the consumer can work on the shards: another sharding of this operand or "
+        "of the consumer's result sends fewer bytes."
+    ),
+}
+_BY_PROGRAM: Mapping[str, str] = {
+    "dot": (
+        "The program writes this all-gather itself, so no sharding changes it. Multiply one shard "
+        "at a time while jax.lax.ppermute sends the next."
+    ),
+    "gather": (
+        "The program writes this all-gather itself, so no sharding changes it. Send only the rows "
+        "that are read, for example with jax.lax.all_to_all from the devices that own them."
+    ),
+    "": (
+        "The program writes this all-gather itself, so no sharding changes it. Send only what the "
+        "consumer reads, or let the consumer work on one shard at a time."
+    ),
+}
+_LONGEST_WAY = 20
+_REARRANGED = REARRANGEMENTS | {"copy-done", "copy-start"}
+
+
+def advise_gather(case: Case, gather: Collective, kind: str) -> str:
+    """Return what to try; `kind` is the result of `consumer_kind`."""
+    remedies = _BY_PROGRAM if _is_written(_body(case.module, gather)) else _BY_SHARDING
+    advice = remedies.get(kind, remedies[""])
+    upcast = find_upcast(case, gather)
+    if upcast is None:
+        return advice
+    narrow, wide = upcast
+    less = "half the bytes" if 2 * (narrow.byte_size or 0) == wide.byte_size else "fewer bytes"
+    return (
+        f"{advice} Its operand is upcast from {narrow.element_type}: gathered before the convert, "
+        f"it sends {less}."
+    )
+
+
+def find_upcast(case: Case, gather: Collective) -> tuple[Shape, Shape] | None:
+    """Return the narrow and the wide shape where an operand is converted just before; else None.
+
+    Where the compiler fused the convert away, the all-gather of the program by its op_name tells.
+    """
+    module, body = case.module, _body(case.module, gather)
+    home = module.by_name[gather.body[0]]
+    upcast = _upcast_in(module, home, body)
+    if upcast is not None or case.before is None or not _is_written(body):
+        return upcast
+    every = [
+        _upcast_in(case.before, computation, instruction)
+        for computation in case.before.computations
+        for instruction in computation.instructions
+        if instruction.opcode == body.opcode and _is_same_op(instruction, body)
+    ]
+    return every[0] if every and all(upcast is not None for upcast in every) else None
+
+
+def _upcast_in(
+    module: HloModule, home: Computation, gather: Instruction
+) -> tuple[Shape, Shape] | None:
+    if len(gather.operand_names) != 1:
+        return None
+    source = home.by_name.get(gather.operand_names[0])
+    for _ in range(_LONGEST_WAY):
+        if source is not None and source.opcode == "fusion":
+            inside = module.by_name.get(source.called[0][1]) if source.called else None
+            if inside is None or inside.root is None:
+                return None
+            home, source = inside, inside.root
+        if source is None or not source.operand_names:
+            return None
+        operand = home.by_name.get(source.operand_names[0])
+        if source.opcode == "convert":
+            return _narrower(operand, source)
+        if source.opcode not in _REARRANGED:
+            return None
+        source = operand
+    return None
+
+
+def _narrower(operand: Instruction | None, upcast: Instruction) -> tuple[Shape, Shape] | None:
+    narrow, wide = operand.shape if operand else None, upcast.shape
+    is_narrow = narrow is not None and 0 < (narrow.byte_size or 0) < (wide.byte_size or 0)
+    return (narrow, wide) if narrow is not None and is_narrow else None
+
+
+def _is_same_op(before: Instruction, gather: Instruction) -> bool:
+    """Return whether op_names agree; that of a called computation stands behind its caller's."""
+    own, whole = before.metadata.op_name, gather.metadata.op_name
+    return bool(own) and (whole == own or whole.endswith(f"/{own}"))
+
+
+def _is_written(gather: Instruction) -> bool:
+    """Return whether the program has the all-gather, and not the SPMD partitioner."""
+    is_primitive = gather.metadata.op_name.rpartition("/")[2].startswith(_PRIMITIVE)
+    return is_primitive and "is_spmd_generated" not in gather.attributes_text
+
+
+def _body(module: HloModule, gather: Collective) -> Instruction:
+    return module.by_name[gather.body[0]].by_name[gather.body[1]]
+
+
+def consumer_kind(module: HloModule, gather: Collective, way: tuple[str, ...]) -> str:
+    """Return `dot`, `convolution`, `gather`, or an empty text for anything else.
+
+    `way` is what hands the result on and, at the end, its only consumer.
+    """
+    home = module.by_name[gather.computation]
+    used = set(_uses(module, home, home.by_name[way[-1]], (gather.done, gather.instruction, *way)))
+    return next((kind for kind, opcodes in _KINDS if used.intersection(opcodes)), "")
+
+
+def _uses(
+    module: HloModule, home: Computation, consumer: Instruction, given: Sequence[str | None]
+) -> Iterator[str]:
+    """Yield the opcodes that read a value in its consumer; of a library call what it computes."""
+    target = consumer.attributes.get("custom_call_target", "").lower()
+    yield from (kind for kind, words in _CALLS if any(word in target for word in words))
+    inside = module.by_name.get(consumer.called[0][1]) if consumer.called else None
+    if consumer.opcode != "fusion" or inside is None:
+        yield consumer.opcode
+        return
+    names = [_plain(home, name) for name in consumer.operand_names]
+    parameters = [
+        parameter
+        for name, parameter in zip(names, inside.parameters, strict=False)
+        if name in given
+    ]
+    reached = reachable(
+        parameters,
+        lambda read: (
+            inside.users.get(read.name, ())
+            if read.opcode == "parameter" or hands_on(module, read)
+            else ()
+        ),
+    )
+    yield from (read.opcode for read in reached if read.opcode != "parameter")
+
+
+def _plain(home: Computation, name: str) -> str:
+    """Return an operand without the aliases in between."""
+    for _ in range(_LONGEST_WAY):
+        instruction = home.by_name.get(name)
+        if instruction is None or instruction.opcode not in ALIASES:
+            break
+        name = next(iter(instruction.operand_names), "")
+    return name

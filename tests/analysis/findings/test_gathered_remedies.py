@@ -1,0 +1,95 @@
+"""The remedy of an all-gather is that of what reads it, and of who wrote it."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.findings.finding import Case, Finding
+from xlareport.analysis.findings.gathered_once import gathered_once
+
+WRITTEN = ', metadata={op_name="jit(f)/shard_map/layer/all_gather"}'
+PARTITIONED = ', frontend_attributes={is_spmd_generated="true"}, metadata={op_name="jit(f)/dot"}'
+DOT = (
+    "  ROOT r = f32[4096,4096] dot(g, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+    "",
+)
+CONVOLUTION = (
+    '  ROOT r = f32[4096,1024] custom-call(g, a), custom_call_target="__cudnn$convForward"',
+    "",
+)
+GATHER = (
+    "  i = s32[64] parameter(1)\n  ROOT r = f32[64,1024] fusion(g, i), kind=kLoop, calls=rows",
+    (
+        "rows {\n  t = f32[4096,1024] parameter(0)\n  i = s32[64] parameter(1)\n"
+        "  ROOT w = f32[64,1024] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, "
+        "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1024}\n}\n\n"
+    ),
+)
+OTHER = ("  ROOT r = f32[4096,1024] negate(g)", "")
+
+
+def module(user: tuple[str, str], attributes: str, operand: str = "") -> str:
+    given = operand or "  a = f32[1024,1024] parameter(0)"
+    body, called = user
+    return (
+        f"HloModule m, is_scheduled=true, num_partitions=4\n\n{called}ENTRY e {{\n{given}\n"
+        "  g = f32[4096,1024] all-gather(a), channel_id=1, dimensions={0}, "
+        f"replica_groups=[1,4]<=[4], use_global_device_ids=true{attributes}\n{body}\n}}\n"
+    )
+
+
+def finding(case: Case) -> Finding:
+    (result,) = gathered_once(case)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("user", "title", "words"),
+    [
+        (DOT, "All-gather with a single consumer, a dot", "other operand of the dot"),
+        (CONVOLUTION, "All-gather with a single consumer, a convolution", "along the batch"),
+        (GATHER, "All-gather with a single consumer, a gather", "not indexed"),
+        (OTHER, "All-gather with a single consumer", "consumer's result"),
+    ],
+)
+def test_a_partitioned_all_gather_has_the_remedy_of_its_consumer(
+    case_of: Callable[..., Case], user: tuple[str, str], title: str, words: str
+) -> None:
+    result = finding(case_of(module(user, PARTITIONED)))
+    assert result.title == title
+    assert words in result.suggestion
+    assert ("dot" in result.suggestion) == (user is DOT)
+
+
+@pytest.mark.parametrize(
+    ("user", "words"),
+    [(DOT, "ppermute"), (GATHER, "only the rows"), (OTHER, "the consumer")],
+)
+def test_an_all_gather_of_the_program_has_no_sharding_to_choose(
+    case_of: Callable[..., Case], user: tuple[str, str], words: str
+) -> None:
+    result = finding(case_of(module(user, WRITTEN)))
+    assert "writes this all-gather itself" in result.suggestion
+    assert words in result.suggestion
+    assert "another sharding" not in result.suggestion
+
+
+UPCAST = "  n = bf16[1024,1024] parameter(0)\n  a = f32[1024,1024] convert(n)"
+
+
+def test_a_value_is_gathered_before_its_upcast(case_of: Callable[..., Case]) -> None:
+    upcast = finding(case_of(module(OTHER, PARTITIONED, UPCAST)))
+    assert "upcast from bf16: gathered before the convert, it sends half" in upcast.suggestion
+    narrowed = UPCAST.replace("bf16", "f64")
+    assert "convert" not in finding(case_of(module(OTHER, PARTITIONED, narrowed))).suggestion
+
+
+def test_an_upcast_that_was_fused_away_is_that_of_the_program(
+    case_of: Callable[..., Case],
+) -> None:
+    final = module(GATHER, WRITTEN)
+    relative = WRITTEN.replace("jit(f)/shard_map/", "")
+    before = module(OTHER, relative, UPCAST)
+    assert "upcast from bf16" in finding(case_of(final, before)).suggestion
+    another = before.replace("layer/all_gather", "other/all_gather")
+    assert "upcast" not in finding(case_of(final, another)).suggestion
