@@ -75,3 +75,43 @@ metadata={op_name="jit(f)/dynamic_slice"}
     names = [at(name) for name in ("huge", "plain", "lt", "layer")]
     ordered = [row.place.instruction for row in standings(module, names)]
     assert ordered == ["layer", "lt", "plain", "huge"]
+
+
+_GATHERED = """
+ENTRY %main (a: f32[4], b: f32[4]) -> (f32[8], f32[8]) {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %gather.1 = f32[8]{0} all-gather(%a), channel_id=1, dimensions={0}
+  %gather.2 = f32[8]{0} all-gather(%b), channel_id=2, dimensions={0}
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%gather.1, %gather.2)
+}
+"""
+_COMBINED = """
+ENTRY %main (a: f32[4], b: f32[4]) -> (f32[8], f32[8]) {
+  %a = f32[4]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %both = (f32[8]{0}, f32[8]{0}) all-gather(%b, %a), channel_id=1, dimensions={0}
+  %first = f32[8]{0} get-tuple-element(%both), index=1
+  %second = f32[8]{0} get-tuple-element(%both), index=0
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%first, %second)
+}
+"""
+_APART = (
+    _COMBINED.replace(
+        "  %both = (f32[8]{0}, f32[8]{0}) all-gather(%b, %a)",
+        "  %start = ((f32[4]{0}, f32[4]{0}), (f32[8]{0}, f32[8]{0})) all-gather-start(%b, %a)",
+    )
+    .replace("  %first", "  %done = (f32[8]{0}, f32[8]{0}) all-gather-done(%start)\n  %first")
+    .replace("(%both)", "(%done)")
+)
+
+
+def test_what_it_was_combined_with_has_no_part_in_the_earlier_events(read: Read) -> None:
+    renamed = _GATHERED.replace("gather.1", "gather.3").replace("gather.2", "gather.4")
+    texts = (_GATHERED, renamed, _COMBINED, _APART)
+    known = SnapshotSequence([read(text) for text in texts])
+    place = Place("main", "gather.1")
+    trace = trace_subject(known, Subject("", 0, (place,)))
+    assert {row.place.instruction for row in trace.now} == {"start", "done"}
+    early = {event.instruction.instruction for event in trace.events if event.stage < 2}
+    assert early == {"gather.1", "gather.3"}

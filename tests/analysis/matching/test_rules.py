@@ -566,3 +566,18 @@ def test_what_is_read_directly_is_what_was_read_through_a_tuple(read: Read) -> N
     ).replace("sine(%end.1)", "sine(%end.2)")
     matching = match(read(before), read(after))
     assert matching.partner_after(Place("main", "end.1")) == Place("main", "end.2")
+
+
+def test_what_is_read_through_a_new_tuple_is_what_was_read_directly(read: Read) -> None:
+    before = _THROUGH_A_TUPLE.replace(
+        "LINES", f"  %end.2 = f32[8]{{0}} get-tuple-element(%while.1), index=0{_OP}\n"
+    ).replace("sine(%end.1)", "sine(%end.2)")
+    after = _THROUGH_A_TUPLE.replace(
+        "LINES",
+        "  %first.1 = f32[8]{0} get-tuple-element(%while.1), index=0\n"
+        "  %second.1 = f32[8]{0} get-tuple-element(%while.1), index=1\n"
+        "  %both.1 = (f32[8]{0}, f32[8]{0}) tuple(%first.1, %second.1)\n"
+        f"  %end.1 = f32[8]{{0}} get-tuple-element(%both.1), index=0{_OP}\n",
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "end.2")) == Place("main", "end.1")

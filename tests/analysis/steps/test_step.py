@@ -482,8 +482,8 @@ def test_a_start_and_a_done_that_became_one_are_told_once(read: Read) -> None:
     )
     change = step(read(_APART), read(text), "`merger`")
     assert change.headline == (
-        "`merger` replaced 1 all-gather-start with an all-gather; the all-gather-start `%start` in "
-        "`main` became `%all-gather`."
+        "`merger` made 1 all-gather synchronous; the all-gather-start `%start` in `main` and its "
+        "done became `%all-gather`."
     )
     assert not change.account
 

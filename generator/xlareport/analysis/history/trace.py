@@ -1,6 +1,6 @@
 """The trace of a subject: its events, the ops it came from, and the instructions it became."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -96,15 +96,26 @@ def _events(
 ) -> Iterator[tuple[HistoryEvent, ...]]:
     """Yield the history of each place, then of final instructions that these do not reach."""
     reached: set[Place] = set()
+    passed: set[Place] = set()
     for place in subject.places:
         history_events = history(snapshots, subject.stage, place)
         reached.add(history_events[-1].instruction)
+        passed.update(event.instruction for event in history_events)
         yield history_events
     last = len(snapshots.modules) - 1
     for place in now:
         if place not in reached:
             since = history(snapshots, last, place)
-            yield since if subject.stage == 0 else _later(since, subject.stage)
+            yield _since(since if subject.stage == 0 else _later(since, subject.stage), passed)
+
+
+def _since(events: tuple[HistoryEvent, ...], passed: Collection[Place]) -> tuple[HistoryEvent, ...]:
+    """Return a history from where it last has an instruction of the subject's own.
+
+    Before, it may be that of another instruction, which the subject was combined with.
+    """
+    common = [number for number, event in enumerate(events) if event.instruction in passed]
+    return events[common[-1] :] if common else events
 
 
 def _later(events: Iterable[HistoryEvent], stage: int) -> tuple[HistoryEvent, ...]:

@@ -10,6 +10,7 @@ from xlareport.analysis.matching.facts import Literal, facts_of, literal_of
 from xlareport.analysis.matching.graph import CallSites
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.leftovers import left_over
+from xlareport.analysis.matching.renumbered import renumbered
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
@@ -76,7 +77,7 @@ class Correspondence(Struct):
         """Return the lines that two paired computations share, apart from fills of other values."""
         old, new = self.before[name], self.after[other]
         shared = frozenset(old.instructions) & frozenset(new.instructions)
-        return shared - _refilled(old, new)
+        return shared - _refilled(old, new) - frozenset(renumbered(old, new, shared))
 
     def left_over(self, name: str) -> frozenset[Instruction]:
         """Return the heavy lines of a paired computation that are there after, but unread."""

@@ -17,6 +17,7 @@ from xlareport.analysis.matching import (
     manual,
     merged_dots,
     moved_copies,
+    powers,
     products,
     programs,
     regrouped,
@@ -39,6 +40,7 @@ from xlareport.runtime.garbage_collection import no_collections
 _RULES = (
     rules.same_value,
     regrouped.regrouped,
+    powers.by_bits,
     collectives.combined,
     collectives.folded,
     frames.entry_arguments,

@@ -20,6 +20,7 @@ from xlareport.analysis.matching.nodes import (
     same_leaf,
     same_shape,
 )
+from xlareport.analysis.matching.renumbered import is_another
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
 from xlareport.hlo.opcode_groups import MOVES, REARRANGEMENTS, TUPLES
@@ -48,13 +49,15 @@ def same_value(search: Search) -> None:
             ):
                 reason = "the same expression over the same values"
                 known = _of_one_framework_op(ours[0], theirs[0])
-                search.link(known, theirs[0], Grade.EXACT, reason)
+                now = _of_one_framework_op(theirs[0], known)
+                search.link(known, now, Grade.EXACT, reason)
 
 
 def _of_one_framework_op(node: Node, other: Node) -> Node:
     """Return the element of a tuple of an element that has the framework op of the other.
 
-    A pass that reads what was put into a tuple directly leaves out the first of the two.
+    A pass that reads what was put into a tuple directly leaves out the first of the two, and one
+    that gives a loop another tuple puts it before.
     """
     home = node.frame.computation
     if _opcode(node) != "get-tuple-element" or origin(node) or not origin(other):
@@ -90,8 +93,9 @@ def _pair_names(search: Search, ours: list[Node], theirs: list[Node]) -> None:
     """Pair nodes with equal values that have the same name in the same computation."""
     names = {name_in_computation(node): node for node in reversed(theirs)}
     for node in list(ours):
-        other = names.pop(name_in_computation(node), None)
-        if other is not None:
+        other = names.get(name_in_computation(node))
+        if other is not None and not is_another(node, other, theirs):
+            del names[name_in_computation(node)]
             search.link(node, other, Grade.EXACT, "the same name and expression")
     for nodes in (ours, theirs):
         nodes[:] = [node for node in nodes if node.partner is None]

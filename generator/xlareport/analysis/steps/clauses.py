@@ -40,6 +40,8 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
+    elif change.kind is Kind.REPLACED and wording.is_synchronous(change.opcodes):
+        template = "{old}{where} and its done became {new}"
     elif change.kind is Kind.LEFT:
         template += ": {detail}" if change.details else ""
     elif _is_same_name(change):

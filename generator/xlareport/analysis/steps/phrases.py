@@ -109,7 +109,11 @@ def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
 
 
 def _replaced(groups: Sequence[ChangeGroup]) -> str:
-    return f"replaced {_replacements(groups, 'with')}"
+    waiting = [group for group in groups if wording.is_synchronous(group.opcodes)]
+    others = [group for group in groups if group not in waiting]
+    joined = f"made {wording.counted(_counts(waiting, _AFTER))} synchronous" if waiting else ""
+    replaced = f"replaced {_replacements(others, 'with')}" if others else ""
+    return " and ".join(filter(None, (joined, replaced)))
 
 
 def _rewritten(groups: Sequence[ChangeGroup]) -> str:

@@ -23,6 +23,11 @@ def called(opcode: str, target: str) -> str:
     return f"{code(short(target))} {opcode}" if target else noun(opcode)
 
 
+def is_synchronous(opcodes: tuple[str, str]) -> bool:
+    """Return whether an opcode took the place of the one that only starts the same."""
+    return opcodes[0] == f"{opcodes[1]}-start"
+
+
 def counted(counts: Sequence[tuple[str, int]], adjective: str = "") -> str:
     """Name what weighs most and count the rest: `2 dots, 14 broadcasts and 7 others`."""
     ranked = sorted(counts, key=lambda pair: (-pair[1] * heaviness(pair[0]), pair[0]))
