@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,11 @@ def test_results_come_in_the_order_of_the_parts(processes: int) -> None:
 
 
 def test_several_processes_take_part_and_none_is_left() -> None:
-    def work(_: int) -> int:
-        time.sleep(0.02)
+    everybody = get_context("fork").Barrier(3)
+
+    def work(number: int) -> int:
+        if number < 3:
+            everybody.wait(60)  # so that no process does the parts of one that begins late
         return os.getpid()
 
     processes = set(run_parts(parts(work), 3))
