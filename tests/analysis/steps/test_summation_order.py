@@ -5,6 +5,8 @@ from tests.analysis.small_modules import modules
 
 from xlareport.analysis.steps.numbers_changed import ORDER, numbers_changed
 from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
 
 
 def _product(shape: str, dims: str, opcode: str = "reshape") -> str:
@@ -76,3 +78,59 @@ def test_a_wider_window_over_several_elements_is_another_order() -> None:
     after = before.replace("size=3 pad=1_1", "size=1").replace("f32[3,1,1]", "f32[1,1,1]")
     (change,) = numbers_changed(step(*modules(before, after)))
     assert change.what == ORDER
+
+
+def test_a_layout_written_as_another_shape_sums_the_same() -> None:
+    def reduced(bitcast: str, dims: str) -> str:
+        return (
+            "  %z = f32[] constant(0)\n  %y = f32[2,2,2,4]{1,0,3,2} bitcast(%x)\n"
+            f"{bitcast}, dimensions={dims}, to_apply=%add"
+        )
+
+    before = reduced("  ROOT %d = f32[2,2]{0,1} reduce(%y, %z)", "{0,3}")
+    again = "  %w = f32[2,4,2,2]{3,2,1,0} bitcast(%y)\n  ROOT %d = f32[2,2]{1,0} reduce(%w, %z)"
+    assert numbers_changed(step(*modules(before, reduced(again, "{1,2}")))) == ()
+    (change,) = numbers_changed(step(*modules(before, reduced(again, "{3,1}"))))
+    assert change.what == ORDER
+
+
+def test_an_outer_product_sums_nothing() -> None:
+    def product(dims: str) -> str:
+        return (
+            "  %y = f32[8,4]{1,0} negate(%x)\n  ROOT %d = f32[8,4]{1,0} dot(%x, %y), "
+            "lhs_batch_dims={0}, rhs_batch_dims={0}, "
+            f"lhs_contracting_dims={dims}, rhs_contracting_dims={dims}"
+        )
+
+    multiplied = "  %y = f32[8,4]{1,0} negate(%x)\n  ROOT %d = f32[8,4]{1,0} multiply(%x, %y)"
+    assert numbers_changed(step(*modules(product("{}"), multiplied))) == ()
+    (change,) = numbers_changed(step(*modules(product("{1}"), multiplied)))
+    assert change.what == ORDER
+
+
+def _with_sum(body: str, operation: str = "add") -> HloModule:
+    read = TextReader().read(
+        (
+            "HloModule m\n\n%sum (p: f32[], q: f32[]) -> f32[] {\n  %p = f32[] parameter(0)\n"
+            f"  %q = f32[] parameter(1)\n  ROOT %r = f32[] {operation}(%p, %q)\n}}\n\n"
+            "ENTRY %main (x: f32[8,4]) -> f32[8] {\n  %x = f32[8,4]{1,0} parameter(0)\n"
+            f"  %z = f32[] constant(0)\n{body}\n}}\n"
+        ).encode(),
+        "m.txt",
+    )
+    assert read is not None
+    return read
+
+
+def test_partial_sums_of_devices_are_another_order() -> None:
+    total = "  %s = f32[8]{0} reduce(%x, %z), dimensions={1}, to_apply=%sum\n"
+    before = total + "  ROOT %d = f32[8]{0} multiply(%s, %s)"
+    after = (
+        f"{total}  %a = f32[8]{{0}} all-reduce(%s), to_apply=%sum\n"
+        "  ROOT %d = f32[8]{0} multiply(%a, %a)"
+    )
+    (change,) = numbers_changed(step(_with_sum(before), _with_sum(after)))
+    assert (change.what, change.count) == (ORDER, 1)
+    assert "`%a` in `main`: adds partial sums over devices" in change.example
+    largest = step(_with_sum(before, "maximum"), _with_sum(after, "maximum"))
+    assert numbers_changed(largest) == ()

@@ -15,9 +15,14 @@ from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise, unscaled
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind, attribute_change
+from xlareport.analysis.steps.epilogues import takes_in
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
-from xlareport.analysis.steps.summation_order import changed_attributes, find_order_change
+from xlareport.analysis.steps.summation_order import (
+    changed_attributes,
+    find_order_change,
+    partial_sum,
+)
 from xlareport.hlo.model import Instruction
 from xlareport.knowledge.grades import Grade, weakest
 
@@ -169,13 +174,35 @@ def _what(
         if old.shape.element_type == new.shape.element_type:
             order = find_order_change(change, old, new, matching)
             reordered = (ORDER, order) if order else None
-            return _precision(old, new) or reordered or _arithmetic(change, old, new, matching)
-        return _type(old, new)
+            return (
+                _precision(old, new)
+                or reordered
+                or _taken_in(change, old, new, matching)
+                or _arithmetic(change, old, new, matching)
+            )
+        return _type(old, new) or _taken_in(change, old, new, matching)
+    partial = partial_sum(change.after, new, matching)
+    if partial is not None:
+        return ORDER, partial
     rounding = _rounding(change, matching)
     if rounding is None:
         return None
     verb = "removed" if new is None else "added"
     return TYPE, f"a convert from {rounding[0]} to {rounding[1]} was {verb}"
+
+
+def _taken_in(
+    change: Change, old: Instruction, new: Instruction, matching: Matching
+) -> tuple[str, str] | None:
+    """Return what a library's call computes that instructions of their own did, and rounded."""
+    if change.before is None or change.after is None:
+        return None
+    homes = (
+        matching.before.by_name.get(change.before.computation),
+        matching.after.by_name.get(change.after.computation),
+    )
+    taken = takes_in(old, new, homes)
+    return (ARITHMETIC, taken) if taken else None
 
 
 def _type(old: Instruction, new: Instruction) -> tuple[str, str] | None:
@@ -231,4 +258,9 @@ _PRECISIONS = ("operand_precision", "algorithm")
 
 
 def _is_float(line: Instruction | None) -> bool:
-    return line is not None and line.shape.element_type.startswith(_FLOATS)
+    """Return whether floats are computed; a library's call gives its scratch memory beside them."""
+    if line is None:
+        return False
+    is_call = line.opcode == "custom-call" and line.shape.elements
+    shape = line.shape.elements[0] if is_call else line.shape
+    return shape.element_type.startswith(_FLOATS)

@@ -21,7 +21,7 @@ _OPAQUE = frozenset(
     }
 )
 """Opcodes whose value is computed elsewhere, like that of a callee's parameter."""
-_PARTS = frozenset({"convert", "dynamic-slice", "slice"})
+_PARTS = frozenset({"all-reduce", "convert", "dynamic-slice", "reduce-scatter", "slice"})
 _FARTHEST = 32
 """Movers in a row that are looked behind."""
 _MOST_COMPARED = 100
@@ -44,6 +44,19 @@ def reads_other_values(
         all(any(values.may_equal(source, other) for other in now) for source in was)
         and all(any(values.may_equal(source, other) for source in was) for other in now)
     )
+
+
+def value_behind(module: HloModule, place: Place) -> Place | None:
+    """Return where a value is computed, behind movers, slices, converts and sums over devices.
+
+    Of a fusion that is in its computation. None where it is not known.
+    """
+    line = module.find(*place)
+    if line is not None and line.opcode == "fusion":
+        fused = module.by_name.get(line.attributes.get("calls", "").lstrip("%"))
+        root = fused.root if fused else None
+        place = Place(fused.name, root.name) if fused and root else place
+    return _behind_parts(module, _source(module, place))
 
 
 class _Values:
@@ -84,7 +97,10 @@ class _Values:
 
 
 def _behind_parts(module: HloModule, place: Place | None) -> Place | None:
-    """Return where a value is computed, behind slices and converts, which are told themselves."""
+    """Return where a value is computed, behind what is told itself.
+
+    Those are slices, converts, and sums over devices.
+    """
     for _ in range(_FARTHEST):
         line = module.find(*place) if place is not None else None
         if place is None or line is None or line.opcode not in _PARTS:

@@ -16,6 +16,7 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import attribute_change
+from xlareport.analysis.steps.sources import value_behind
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shardings.device_groups import parse_groups
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -32,6 +33,39 @@ def find_order_change(
     return None if _sums_alike(change, old, new, matching) else _order(old, new)
 
 
+def partial_sum(place: Place | None, new: Instruction | None, matching: Matching) -> str | None:
+    """Return what tells that a new collective adds the partial sums of devices; None if none does.
+
+    Its operand computes what a sum before it did: over fewer elements.
+    """
+    if place is None or new is None or not _adds_over_devices(new, matching.after):
+        return None
+    sums = (_sum_before(Place(place.computation, name), matching) for name in new.operand_names)
+    old = next(filter(None, sums), None)
+    return f"adds partial sums over devices: %{old.name} was the whole sum" if old else None
+
+
+def _sum_before(place: Place, matching: Matching) -> Instruction | None:
+    """Return the sum before that a value after is, where devices did not add it before."""
+    source = value_behind(matching.after, place)
+    partner = matching.partner_before(source) if source else None
+    home = matching.before.by_name.get(partner.computation) if partner else None
+    old = home.by_name.get(partner.instruction) if home and partner else None
+    if old is None or home is None or old.opcode not in _SUMS - _OVER_DEVICES:
+        return None
+    users = home.users.get(old.name, ())
+    return None if any(user.opcode in _OVER_DEVICES for user in users) else old
+
+
+def _adds_over_devices(line: Instruction, module: HloModule) -> bool:
+    applied = module.by_name.get(line.attributes.get("to_apply", "").lstrip("%"))
+    root = applied.root if applied else None
+    return line.opcode in _OVER_DEVICES and root is not None and root.opcode == "add"
+
+
+_OVER_DEVICES = frozenset({"all-reduce", "reduce-scatter"})
+
+
 def changed_attributes(names: Iterable[str], old: Instruction, new: Instruction) -> Iterator[str]:
     """Yield the names of those attributes whose values differ between two instructions."""
     was, now = old.attributes, new.attributes
@@ -42,7 +76,7 @@ def _order(old: Instruction, new: Instruction) -> str | None:
     """Return how a sum is made otherwise: by another operation, or over dimensions in new order."""
     before, after = old.opcode, new.opcode
     if before != after:
-        both = {before, after} <= _SUMS or (before == "dot" and after == "multiply")
+        both = {before, after} <= _SUMS or (after == "multiply" and _sums(old))
         is_canonical = (before, after) == ("dot", "convolution")  # how XLA:TPU writes every dot
         return f"{before} → {after}" if both and not is_canonical else None
     if before not in _SUMS:
@@ -51,6 +85,11 @@ def _order(old: Instruction, new: Instruction) -> str | None:
         if old.attributes.get(name) != new.attributes.get(name) and value(old) != value(new):
             return attribute_change(name, old, new)
     return None
+
+
+def _sums(line: Instruction) -> bool:
+    """Return whether a dot sums at all: one without contracting dimensions is an outer product."""
+    return line.opcode == "dot" and line.attributes.get("lhs_contracting_dims", "{}") != "{}"
 
 
 def _listed(name: str, line: Instruction) -> str:
@@ -95,6 +134,13 @@ def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Ma
             _summed_window(matching.after, change.after, new),
         )
         return windows[0] is not None and windows[0] == windows[1]
+    if old.opcode == "reduce":
+        runs = (
+            _stored_runs(matching.before, change.before, old),
+            _stored_runs(matching.after, change.after, new),
+        )
+        if runs[0] is not None and runs[0] == runs[1]:
+            return True
     return old.opcode in _OPERANDS and all(
         _is_same_order(
             _summed(matching.before, change.before, old, name, number),
@@ -125,6 +171,34 @@ def _summed_window(
         if part != "1" and str(number) not in single
     )
     return summed, sizes[labels.index("f")]
+
+
+def _stored_runs(
+    module: HloModule, place: Place, line: Instruction
+) -> tuple[tuple[bool, int], ...] | None:
+    """Return which runs of elements, as they lie in memory, a reduction sums over and which not.
+
+    Dimensions of size 1 are left out and neighbors merged: a layout written as another shape has
+    the same. None where no layout is written.
+    """
+    operand = module.find(place.computation, next(iter(line.operand_names), ""))
+    order = operand.shape.layout.partition(":")[0].split(",") if operand else []
+    numbers = [known for part in order if (known := parse_whole_number(part)) is not None]
+    sizes = operand.shape.dimensions if operand else ()
+    if sorted(numbers) != list(range(len(sizes))):
+        return None
+    summed = line.attributes.get("dimensions", "")[1:-1].split(",")
+    runs: list[tuple[bool, int]] = []
+    for number in reversed(numbers):
+        size = sizes[number]
+        if size is None:
+            return None
+        is_summed = str(number) in summed
+        if size != 1 and runs and runs[-1][0] == is_summed:
+            runs[-1] = (is_summed, runs[-1][1] * size)
+        elif size != 1:
+            runs.append((is_summed, size))
+    return tuple(runs)
 
 
 _OPERANDS = {

@@ -9,7 +9,7 @@ from xlareport.runtime import units
 
 _STATIC_ROWS = 50
 _WEIGHTY = 4096
-"""Bytes of constants from which the page says that weights are embedded."""
+"""Bytes of the largest constant from which the page says that weights are embedded."""
 _NOT_A_SCALAR = 64
 """Bytes of a constant that is named."""
 
@@ -70,7 +70,8 @@ def _weights_words(summary: ModuleSummary) -> str:
     if not weights.constants and _is_drawn(summary):
         return f"Weights: {passed}. Constants are not known: the graphs omit them."
     embedded = f"{units.plural(weights.constants, 'constant')}, {units.byte_size(weights.bytes)}"
-    where = "partly embedded" if weights.bytes >= _WEIGHTY else "not embedded"
+    largest = max((constant.bytes for constant in weights.largest), default=0)
+    where = "partly embedded" if largest >= _WEIGHTY else "not embedded"
     return f"Weights are {where}: {passed}; {embedded}."
 
 
