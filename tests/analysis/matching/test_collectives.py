@@ -247,3 +247,52 @@ def test_an_all_reduce_whose_sum_others_read_is_not_folded(read: Read) -> None:
     pairing = match(read(kept), read(after)).pairing_after(Place("main", "whole"))
     assert pairing is not None
     assert pairing.relation is not Relation.COMBINED
+
+
+SENT = """
+ENTRY %main (a: f32[8], b: f32[4]) -> (f32[8], f32[8], f32[4]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %sent = f32[8] collective-permute(%a), channel_id=1, source_target_pairs={{1,3}}
+  %sent.1 = f32[8] collective-permute(%a), channel_id=2, source_target_pairs={{2,1}}
+  %sent.2 = f32[4] collective-permute(%b), channel_id=3, source_target_pairs={{2,1}}
+  ROOT %out = (f32[8], f32[8], f32[4]) tuple(%sent, %sent.1, %sent.2)
+}
+"""
+SENT_TOGETHER = """
+ENTRY %main (a: f32[8], b: f32[4]) -> (f32[8], f32[8], f32[4]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[4]{0} parameter(1)
+  %start = (f32[8], f32[8]) collective-permute-start(%a), channel_id=1, source_target_pairs={{1,3}}
+  %done = f32[8] collective-permute-done(%start)
+  %sent.3 = (f32[8], f32[4]) collective-permute(%a, %b), channel_id=2, source_target_pairs={{2,1}}
+  %gte = f32[8] get-tuple-element(%sent.3), index=0
+  %gte.1 = f32[4] get-tuple-element(%sent.3), index=1
+  ROOT %out = (f32[8], f32[8], f32[4]) tuple(%done, %gte, %gte.1)
+}
+"""
+
+
+def test_permutes_of_one_operand_are_told_apart_by_who_sends_to_whom(read: Read) -> None:
+    matching = match(read(SENT), read(SENT_TOGETHER))
+    for name, after in (("sent", "start"), ("sent.1", "sent.3"), ("sent.2", "sent.3")):
+        pairing = matching.pairing_before(at(name))
+        assert pairing is not None
+        assert pairing.after[0] == at(after)
+
+
+def test_of_two_equal_collectives_a_start_has_the_channel_of_its_own(read: Read) -> None:
+    before = SENT.replace("{{1,3}}", "{{2,1}}")
+    after = before.replace(
+        "%sent.1 = f32[8] collective-permute(%a)",
+        "%start = (f32[8], f32[8]) collective-permute-start(%a)",
+    )
+    after = after.replace(
+        "  %sent.2 =", "  %done = f32[8] collective-permute-done(%start)\n  %sent.2 ="
+    )
+    after = after.replace("%sent =", "%whole =").replace(
+        "tuple(%sent, %sent.1", "tuple(%whole, %done"
+    )
+    pairing = match(read(before), read(after)).pairing_before(at("sent.1"))
+    assert pairing is not None
+    assert pairing.after[0] == at("start")

@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from xlareport.analysis.collectives.find import Collective
+from xlareport.analysis.collectives.halos import needs_edges
 from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
 from xlareport.analysis.collectives.partitioning import (
     Counterpart,
@@ -97,7 +98,7 @@ def explain_cause(step: PartitioningStep, collective: Collective, devices: int) 
         return _explain_reduction(step, home, body, partial)
     wanting = _wanting(step, home, body, source)
     is_edge = collective.kind == "collective-permute" and _is_edge(home, body)
-    if wanting is not None and is_edge and wanting.instruction.opcode in _WINDOWED:
+    if wanting is not None and is_edge and _is_shifted(step, wanting, _op_name(body, source)):
         return _halo(step, wanting, source)
     return _resharding(step, Moved(home, body, tuple(chain)), wanting, devices)
 
@@ -157,6 +158,14 @@ def _is_edge(home: Computation, body: Instruction) -> bool:
         operand.opcode in ("slice", "dynamic-slice")
         or (operand.opcode == "fusion" and "slice" in operand.name)
     )
+
+
+def _is_shifted(step: PartitioningStep, wanting: Counterpart, op_name: str) -> bool:
+    """Return whether the edges that are sent under an op_name can be those of an op's operand."""
+    op = wanting.instruction
+    if op.opcode not in _WINDOWED or op_name not in ("", op.metadata.op_name):
+        return False
+    return needs_edges(step, wanting.home, op)
 
 
 def _explain_reduction(

@@ -27,6 +27,9 @@ _NO_PROGRAM = "the dump has no snapshot of the program before optimization"
 _IN_PROGRAM = "the program has it"
 _BY_USER = "written by the user: the program itself moves the data"
 _BETWEEN = "the dump has no snapshot between {before} and {after}"
+_NOT_FOLLOWED = "first seen after {}, which only rearranges collectives that are there"
+_REARRANGING = ("async-collective", "async_collective", "combiner", "scheduler")
+"""Parts of the names of passes that make no collective from other instructions."""
 _MADE_LATER = "made after partitioning, when shardings are gone"
 _MOST_MEMBERS = 500
 
@@ -129,6 +132,8 @@ class Origins:
 
     def _by_pass(self, stage: int, trail: Trail) -> CollectiveOrigin:
         first = self._appearance(stage)
+        if first.after and makes_none(first.after):
+            return _unknown(first.stage, None, _NOT_FOLLOWED.format(first.after))
         detail = f"Made by `{first.after}`." if first.after else "Made after partitioning."
         grade = Grade.GUESSED if trail.grade is Grade.GUESSED else Grade.MATCHED
         return _known(first, CauseKind.COMPILER, detail, grade)
@@ -179,6 +184,11 @@ class Origins:
         )
 
 
+def makes_none(name: str) -> bool:
+    """Return whether a pass only begins, combines or orders collectives that were there before."""
+    return any(part in name for part in _REARRANGING)
+
+
 class _Appearance(Struct, frozen=True):
     """The first snapshot that has a collective, and the pass that led to it."""
 
@@ -208,17 +218,19 @@ def _known(
     )
 
 
-def _unknown(stage: str | None, stage_reason: str | None) -> CollectiveOrigin:
-    """Return the origin of a collective where the program before optimization is not dumped."""
+def _unknown(
+    stage: str | None, stage_reason: str | None, reason: str = _NO_PROGRAM
+) -> CollectiveOrigin:
+    """Return the origin of a collective that was not followed to its beginning."""
     return CollectiveOrigin(
         stage=stage,
         stage_reason=stage_reason,
         after=None,
-        after_reason=_NO_PROGRAM,
+        after_reason=reason,
         cause=None,
-        cause_reason=_NO_PROGRAM,
+        cause_reason=reason,
         detail="",
         operands=(),
         grade=None,
-        grade_reason=_NO_PROGRAM,
+        grade_reason=reason,
     )

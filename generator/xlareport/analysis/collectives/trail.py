@@ -296,7 +296,8 @@ def _by_channel(module: HloModule, collective: Collective) -> Hashable:
 def _by_op_name(module: HloModule, collective: Collective) -> Hashable:
     body = _body(module, collective)
     name = body.metadata.op_name if body else ""
-    return (_family(collective), name, _bytes(module, collective)) if name else None
+    pairs = _attribute(module, collective, "source_target_pairs")
+    return (_family(collective), name, _bytes(module, collective), pairs) if name else None
 
 
 def _by_shape(module: HloModule, collective: Collective) -> Hashable:
@@ -306,6 +307,10 @@ def _by_shape(module: HloModule, collective: Collective) -> Hashable:
 
 
 def _alike(matching: Matching, before: Collective, after: Collective) -> bool:
+    modules = ((matching.before, before), (matching.after, after))
+    pairs, other_pairs = (_attribute(*place, "source_target_pairs") for place in modules)
+    if pairs != other_pairs:
+        return False
     groups = parse_groups(_attribute(matching.before, before, "replica_groups"))
     others = parse_groups(_attribute(matching.after, after, "replica_groups"))
     if groups is None or others is None or groups.groups is None or others.groups is None:

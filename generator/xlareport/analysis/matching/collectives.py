@@ -15,6 +15,7 @@ from xlareport.analysis.matching.halves import (
 from xlareport.analysis.matching.nodes import Names, is_free
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.hlo.shardings.device_groups import parse_groups, parse_pairs
 from xlareport.knowledge.grades import Grade
 
 _COMBINED = frozenset({"all-gather", "all-reduce", "collective-permute", "reduce-scatter"})
@@ -40,7 +41,7 @@ def _combine_all(search: Search, wholes: list[Node]) -> None:
     waiting: dict[Hashable, deque[Node]] = {}
     for node in search.before.open():
         if _opcode(node) in _COMBINED and len(node.instruction.operands) == 1:
-            key = (_opcode(node), search.before.values.read(node)[0])
+            key = (_opcode(node), _devices(node), search.before.values.read(node)[0])
             waiting.setdefault(key, deque()).append(node)
     for whole in wholes:
         _combine(search, whole, waiting)
@@ -52,8 +53,8 @@ def _is_whole(node: Node) -> bool:
 
 
 def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) -> None:
-    opcode = _opcode(whole).removesuffix(START)
-    queues = [waiting.get((opcode, token)) for token in search.after.values.read(whole)]
+    opcode, devices = _opcode(whole).removesuffix(START), _devices(whole)
+    queues = [waiting.get((opcode, devices, token)) for token in search.after.values.read(whole)]
     if not all(queues):
         return
     members = [queue.popleft() for queue in queues if queue]
@@ -109,7 +110,7 @@ def _pair_each(search: Search, pairs: Iterable[tuple[Node, Node]], names: Names)
     waiting: dict[Hashable, deque[Node]] = {}
     for node in search.before.open():
         if not names.claim(node):
-            key = (_opcode(node), *search.before.values.read(node))
+            key = (_opcode(node), _devices(node), *search.before.values.read(node))
             waiting.setdefault(key, deque()).append(node)
     for start, done in pairs:
         _pair_halves(search, start, done, waiting)
@@ -130,8 +131,10 @@ def _pair_halves(
     """Pair start and done with a synchronous instruction, or the done with the start's partner."""
     whole = start.partner
     if is_free(start):
-        queue = waiting.get((_begun(search.after, start), *search.after.values.read(start)))
-        whole = queue.popleft() if queue else None
+        begun = _begun(search.after, start)
+        opcode = _opcode(begun).removesuffix(START)
+        queue = waiting.get((opcode, _devices(begun), *search.after.values.read(start)))
+        whole = _taken(queue, _channel(begun)) if queue else None
         if whole is not None and is_free(whole):
             search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
     if whole is not None and whole.partner is start and _opcode(whole) != _opcode(start):
@@ -153,12 +156,33 @@ def link_wrapped(search: Search, whole: Node, inner: Node, grade: Grade, reason:
     return True
 
 
-def _begun(side: Side, start: Node) -> str:
-    """Return the opcode of the instruction that a start begins; empty if unknown."""
-    if _opcode(start) != "async-start":
-        return _opcode(start).removesuffix(START)
-    inner = wrapped(side, start)
-    return "" if inner is None else _opcode(inner)
+def _begun(side: Side, start: Node) -> Node:
+    """Return the instruction that a start begins, or the start where it is that itself."""
+    return (wrapped(side, start) if _opcode(start) == "async-start" else None) or start
+
+
+def _taken(queue: deque[Node], channel: str) -> Node:
+    """Take the node with a channel id out of a queue; the first where none has it."""
+    taken = next((node for node in queue if channel and _channel(node) == channel), queue[0])
+    queue.remove(taken)
+    return taken
+
+
+def _channel(node: Node) -> str:
+    return node.instruction.attributes.get("channel_id", "")
+
+
+def _devices(node: Node) -> Hashable:
+    """Return which devices exchange data, in one form for all ways to write it; None if unwritten.
+
+    Two collectives of one operand differ in nothing else.
+    """
+    text = node.instruction.attributes_text
+    if "replica_groups=" not in text and "source_target_pairs=" not in text:
+        return None
+    attributes = node.instruction.attributes
+    groups = parse_groups(attributes.get("replica_groups", ""))
+    return groups and groups.groups, parse_pairs(attributes.get("source_target_pairs", "{}"))
 
 
 def _opcode(node: Node) -> str:
