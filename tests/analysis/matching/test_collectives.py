@@ -281,18 +281,29 @@ def test_permutes_of_one_operand_are_told_apart_by_who_sends_to_whom(read: Read)
         assert pairing.after[0] == at(after)
 
 
-def test_of_two_equal_collectives_a_start_has_the_channel_of_its_own(read: Read) -> None:
-    before = SENT.replace("{{1,3}}", "{{2,1}}")
-    after = before.replace(
-        "%sent.1 = f32[8] collective-permute(%a)",
-        "%start = (f32[8], f32[8]) collective-permute-start(%a)",
-    )
-    after = after.replace(
-        "  %sent.2 =", "  %done = f32[8] collective-permute-done(%start)\n  %sent.2 ="
-    )
-    after = after.replace("%sent =", "%whole =").replace(
-        "tuple(%sent, %sent.1", "tuple(%whole, %done"
-    )
-    pairing = match(read(before), read(after)).pairing_before(at("sent.1"))
-    assert pairing is not None
-    assert pairing.after[0] == at("start")
+TWICE = """
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %sent = f32[8] collective-permute(%a), channel_id=1, source_target_pairs={{2,1}}
+  %sent.1 = f32[8] collective-permute(%a), channel_id=2, source_target_pairs={{2,1}}
+  ROOT %out = (f32[8], f32[8]) tuple(%sent, %sent.1)
+}
+"""
+TWICE_STARTED = """
+ENTRY %main (a: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %start = (f32[8], f32[8]) collective-permute-start(%a), channel_id=2, source_target_pairs={{2,1}}
+  %done = f32[8] collective-permute-done(%start)
+  %begun = (f32[8], f32[8]) collective-permute-start(%a), channel_id=1, source_target_pairs={{2,1}}
+  %ended = f32[8] collective-permute-done(%begun)
+  ROOT %out = (f32[8], f32[8]) tuple(%ended, %done)
+}
+"""
+
+
+def test_of_two_equal_collectives_each_start_has_the_channel_of_its_own(read: Read) -> None:
+    matching = match(read(TWICE), read(TWICE_STARTED))
+    for name, after in (("sent", "begun"), ("sent.1", "start")):
+        pairing = matching.pairing_before(at(name))
+        assert pairing is not None
+        assert pairing.after[0] == at(after)
