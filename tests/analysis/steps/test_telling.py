@@ -44,8 +44,28 @@ def test_a_library_call_is_named_by_its_target() -> None:
 
 def test_calls_of_two_targets_are_counted_apart() -> None:
     call = replace(change(Kind.REWRITTEN), opcodes=("dot", "custom-call"), target="__cublas$gemm")
-    headline = told(call, call, replace(call, target="__cublas$lt$matmul"))[0]
+    second = replace(call, before=Place("main", "add.2"), after=Place("main", "add.2.new"))
+    headline = told(call, second, replace(call, target="__cublas$lt$matmul"))[0]
     assert "2 dots as `__cublas$gemm` custom-calls and 1 dot as a `__cublas$lt$" in headline
+
+
+def test_what_became_several_is_counted_once() -> None:
+    first = change(Kind.REWRITTEN)
+    second = replace(first, after=Place("main", "add.1.other"))
+    assert "rewrote 1 add as 2 multiplies" in told(first, second)[0]
+
+
+def test_several_that_became_the_same_are_one_after() -> None:
+    first = change(Kind.REPLACED)
+    second = replace(first, before=Place("main", "add.2"))
+    assert "replaced 2 adds with 1 multiply" in told(first, second)[0]
+
+
+def test_clones_of_one_instruction_are_counted_apart_from_it() -> None:
+    first = change(Kind.CLONED)
+    second = replace(first, after=Place("main", "add.1.other"))
+    assert "cloned 1 add to 2;" in told(first, second)[0]
+    assert "cloned 1 add;" in told(first)[0]
 
 
 def test_a_loop_that_is_gone_is_unrolled_and_a_call_inlined() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
@@ -37,7 +38,9 @@ class ChangeGroup(Struct, frozen=True):
     target: str = ""
     """Of the custom calls that took the place of another opcode."""
     sources: int = 0
-    """How many different instructions before were changed; one can be moved past several."""
+    """How many different instructions before were changed; one can become several."""
+    results: int = 0
+    """How many different instructions after came of it; several can become one."""
 
     @property
     def repetition(self) -> str:
@@ -89,8 +92,13 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         alike=len({_manner(member) for member in members}) == 1,
         homes=frozenset(member.before.computation for member in members if member.before),
         target=members[0].target,
-        sources=len({member.before for member in members}),
+        sources=_different(member.before for member in members),
+        results=_different(member.after for member in members),
     )
+
+
+def _different(places: Iterable[Place | None]) -> int:
+    return len({place for place in places if place is not None})
 
 
 def _manner(change: Change) -> tuple[str, ...]:

@@ -33,7 +33,6 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.PART: ("combined or split", _BEFORE),
     Kind.REBUILT: ("rebuilt", _BEFORE),
     Kind.MERGED: ("merged duplicates of", _BEFORE),
-    Kind.CLONED: ("cloned", _BEFORE),
     Kind.REMOVED: ("removed", _BEFORE),
     Kind.DEAD: ("removed", _BEFORE),
     Kind.ADDED: ("added", _AFTER),
@@ -104,8 +103,22 @@ def _combined(groups: Sequence[ChangeGroup]) -> str:
 def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
     counts: Counter[str] = Counter()
     for group in groups:
-        counts[wording.noun(group.opcodes[side] or group.opcodes[1 - side])] += group.count
+        counts[wording.noun(group.opcodes[side] or group.opcodes[1 - side])] += _number(group, side)
     return list(counts.items())
+
+
+def _number(group: ChangeGroup, side: int) -> int:
+    """Return how many instructions a group has on a side; on the other if it has none there."""
+    sides = (group.sources, group.results)
+    return sides[side] or sides[1 - side] or group.count
+
+
+def _cloned(groups: Sequence[ChangeGroup]) -> str:
+    """Return how many instructions were cloned, and how many clones that gave if more."""
+    counts = _counts(groups, _BEFORE)
+    clones = sum(group.count for group in groups)
+    more = f" to {clones:,}" if clones > sum(count for _, count in counts) else ""
+    return f"cloned {wording.counted(counts)}{more}"
 
 
 def _replaced(groups: Sequence[ChangeGroup]) -> str:
@@ -122,20 +135,32 @@ def _rewritten(groups: Sequence[ChangeGroup]) -> str:
 
 def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     counts: Counter[tuple[str, str]] = Counter()
+    results: Counter[tuple[str, str]] = Counter()
     for group in groups:
         new = wording.called(group.opcodes[_AFTER], group.target)
-        counts[wording.noun(group.opcodes[_BEFORE]), new] += group.count
+        key = wording.noun(group.opcodes[_BEFORE]), new
+        counts[key] += _number(group, _BEFORE)
+        results[key] += _number(group, _AFTER)
+    ranked = counts.most_common()
     result = [
-        f"{units.plural(count, old)} {by} "
-        f"{english.pluralize(new) if count > 1 else english.with_article(new)}"
-        for (old, new), count in counts.most_common(_PAIRS_NAMED)
+        f"{units.plural(count, old)} {by} {_result(new, count, results[old, new])}"
+        for (old, new), count in ranked[:_PAIRS_NAMED]
     ]
-    rest = sum(count for _, count in counts.most_common()[_PAIRS_NAMED:])
+    rest = sum(count for _, count in ranked[_PAIRS_NAMED:])
     return english.listing([*result, *([units.plural(rest, "other")] if rest else [])])
 
 
+def _result(opcode: str, before: int, after: int) -> str:
+    """Return what some instructions became: `a multiply`, `multiplies`, `6 multiplies`."""
+    if before != after:
+        return units.plural(after, opcode)
+    return english.pluralize(opcode) if after > 1 else english.with_article(opcode)
+
+
 def _folded(groups: Sequence[ChangeGroup]) -> str:
-    into = "constants" if sum(group.count for group in groups) > 1 else "a constant"
+    into = (
+        "constants" if sum(group.results or group.count for group in groups) > 1 else "a constant"
+    )
     return f"folded {wording.counted(_counts(groups, _BEFORE))} into {into}"
 
 
@@ -150,7 +175,7 @@ def _sunk(groups: Sequence[ChangeGroup]) -> str:
 def _swapped(groups: Sequence[ChangeGroup]) -> str:
     counts: Counter[str] = Counter()
     for group in groups:
-        counts[wording.noun(group.opcodes[_BEFORE])] += group.sources
+        counts[wording.noun(group.opcodes[_BEFORE])] += _number(group, _BEFORE)
     return f"moved {wording.counted([*counts.items()])} past other instructions"
 
 
@@ -190,6 +215,7 @@ def _uncalled(groups: Sequence[ChangeGroup]) -> str:
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ABSORBED: _absorbed,
     Kind.ASYNC: _asynchronous,
+    Kind.CLONED: _cloned,
     Kind.COMBINED: _combined,
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,
