@@ -56,6 +56,26 @@ def test_a_copy_named_after_the_backward_op_that_uses_it(
     assert activations == (Activation(("kept", ()), 32, "layer_1"),)
 
 
+LATE = """ENTRY e {
+  x = f32[4] parameter(0)
+  made = f32[4] tanh(x), metadata={op_name="jit(f)/jvp(layer_1)/concatenate"}
+  zeros = f32[8] broadcast(x), metadata={op_name="jit(f)/transpose(jvp(layer_1))/zeros"}
+  early = f32[8] all-gather(made), metadata={op_name="jit(f)/transpose(jvp(layer_1))/dot"}
+  loss = f32[8] negate(early), metadata={op_name="jit(f)/transpose(jvp(head))/neg"}
+  late = f32[8] all-gather(made), metadata={op_name="jit(f)/transpose(jvp(layer_1))/dot"}
+  ROOT gradient = f32[8] add(late, loss), metadata={op_name="jit(f)/transpose(jvp(layer_1))/add"}
+}"""
+
+
+def test_what_the_backward_pass_gathers_is_no_activation(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    keys = [("made", ()), ("early", ()), ("late", ())]
+    lives = {key: life("gradient") for key in keys}
+    activations = find_activations([(key, 32) for key in keys], lives, module_of(LATE))
+    assert [activation.key for activation in activations] == keys[:2]
+
+
 PREFETCHED = """ENTRY e {
   x = f32[4] parameter(0)
   kept = f32[4] tanh(x), metadata={op_name="jit(f)/jvp(layer_1)/tanh"}

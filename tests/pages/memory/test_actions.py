@@ -5,11 +5,12 @@ from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.occupancy import Fill
 from xlareport.analysis.cost.peak_roles import PeakRole
 from xlareport.analysis.cost.phases import BACKWARD, FORWARD
-from xlareport.analysis.cost.rematerialization import FRAMEWORK, Rematerialized
+from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.donation_rows import DonationRow
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.pages.memory.actions import list_actions
 from xlareport.readers.buffer_assignment import Allocation, read_buffer_assignment
 
@@ -97,8 +98,8 @@ def test_stacked_gradients_are_not_what_a_checkpoint_saves() -> None:
     (sentence,) = list_actions(memory)
     assert sentence.startswith("1.0 MiB at most: 1 buffer that forward loops stack")
     assert "jax.checkpoint recomputes them" in sentence
-    done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
-    (sentence,) = list_actions(replace(memory, rematerialized=(done,)))
+    done = {FRAMEWORK: 1}
+    (sentence,) = list_actions(replace(memory, rematerialized_counts=done))
     assert "the program has jax.checkpoint already" in sentence
 
 
@@ -137,8 +138,8 @@ def test_activations_are_said_as_such_with_their_layers() -> None:
         "2.0 MiB of the peak: recompute `%fusion.1` (2.0 MiB, f32[8]) with jax.checkpoint "
         "(activations); 2.0 MiB of these bytes count in another point too."
     )
-    done = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
-    total, _ = list_actions(replace(memory, rematerialized=(done,)))
+    done = {FRAMEWORK: 1}
+    total, _ = list_actions(replace(memory, rematerialized_counts=done))
     assert "the program has jax.checkpoint already" in total
     assert list_actions(replace(memory, occupied_peak_bytes=3 << 30)) == []
 
@@ -152,6 +153,17 @@ def test_what_is_not_in_use_at_the_peak_is_not_named() -> None:
         "2.0 MiB of the peak: shrink or rematerialize `%fusion.1` (1.0 MiB, f32[8]); the peak then "
         "moves to positions where 1 value more must shrink as well."
     )
+
+
+def test_groups_at_the_peak_have_the_decision_that_put_them_there() -> None:
+    gathers = PeakGroup("all-gather", "all-gather-start.24", 7, 28 << 20, 8)
+    zeros = PeakGroup("broadcast", "wrapped_broadcast.3", 6, 48 << 20)
+    copies, combined = list_actions(replace(EMPTY, peak_groups=(gathers, zeros)))
+    assert copies.startswith("48.0 MiB at most: 6 equal copies of the broadcast `%wrapped_broad")
+    assert combined.startswith(
+        "28.0 MiB at most: 7 results of `%all-gather-start.24`, which combines 8 all-gathers"
+    )
+    assert "`--xla_gpu_all_gather_combine_threshold_bytes`" in combined
 
 
 def test_nothing_to_do_says_nothing() -> None:

@@ -3,8 +3,11 @@
 from msgspec.structs import replace
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
+from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.peak_plateau import PeakPlateau
-from xlareport.pages.memory.page import memory_page
+from xlareport.analysis.cost.rematerialization import FRAMEWORK, Rematerialized
+from xlareport.analysis.cost_report.memory_report import MemoryReport
+from xlareport.pages.memory.page import _remat, memory_page
 from xlareport.runtime import units
 
 
@@ -62,3 +65,16 @@ def test_on_a_plateau_no_instruction_is_named_as_the_peak(unpacked: Unpack) -> N
     assert "add.369" not in f"{page.lead}{page.peak}"
     assert "while.172" in page.lead
     assert "in use at peak, schedule position" in page.peak
+
+
+def test_rematerialized_instructions_are_counted_beyond_the_table() -> None:
+    memory = MemoryReport(figures=collect_memory_figures(None, None, ()))
+    assert _remat(memory).startswith("No rematerialization")
+    recomputed = Rematerialized("e", "r", FRAMEWORK, "", None)  # type: ignore[arg-type]
+    counts = {FRAMEWORK: 1_199, "XLA": 1}
+    words = _remat(replace(memory, rematerialized=(recomputed,), rematerialized_counts=counts))
+    assert words.startswith("1,200 rematerialized instructions: 1 by XLA")
+    assert ", 1,199 by jax.checkpoint" in words
+    assert words.endswith("The table shows the first 1.")
+    all_shown = replace(memory, rematerialized=(recomputed,), rematerialized_counts={"XLA": 1})
+    assert "The table" not in _remat(all_shown)

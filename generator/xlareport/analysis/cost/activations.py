@@ -31,6 +31,10 @@ _LOOP = "while"
 """Opcode of loops; buffers that forward loops stack are identified by their loop."""
 
 
+_PREPARING = frozenset({"broadcast", "iota", "tuple"})
+"""What a scheduler may place before the backward pass although its op_name is of that."""
+
+
 class Activation(Struct, frozen=True):
     """A value that the forward pass defines and the backward pass uses last."""
 
@@ -58,7 +62,7 @@ def find_activations(
         for computation in module.computations
         for instruction in computation.instructions
     }
-    activations = []
+    activations, passes = [], _Passes(module, sources)
     for key, size in values:
         own, source = instructions.get(key[0]), sources.find(key[0])
         life = lives.get(key)
@@ -66,13 +70,42 @@ def find_activations(
         if own is None or source is None or last is None or own.opcode == _LOOP:
             continue
         is_input = source[1].opcode == "parameter" and source[0].is_entry
-        named = not is_input and (is_forward(own, module) or is_forward(source[1], module))
+        named = (
+            not is_input
+            and not passes.is_backward(homes[own.name], own)
+            and (is_forward(own, module) or is_forward(source[1], module))
+        )
         if named and any(
             is_gradient(reader, module) for reader in _readers(homes[last.name], last, module)
         ):
             layer = layer_of(*source, op_name_of(source[1], module))
             activations.append(Activation(key, size, layer))
     return tuple(activations)
+
+
+class _Passes:
+    """Which values of a module are written behind the first gradient of their computation."""
+
+    def __init__(self, module: HloModule, sources: ValueSources) -> None:
+        self._module, self._sources = module, sources
+        self._later: dict[str, frozenset[str]] = {}
+
+    def is_backward(self, home: Computation, instruction: Instruction) -> bool:
+        """Return whether an instruction is one of the backward pass, by op_name and order."""
+        if home.name not in self._later:
+            names = [held.name for held in home.instructions]
+            begun = (place for place, held in enumerate(home.instructions) if self._begins(held))
+            self._later[home.name] = frozenset(names[next(begun, len(names)) :])
+        return instruction.name in self._later[home.name] and is_gradient(instruction, self._module)
+
+    def _begins(self, instruction: Instruction) -> bool:
+        """Return whether an instruction computes a gradient, and does not prepare or move one."""
+        if instruction.opcode in _PREPARING or (instruction.shape.element_count or 0) < 2:
+            return False
+        if not instruction.operands or not is_gradient(instruction, self._module):
+            return False
+        source = self._sources.find(instruction.name)
+        return source is not None and source[1] is instruction
 
 
 def _readers(home: Computation, last: Instruction, module: HloModule) -> Iterator[Instruction]:

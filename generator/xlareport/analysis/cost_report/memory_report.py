@@ -1,5 +1,6 @@
 """The memory report of a module: figures, peak, live ranges, possible savings."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -46,6 +47,7 @@ from xlareport.analysis.cost_report.memory_curves import (
     list_living_values,
     thin_curve,
 )
+from xlareport.analysis.cost_report.peak_groups import PeakGroup, element_at, find_peak_groups
 from xlareport.analysis.source.argument_names import name_arguments
 from xlareport.analysis.source.instruction_origins import (
     InstructionOrigin,
@@ -53,8 +55,7 @@ from xlareport.analysis.source.instruction_origins import (
     find_origins,
 )
 from xlareport.analysis.source.scopes import scope_of, split_merged
-from xlareport.hlo.model import HloModule, Instruction
-from xlareport.hlo.shape import Shape
+from xlareport.hlo.model import HloModule
 from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import Allocation, BufferValue
 from xlareport.readers.live_range import ScopeShare
@@ -142,10 +143,13 @@ class MemoryReport(Struct, frozen=True):
     saving: Saving | None = None
     """The values that would have to shrink to save a fifth of the peak."""
     saving_values: tuple[ValueRow, ...] = ()
+    peak_groups: tuple[PeakGroup, ...] = ()
     fills: tuple[Fill, ...] = ()
     donations: tuple[DonationRow, ...] = ()
     layout_spaces: tuple[LayoutSpace, ...] = ()
     rematerialized: tuple[Rematerialized, ...] = ()
+    rematerialized_counts: Mapping[str, int] = field(default_factory=dict)
+    """All, not only the first in the list, by who asked for them."""
     stacked: tuple[StackedBuffer, ...] = ()
     """The largest buffers into which loops write slice by slice, in any memory space."""
     stacked_at_peak: tuple[StackedBuffer, ...] = ()
@@ -192,7 +196,7 @@ class _ReportBuilder:
 
     def __init__(self, files: MemoryFiles, module: HloModule) -> None:
         self._files, self._module = files, module
-        self._made = _by_name(module)
+        self._made = {instruction.name: instruction for instruction in module.instructions}
         self._arguments = name_arguments(module)
         parameters = module.entry.parameters if module.entry else ()
         self._parameters = frozenset(parameter.name for parameter in parameters)
@@ -238,6 +242,7 @@ class _ReportBuilder:
 
     def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
         files = self._files
+        again = find_rematerialized(self._module, cost)
         stacked = find_stacked_buffers(self._module, cost.trip_counts)
         report = MemoryReport(
             figures=collect_memory_figures(files.assignment, files.live, files.usage),
@@ -248,7 +253,8 @@ class _ReportBuilder:
             live_sum=find_largest_live_sum(files.live, files.assignment),
             donations=tuple(list_donations(find_donations(self._module), self._module)),
             layout_spaces=sum_layout_spaces(self._module),
-            rematerialized=find_rematerialized(self._module, cost)[:MOST_ROWS],
+            rematerialized=again[:MOST_ROWS],
+            rematerialized_counts=Counter(recomputed.by for recomputed in again),
             host_transfers=find_host_transfers(self._module, cost),
             stacked=stacked[:MOST_ROWS],
             stacked_at_peak=tuple(buffer for buffer in stacked if self._is_stacked_at_peak(buffer)),
@@ -291,6 +297,7 @@ class _ReportBuilder:
             plateau=find_plateau(occupancy.curve, position, self._module, schedule),
             saving=saving,
             saving_values=tuple(self._saving_rows(saving, roles, activations)),
+            peak_groups=find_peak_groups(self._module, occupancy, schedule),
             fills=occupancy.fills,
         )
 
@@ -374,7 +381,7 @@ class _ReportBuilder:
             instruction=key[0],
             index=key[1],
             size=size,
-            shape=shape or (_element(instruction.shape, key[1]) if instruction else ""),
+            shape=shape or (element_at(instruction.shape, key[1]).text if instruction else ""),
             opcode=instruction.opcode if instruction else "",
             kind=held.kind if held else "",
             allocation=held.index if held else None,
@@ -385,15 +392,3 @@ class _ReportBuilder:
             source=origin.place.short if origin.place else "",
             argument=self._arguments.get(key[0], "") if not key[1] else "",
         )
-
-
-def _element(shape: Shape, index: tuple[int, ...]) -> str:
-    for step in index:
-        if step >= len(shape.elements):
-            return shape.text
-        shape = shape.elements[step]
-    return shape.text
-
-
-def _by_name(module: HloModule) -> Mapping[str, Instruction]:
-    return {instruction.name: instruction for instruction in module.instructions}

@@ -9,6 +9,7 @@ from xlareport.analysis.cost.rematerialization import FRAMEWORK
 from xlareport.analysis.cost.saving import Saving
 from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.peak_groups import PeakGroup
 from xlareport.analysis.source.scopes import Phase, phase_of
 from xlareport.pages.memory.peak_words import taken_over_words
 from xlareport.pages.words import op_words
@@ -37,6 +38,10 @@ _CHECKPOINTED_LAYERS = (
     "the program has jax.checkpoint already: what it saves, and layers that are not under it. "
     "A checkpoint around more layers, or a policy that saves less, recomputes more of them."
 )
+_COMBINERS = {
+    kind: f" (on GPUs `--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes`)"
+    for kind in ("all-gather", "all-reduce", "reduce-scatter")
+}
 _CARRIED = frozenset({"while", "broadcast", "copy", "tuple", "get-tuple-element", "constant"})
 """Opcodes of loop state, or of zeros that a loop fills: nothing to rematerialize."""
 
@@ -74,6 +79,24 @@ def _actions(memory: MemoryReport) -> Iterator[tuple[int, str]]:
         yield size, f"{units.byte_size(size)} of the peak: {'; '.join(_shrinks(memory, saving))}."
     yield from _activations(memory)
     yield from _stacked(memory)
+    yield from (_group_action(group) for group in memory.peak_groups)
+
+
+def _group_action(group: PeakGroup) -> tuple[int, str]:
+    """Return the bytes and the sentence on values that the compiler put at the peak together."""
+    size = f"{units.byte_size(group.size)} at most"
+    if group.opcode == "broadcast":
+        return group.size, (
+            f"{size}: {group.count} equal copies of the broadcast `%{group.instruction}` that "
+            "nothing reads before the peak; each waits for what writes into it. Made later, right "
+            "before that, they are not in use together."
+        )
+    flag = _COMBINERS.get(group.opcode, "")
+    return group.size, (
+        f"{size}: {group.count} results of `%{group.instruction}`, which combines "
+        f"{group.combined} {group.opcode}s and writes all results at once. A lower combine "
+        f"threshold{flag} lets each run nearer to its use; more collectives have more latency."
+    )
 
 
 def _fragmentation(memory: MemoryReport) -> Iterator[str]:
@@ -211,7 +234,7 @@ def _activations(memory: MemoryReport) -> Iterator[tuple[int, str]]:
 
 
 def _is_checkpointed(memory: MemoryReport) -> bool:
-    return any(row.by == FRAMEWORK for row in memory.rematerialized)
+    return memory.rematerialized_counts.get(FRAMEWORK, 0) > 0
 
 
 def _stacked(memory: MemoryReport) -> Iterator[tuple[int, str]]:

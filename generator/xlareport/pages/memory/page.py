@@ -300,10 +300,12 @@ def _remat(memory: MemoryReport) -> str:
             "No rematerialization: neither by XLA (`.remat`) nor by jax.checkpoint "
             "(`rematted_computation`)."
         )
-    by_xla = sum(rematerialized.by == "XLA" for rematerialized in memory.rematerialized)
-    asked = len(memory.rematerialized) - by_xla
+    counts = memory.rematerialized_counts
+    count, by_xla = sum(counts.values()), counts.get("XLA", 0)
+    shown = len(memory.rematerialized)
+    first = f" The table shows the first {shown:,}." if shown < count else ""
     return (
-        f"{units.plural(len(memory.rematerialized), 'rematerialized instruction')}: {by_xla:,} by "
-        f"XLA (`.remat` in the name), {asked:,} by jax.checkpoint (`rematted_computation` in the "
-        "scope). An instruction that was merged with its original keeps the mark."
+        f"{units.plural(count, 'rematerialized instruction')}: {by_xla:,} by XLA (`.remat` in the "
+        f"name), {count - by_xla:,} by jax.checkpoint (`rematted_computation` in the scope). An "
+        f"instruction that was merged with its original keeps the mark.{first}"
     )
