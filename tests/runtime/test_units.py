@@ -138,3 +138,12 @@ def test_halves_are_rounded_up_as_scripts_do(number: float, digits: int, words: 
 def test_bytes_and_shares_round_halves_up() -> None:
     assert units.byte_size(32_768_000) == "31.3 MiB"
     assert units.share(0.125) == "13%"
+
+
+def test_two_figures_that_differ_are_written_with_more_digits() -> None:
+    assert units.sizes_apart(2260 << 20, 2298 << 20) == ("2.21 GiB", "2.24 GiB")
+    assert units.sizes_apart(1 << 30, 2 << 30) == ("1.0 GiB", "2.0 GiB")
+    assert units.sizes_apart(5, 5) == ("5 B", "5 B")
+    assert units.sizes_apart(200 << 10, (200 << 10) + 100) == ("200.0 KiB", "200.1 KiB")
+    assert units.times_apart(0.41901, 0.41932) == ("419.0 ms", "419.3 ms")
+    assert units.times_apart(0.41904, 0.4191) == ("419.0 ms", "419.1 ms")

@@ -1,6 +1,7 @@
 """How numbers are written for people: thousands, bytes, rates, shares, signs. Pure functions."""
 
 import re
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 
 from xlareport.runtime.english import pluralize
@@ -25,6 +26,46 @@ def byte_size(number: float) -> str:
     """Return a number of bytes in binary units: `1395864371` gives `1.3 GiB`."""
     value, unit = _scale(number, 1024, _BINARY)
     return f"{value} {unit}"
+
+
+def sizes_apart(first: float, second: float) -> tuple[str, str]:
+    """Return two numbers of bytes in binary units, with as many digits as tell them apart."""
+    return _apart(first, second, byte_size, _size)
+
+
+def times_apart(first: float, second: float) -> tuple[str, str]:
+    """Return two times in units that read well, with as many digits as tell them apart."""
+    return _apart(first, second, seconds, _time)
+
+
+def _apart(
+    first: float,
+    second: float,
+    write: Callable[[float], str],
+    write_precisely: Callable[[float, int], str],
+) -> tuple[str, str]:
+    texts = write(first), write(second)
+    for digits in range(1, _MOST_DIGITS):
+        if first == second or texts[0] != texts[1]:
+            break
+        texts = write_precisely(first, digits), write_precisely(second, digits)
+    return texts
+
+
+def _size(number: float, digits: int) -> str:
+    value, unit = _scale(number, 1024, _BINARY)
+    decimals = digits + len(value.partition(".")[2])
+    return f"{rounded(number / 1024 ** _BINARY.index(unit), decimals)} {unit}"
+
+
+def _time(time: float, digits: int) -> str:
+    unit = seconds(time).partition(" ")[2]
+    value = time * {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9}[unit]
+    return f"{rounded(value, max(0, 3 + digits - len(f'{value:.0f}')))} {unit}"
+
+
+_MOST_DIGITS = 7
+"""More than the usual that tell two figures apart."""
 
 
 def quantity(number: float, unit: str) -> str:

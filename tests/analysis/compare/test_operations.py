@@ -48,7 +48,7 @@ metadata={op_name="jit(f)/dot_general"}
 
 def operation(op: str, line: str = "m.py:4", *, scope: str = "", seconds: float = 1.0) -> Operation:
     key = OperationKey(Phase.FORWARD, scope, op, line)
-    return Operation(key, seconds, 8, 2, 1, (("add", 1),), (("f32", 1),))
+    return Operation(key, seconds, 8, 2, 1, (("add", 1),), (("add", "f32"),))
 
 
 def test_operations_of_a_module() -> None:
@@ -117,6 +117,23 @@ def test_one_instruction_more_or_less_is_one() -> None:
     assert list(what_changed(OperationChange(base.key, base, head))) == ["+1 instruction"]
     less = list(what_changed(OperationChange(base.key, head, base)))
     assert less == ["\N{MINUS SIGN}1 instruction"]
+
+
+def test_a_type_is_another_where_like_instructions_agree() -> None:
+    """How often instructions are cloned into fusions says nothing on their types."""
+
+    def typed(*types: tuple[str, str]) -> Operation:
+        return replace(operation("mul"), types=types)
+
+    def changes(base: Operation, head: Operation) -> list[str]:
+        return list(what_changed(OperationChange(base.key, base, head)))
+
+    narrow, wide = ("multiply", "bf16"), ("multiply", "f32")
+    both = typed(narrow, wide)
+    assert changes(both, replace(both, opcodes=(("add", 2),))) == ["+1 instruction"]
+    assert changes(typed(narrow), typed(wide)) == ["upcast to f32 instead of bf16"]
+    assert changes(typed(wide, ("convert", "f32")), typed(narrow)) == ["in bf16 instead of f32"]
+    assert changes(typed(narrow, ("add", "f32")), typed(wide, ("add", "bf16"))) == []
 
 
 def test_a_copy_of_an_argument_has_its_name_and_the_time_of_a_donation() -> None:

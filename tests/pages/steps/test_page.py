@@ -43,6 +43,12 @@ def test_the_partitioner_is_named_where_it_left_no_snapshot(tmp_path: Path) -> N
     assert step["partitioner"] == "spmd-partitioning"
 
 
+def test_a_step_of_the_whole_pipeline_is_not_the_partitioners(tmp_path: Path) -> None:
+    (step,) = _list_steps(tmp_path, "sm_9.0_gpu_after_optimizations")
+    assert "partitioner" not in step
+    assert "after optimizations" in step["name"]
+
+
 def test_the_partitioner_is_not_named_twice(tmp_path: Path) -> None:
     name = "0006.spmd-partitioner.after_spmd-partitioning.before_dce"
     (step,) = _list_steps(tmp_path, name)

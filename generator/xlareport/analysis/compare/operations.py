@@ -50,8 +50,8 @@ class Operation(Struct, frozen=True):
     """Instructions outside of fusions."""
     opcodes: tuple[tuple[str, int], ...]
     """Inside of fusions too."""
-    types: tuple[tuple[str, int], ...]
-    """Instructions by the element type of their result."""
+    types: tuple[tuple[str, str], ...]
+    """The opcodes with the element types of their results."""
 
 
 @lru_cache(maxsize=65536)
@@ -69,7 +69,7 @@ class _Sum:
     def __init__(self) -> None:
         self.seconds = 0.0
         self.bytes = self.flops = self.kernels = 0
-        self.opcodes, self.types = Counter[str](), Counter[str]()
+        self.opcodes, self.types = Counter[str](), set[tuple[str, str]]()
 
     def add(self, other: "_Sum") -> None:
         """Add the instructions of another key."""
@@ -78,7 +78,7 @@ class _Sum:
         self.flops += other.flops
         self.kernels += other.kernels
         self.opcodes += other.opcodes
-        self.types += other.types
+        self.types |= other.types
 
 
 def list_operations(
@@ -108,7 +108,7 @@ def list_operations(
             if instruction.opcode != "fusion":
                 added.flops += count.of_all_runs(count.flops) or 0
                 added.opcodes[instruction.opcode] += 1
-                added.types[instruction.shape.element_type] += 1
+                added.types.add((instruction.opcode, instruction.shape.element_type))
     operations = [_operation(key, added) for key, added in _with_lines(sums).items()]
     operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
     return tuple(operations[:_MOST_OPERATIONS]), max(0, len(operations) - _MOST_OPERATIONS)
@@ -156,7 +156,7 @@ def _operation(key: OperationKey, added: _Sum) -> Operation:
         flops=added.flops,
         kernels=added.kernels,
         opcodes=tuple(sorted(added.opcodes.items())),
-        types=tuple(sorted(added.types.items())),
+        types=tuple(sorted(added.types)),
     )
 
 

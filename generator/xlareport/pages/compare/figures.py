@@ -65,13 +65,26 @@ def figure_rows(
 
 
 def _figure(quantity: Quantity, label: str) -> FigureRow:
+    base, head = _both(quantity)
     return FigureRow(
         label=label,
-        base=written(quantity.name, quantity.base),
-        head=written(quantity.name, quantity.head),
+        base=base,
+        head=head,
         change=_change(quantity),
         look=_look(quantity),
     )
+
+
+def _both(quantity: Quantity) -> tuple[str, str]:
+    """Return both values in words, with as many digits as tell them apart."""
+    name, base, head = quantity.name, quantity.base, quantity.head
+    if base is not None and head is not None:
+        if name.endswith(("nanoseconds", "microseconds")):
+            unit = 1e9 if name.endswith("nanoseconds") else 1e6
+            return units.times_apart(base / unit, head / unit)
+        if "bytes" in name:
+            return units.sizes_apart(base, head)
+    return written(name, base), written(name, head)
 
 
 def _look(quantity: Quantity) -> str:

@@ -60,13 +60,31 @@ def what_changed(change: OperationChange) -> Iterator[str]:
 
 
 def _types(base: Operation, head: Operation) -> Iterator[str]:
-    """Yield the floating-point type of most results, where it is another one."""
-    ours, theirs = _main_type(base), _main_type(head)
-    if ours and theirs and ours != theirs:
-        wider = _FLOATS.index(theirs) < _FLOATS.index(ours)
-        yield f"{'upcast to' if wider else 'in'} {theirs} instead of {ours}"
+    """Yield which floating-point type took the place of which, where like instructions agree.
+
+    How many instructions have a type says nothing: fusions hold clones.
+    """
+    ours, theirs = _floats_by_opcode(base), _floats_by_opcode(head)
+    pairs = {
+        (*ours[opcode], *theirs[opcode])
+        for opcode in ours.keys() & theirs.keys()
+        if ours[opcode].isdisjoint(theirs[opcode])
+    }
+    for pair in pairs if len(pairs) == 1 else ():
+        if len(pair) == _BOTH:
+            old, new = pair
+            wider = _FLOATS.index(new) < _FLOATS.index(old)
+            yield f"{'upcast to' if wider else 'in'} {new} instead of {old}"
 
 
-def _main_type(operation: Operation) -> str:
-    floats = [(count, name) for name, count in operation.types if name in _FLOATS]
-    return max(floats)[1] if floats else ""
+_BOTH = 2
+"""One type on either side."""
+
+
+def _floats_by_opcode(operation: Operation) -> dict[str, set[str]]:
+    """Return the floating-point types of the results of each opcode; converts have any."""
+    result: dict[str, set[str]] = {}
+    for opcode, name in operation.types:
+        if name in _FLOATS and opcode != "convert":
+            result.setdefault(opcode, set()).add(name)
+    return result

@@ -123,7 +123,7 @@ def time_row(judgement: Judgement, work: WorkChange | None = None) -> JudgementR
     """Return the judgement of the time; more time for as much more work has no color."""
     words = _TIME.get(judgement.direction, "")
     basis = _time_basis(judgement)
-    row = _row(judgement, words, lambda value: units.seconds(value / 1e9), basis)
+    row = _row(judgement, words, _times, basis)
     if not explains(work, judgement):
         return row
     return replace(row, headline=f"{_more_time(judgement)} for {_flops(work)}", look="")
@@ -134,22 +134,29 @@ def memory_row(judgement: Judgement, work: WorkChange | None = None) -> Judgemen
     words = _MEMORY.get(judgement.direction, "")
     if judgement.direction is Direction.SAME:
         words = "the same memory"
-    row = _row(judgement, words, units.byte_size, _memory_basis(judgement))
+    row = _row(judgement, words, units.sizes_apart, _memory_basis(judgement))
     is_explained = work is not None and work.explains_time and not _grew_beyond(judgement, work)
     return replace(row, look="") if is_explained else row
 
 
 def _row(
-    judgement: Judgement, words: str, written: Callable[[float], str], basis: str
+    judgement: Judgement,
+    words: str,
+    written: Callable[[float, float], tuple[str, str]],
+    basis: str,
 ) -> JudgementRow:
     quantity = judgement.quantity
     share, figures = "", ""
     if quantity is not None and quantity.base is not None and quantity.head is not None:
-        figures = f"{written(quantity.base)} to {written(quantity.head)}"
+        figures = " to ".join(written(quantity.base, quantity.head))
         if judgement.direction in _LOOKS and quantity.change is not None:
             share = f"{abs(quantity.change):.1%} "
     look = _LOOKS.get(judgement.direction, "") if judgement.is_resolved else ""
     return JudgementRow(f"{share}{words}", figures, basis, str(judgement.grade), look)
+
+
+def _times(base: float, head: float) -> tuple[str, str]:
+    return units.times_apart(base / 1e9, head / 1e9)
 
 
 def _time_basis(judgement: Judgement) -> str:

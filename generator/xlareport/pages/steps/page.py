@@ -88,7 +88,8 @@ def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
 def _step(snapshot: SnapshotSummary) -> dict[str, Any]:
     stage, step = snapshot.stage, snapshot.step
     partitioned = step is not None and step.effect.partitioned
-    unnamed = partitioned and "partition" not in (stage.after or "")
+    # A step of the whole pipeline has the partitioner as one pass among many.
+    unnamed = partitioned and stage.after is not None and "partition" not in stage.after
     return {
         **({"partitioner": "spmd-partitioning"} if unnamed else {}),
         "id": snapshot.key,
