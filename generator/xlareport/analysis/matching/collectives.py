@@ -41,7 +41,7 @@ def _combine_all(search: Search, wholes: list[Node]) -> None:
     waiting: dict[Hashable, deque[Node]] = {}
     for node in search.before.open():
         if _opcode(node) in _COMBINED and len(node.instruction.operands) == 1:
-            key = (_opcode(node), _devices(node), search.before.values.read(node)[0])
+            key = (_opcode(node), devices_of(node), search.before.values.read(node)[0])
             waiting.setdefault(key, deque()).append(node)
     for whole in wholes:
         _combine(search, whole, waiting)
@@ -53,7 +53,7 @@ def _is_whole(node: Node) -> bool:
 
 
 def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) -> None:
-    opcode, devices = _opcode(whole).removesuffix(START), _devices(whole)
+    opcode, devices = _opcode(whole).removesuffix(START), devices_of(whole)
     queues = [waiting.get((opcode, devices, token)) for token in search.after.values.read(whole)]
     if not all(queues):
         return
@@ -110,7 +110,7 @@ def _pair_each(search: Search, pairs: Iterable[tuple[Node, Node]], names: Names)
     waiting: dict[Hashable, deque[Node]] = {}
     for node in search.before.open():
         if not names.claim(node):
-            key = (_opcode(node), _devices(node), *search.before.values.read(node))
+            key = (_opcode(node), devices_of(node), *search.before.values.read(node))
             waiting.setdefault(key, deque()).append(node)
     for start, done in pairs:
         _pair_halves(search, start, done, waiting)
@@ -133,7 +133,7 @@ def _pair_halves(
     if is_free(start):
         begun = _begun(search.after, start)
         opcode = _opcode(begun).removesuffix(START)
-        queue = waiting.get((opcode, _devices(begun), *search.after.values.read(start)))
+        queue = waiting.get((opcode, devices_of(begun), *search.after.values.read(start)))
         whole = _taken(queue, _channel(begun)) if queue else None
         if whole is not None and is_free(whole):
             search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
@@ -172,7 +172,7 @@ def _channel(node: Node) -> str:
     return node.instruction.attributes.get("channel_id", "")
 
 
-def _devices(node: Node) -> Hashable:
+def devices_of(node: Node) -> Hashable:
     """Return which devices exchange data, in one form for all ways to write it; None if unwritten.
 
     Two collectives of one operand differ in nothing else.

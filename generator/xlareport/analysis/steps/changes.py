@@ -16,6 +16,7 @@ from xlareport.analysis.steps.destinations import destination, loop_of_copy
 from xlareport.analysis.steps.differences import Kind, by_weight, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.operands import compare_operands
+from xlareport.analysis.steps.promotions import promoted
 from xlareport.analysis.steps.relations import PAST, kind_of, kind_of_moved
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.unread import left_unread, read_instead
@@ -274,6 +275,8 @@ class _Reader:
             message = ""
         old_opcode, new_opcode = (line.opcode if line else "" for line in (old, new))
         known = pairing.known_of(before, after)
+        if kinds[0] is Kind.COMBINED and (other := promoted(self._matching, pairing.before, after)):
+            details = (other,)
         return Change(
             kind=kinds[0],
             before=before,

@@ -42,8 +42,9 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was inlined: {reason}"
     elif change.kind is Kind.REPLACED and wording.is_synchronous(change.opcodes):
         template = "{old}{where} and its done became {new}"
-    elif change.kind is Kind.LEFT:
-        template += ": {detail}" if change.details else ""
+    elif change.kind is Kind.LEFT or change.kind is Kind.COMBINED:
+        link = ": " if change.kind is Kind.LEFT else ", "
+        template += f"{link}{{detail}}" if change.details else ""
     elif _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
