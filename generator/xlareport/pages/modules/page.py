@@ -1,14 +1,16 @@
 """The table of all modules."""
 
+from collections.abc import Callable
+
 from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.dump import FileTotals
-from xlareport.pages import navigation, words
-from xlareport.pages.home.page import row
+from xlareport.pages import words
+from xlareport.pages.home.page import ModuleRow, row
 from xlareport.pages.long_tables import PAGE, MadeRows, TableRow
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.outline import ModuleOutline
 from xlareport.records.report import ReportRecord
 
@@ -25,20 +27,41 @@ def modules_page(report: ReportRecord, table: Table) -> ModulesPage:
     return ModulesPage(prose(f"{words.lead(report)} {words.many(report)}"), table)
 
 
+class _Module(Struct, frozen=True):
+    """A module with all that a row shows of it."""
+
+    outline: ModuleOutline
+    short: ModuleRow
+    files: int
+    size: int
+
+
+_CELLS: tuple[tuple[Column, Callable[[_Module], Cell]], ...] = (
+    (Column("Id", "int", "XLA's module id; ids have gaps"), lambda module: module.outline.id),
+    (
+        Column("Module", "link"),
+        lambda module: [words.short_name(module.outline.name), module.short.address],
+    ),
+    (Column("Role"), lambda module: module.outline.role),
+    (Column("Instructions before", "int"), lambda module: module.short.first),
+    (Column("Instructions after", "int"), lambda module: module.short.last),
+    (Column("Steps with changes", "int"), lambda module: module.short.changed),
+    (
+        Column("FLOPs", "flops", "per execution, loops multiplied by trip count"),
+        lambda module: module.outline.final.flops,
+    ),
+    (Column("Files", "int"), lambda module: module.files),
+    (Column("Size", "bytes"), lambda module: module.size),
+    (
+        Column("Rank", "int", "1 is the most likely main program"),
+        lambda module: module.outline.rank,
+    ),
+)
+"""The columns, each with its cell; the last one is sorted by."""
+
+
 def modules_table(report: ReportRecord, files: FileTotals) -> Table:
     """Return the table of modules; `files` are the totals of the files of each module."""
-    columns = (
-        Column("Id", "int", "XLA's module id; ids have gaps"),
-        Column("Module", "link"),
-        Column("Role"),
-        Column("Instructions before", "int"),
-        Column("Instructions after", "int"),
-        Column("Steps with changes", "int"),
-        Column("FLOPs", "flops", "per execution, loops multiplied by trip count"),
-        Column("Files", "int"),
-        Column("Size", "bytes"),
-        Column("Rank", "int", "1 is the most likely main program"),
-    )
     modules = report.outlines
     places = sorted(range(len(modules)), key=lambda place: modules[place].rank)
 
@@ -46,27 +69,11 @@ def modules_table(report: ReportRecord, files: FileTotals) -> Table:
         return row_at(places[number])
 
     def row_at(place: int) -> TableRow:
-        return _row(modules[place], files.counts[place], files.bytes[place])
+        outline = modules[place]
+        shown = _Module(outline, row(outline), files.counts[place], files.bytes[place])
+        return [cell(shown) for _, cell in _CELLS]
 
     in_order = [row_at(place) for place in range(min(PAGE, len(modules)))]
     rows = MadeRows(len(places), ranked) if len(places) > PAGE else in_order
+    columns = tuple(column for column, _ in _CELLS)
     return Table(columns, rows, sort=(len(columns) - 1, "asc"), empty="No modules in this dump.")
-
-
-def _row(
-    module: ModuleOutline, files: int, size: int
-) -> list[str | int | float | list[str] | None]:
-    short = row(module)
-    address = navigation.address(navigation.module_page(module.slug))
-    return [
-        module.id,
-        [words.short_name(module.name), address],
-        module.role,
-        short.first,
-        short.last,
-        short.changed,
-        module.final.flops,
-        files,
-        size,
-        module.rank,
-    ]
