@@ -169,3 +169,15 @@ def test_a_fusion_has_what_passes_did_to_its_matmul_before() -> None:
     told = [(event[0], event[1]) for event in events(payloads["m/x/history-0"], number)]
     assert (2, "created") in told
     assert (1, "changed") in told
+
+
+def test_metadata_are_not_quoted_whatever_they_contain() -> None:
+    """XLA joins op_names of merged instructions with semicolons."""
+    merged = 'metadata={op_name="jit(f)/sin; jit(f)/neg"}'
+    texts = ("ROOT %r = f32[8]{0} negate(%x)", f"ROOT %r = f32[8]{{0}} negate(%x), {merged}")
+    read = [TextReader().read(HEAD.format(text).encode(), "m") for text in texts]
+    snapshots = SnapshotSequence([module for module in read if module is not None])
+    payloads = rows(history_payloads("x", snapshots, [("0", "0"), ("1", "1")]))
+    (number, *_) = payloads["m/x/history"]["names"]["r"]
+    reasons = [event[-1] for event in events(payloads["m/x/history-0"], number)]
+    assert [reason for reason in reasons if reason] == ["other metadata"]

@@ -61,7 +61,19 @@ class HistoryEvent(NamedTuple):
     targets: tuple[Place, ...]
     """The instructions that it became."""
     confidence: Grade
-    reason: str
+    why: str
+    """The reason, or the differences, without those of metadata."""
+    metadata: str = ""
+    """The difference of metadata, which has no effect; empty without one."""
+
+    @property
+    def reason(self) -> str:
+        """The reason with the difference of metadata."""
+        return _together(self.why, self.metadata)
+
+
+def _together(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
 
 
 def addition(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
@@ -125,9 +137,9 @@ def events_between(
             stage, Event.CHANGED, places[1], places[:1], places[1:], Grade.EXACT, types
         )
     elif known is not None:
-        reason = "; ".join(filter(None, (known.reason, types)))
+        why = _together(known.why, types)
         renamed = types and known.event is Event.RENAMED
-        yield known._replace(event=Event.CHANGED if renamed else known.event, reason=reason)
+        yield known._replace(event=Event.CHANGED if renamed else known.event, why=why)
 
 
 def _events_between(
@@ -140,6 +152,7 @@ def _events_between(
     if left:  # what was replaced stands on without users
         pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
+    metadata = ""
     if pairing.relation in _EVENTS and not anew:
         event, (grade, message) = _EVENTS[pairing.relation], pairing.weakest
         expands = event is Event.EXPANDED
@@ -148,15 +161,15 @@ def _events_between(
     else:
         result = _difference(matching, before, after)
         if result is None and pairing.taken_in:
-            result = Event.CHANGED, ""
+            result = Event.CHANGED, "", ""
         if result is None:
             return
-        event, message = result
+        event, message, metadata = result
         sources, targets = (before,), (after,)
         grade = pairing.known_of(before, after).grade
         if anew and event is Event.CHANGED and before.instruction != after.instruction:
             event = Event.REBUILT
-    known = HistoryEvent(stage, event, after, sources, targets, grade, message)
+    known = HistoryEvent(stage, event, after, sources, targets, grade, message, metadata)
     yield _with_taken_in(matching, pairing, known) if after == pairing.after[0] else known
 
 
@@ -183,7 +196,7 @@ def _with_taken_in(matching: Matching, pairing: Pairing, known: HistoryEvent) ->
         event=Event.CHANGED if known.event is Event.RENAMED else known.event,
         sources=(*known.sources, *pairing.taken_in),
         confidence=weakest((known.confidence, pairing.taken_grade)),
-        reason="; ".join(filter(None, (known.reason, holds))),
+        why=_together(known.why, holds),
     )
 
 
@@ -195,18 +208,19 @@ def _is_same_opcode(matching: Matching, before: Place, after: Place) -> bool:
     return old is not None and new is not None and old.opcode == new.opcode
 
 
-def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event, str] | None:
+def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event, str, str] | None:
+    """Return the event, the differences, and that of metadata; None where nothing differs."""
     old, new = matching.before.find(*before), matching.after.find(*after)
     if old is None or new is None:
         return None
     home = matching.computations.get(before.computation, before.computation)
     if home != after.computation:
-        return _moved(matching.after, after)
+        return *_moved(matching.after, after), ""
     result = compare(old, new, matching.computations)
-    changed = [text for kind, text in result.items() if kind is not Kind.RENAMED]
-    if changed:
-        return Event.CHANGED, "; ".join(changed)
-    return (Event.RENAMED, result[Kind.RENAMED]) if result else None
+    renamed, metadata = result.pop(Kind.RENAMED, ""), result.pop(Kind.METADATA, "")
+    if result or metadata:
+        return Event.CHANGED, _together(*result.values()), metadata
+    return (Event.RENAMED, renamed, "") if renamed else None
 
 
 def _moved(module: HloModule, after: Place) -> tuple[Event, str]:

@@ -305,10 +305,7 @@ def _event(event: HistoryEvent) -> list[Any]:
 
 def _reason(event: HistoryEvent) -> str:
     """Return the reason; metadata, which are without effect and long, are not quoted."""
-    if "metadata:" not in event.reason:
-        return event.reason
-    parts = event.reason.split("; ")
-    return "; ".join("other metadata" if part.startswith("metadata:") else part for part in parts)
+    return "; ".join(filter(None, (event.why, "other metadata" if event.metadata else "")))
 
 
 def _names(places: Sequence[Place], itself: Place) -> list[str | int]:
