@@ -87,8 +87,21 @@ def test_a_call_is_inlined_into_a_fusion_and_a_fusion_merged_into_another() -> N
     )
     fusion = replace(change(Kind.ABSORBED, "fusion.1"), opcodes=("fusion", "fusion"))
     account = " ".join(told(fusion, call))
-    assert "merged 1 fusion into others and inlined 1 call into fusions" in account
-    assert "inlined into `%call.1.new`, which holds 3 of its 4 instructions" in account
+    assert "merged 1 fusion into others and inlined 1 call" in account
+    assert "was inlined; `%call.1.new` holds 3 of its 4 instructions" in account
+
+
+def test_instructions_of_inlined_calls_are_counted_where_those_of_all_are_known() -> None:
+    place = (Place("main", "add.0"),)
+    call = replace(change(Kind.INLINED, "call.1"), opcodes=("call", ""), members=place)
+    lost = replace(change(Kind.INLINED, "call.2"), opcodes=("call", ""), scope="b", members=())
+    assert "inlined 1 call into 1 instruction" in told(call)[0]
+    assert "inlined 2 calls into" not in " ".join(told(call, lost))
+
+
+def test_what_was_added_for_its_user_is_used_by_it() -> None:
+    added = replace(change(Kind.ADDED), reason="used by %tuple.1")
+    assert "was added, used by `%tuple.1`" in told(added)[0]
 
 
 def test_a_guess_is_told_as_one() -> None:

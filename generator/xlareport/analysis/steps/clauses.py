@@ -40,6 +40,8 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
+    elif change.kind is Kind.ADDED and change.reason.startswith(_USED_BY):
+        template = "{new}{where} was added, {reason}"
     elif change.kind is Kind.REPLACED and wording.is_synchronous(change.opcodes):
         template = "{old}{where} and its done became {new}"
     elif change.kind is Kind.LEFT or change.kind is Kind.COMBINED:
@@ -60,6 +62,7 @@ def _clause(change: Change) -> str:
         home=wording.name(change.before.computation) if change.before else "",
         where=f" in {scope}" if change.scope else "",
         reason=wording.coded(change.reason),
+        part=wording.coded(change.reason.removeprefix("which ")),
         detail=_detail(change),
         members=_members(change),
     )
@@ -70,8 +73,9 @@ def _opcode(change: Change, side: int) -> str:
     return wording.called(change.opcodes[side], change.target if side else "")
 
 
+_USED_BY = "used by "
 _OF_OPCODE = {
-    (Kind.ABSORBED, "call"): "{old}{where} was inlined into {new_name}, {reason}",
+    (Kind.ABSORBED, "call"): "{old}{where} was inlined; {new_name} {part}",
     (Kind.INLINED, "while"): "{old}{where} was unrolled into {members}",
 }
 _CHANGED = "{old}{where} changed: {detail}"

@@ -66,25 +66,29 @@ def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
 
 
 def _absorbed(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many fusions were merged into others, and how many calls were inlined there."""
+    """Return how many fusions were merged into others, and how many calls were inlined."""
     calls = [group for group in groups if group.opcodes[_BEFORE] == _CALL]
     fusions = [group for group in groups if group.opcodes[_BEFORE] != _CALL]
     return english.listing(
         [
-            f"{verb} {wording.counted(_counts(part, _BEFORE))} into {target}"
-            for verb, part, target in (("merged", fusions, "others"), ("inlined", calls, "fusions"))
+            f"{verb} {wording.counted(_counts(part, _BEFORE))}{where}"
+            for verb, part, where in (("merged", fusions, " into others"), ("inlined", calls, ""))
             if part
         ]
     )
 
 
 def _inlined(groups: Sequence[ChangeGroup]) -> str:
-    """Return how many loops were unrolled, how many calls were inlined, and into how many lines."""
+    """Return how many loops were unrolled, how many calls were inlined, and into how many lines.
+
+    The lines are left out where those of some are not known.
+    """
     loops = [group for group in groups if group.opcodes[_BEFORE] == _LOOP]
     calls = [group for group in groups if group.opcodes[_BEFORE] != _LOOP]
     return english.listing(
         [
-            f"{verb} {wording.counted(_counts(part, _BEFORE))}{_with_members('into', part)}"
+            f"{verb} {wording.counted(_counts(part, _BEFORE))}"
+            f"{_with_members('into', part) if all(group.members for group in part) else ''}"
             for verb, part in (("unrolled", loops), ("inlined", calls))
             if part
         ]
