@@ -35,6 +35,15 @@ def test_parts_sum_to_the_whole_and_the_unnamed_come_last() -> None:
     assert bar.parts[-1].hue == HUES - 1
 
 
+def test_a_phase_has_its_color_whatever_its_rank() -> None:
+    phases = ("forward", "backward")
+    more_backward = shares_bar("By phase", [("backward", 3.0), ("forward", 1.0)], "", phases)
+    more_forward = shares_bar("By phase", [("forward", 3.0), ("backward", 1.0)], "", phases)
+    hues = {"forward": 0, "backward": 1}
+    assert {part.name: part.hue for part in more_backward.parts} == hues
+    assert {part.name: part.hue for part in more_forward.parts} == hues
+
+
 def test_what_is_beyond_the_colors_is_put_together() -> None:
     bar = shares_bar("By layer", [(f"layer_{n}", 1.0) for n in range(10)], "not known")
     assert [part.name for part in bar.parts][-1] == "5 more"

@@ -6,7 +6,14 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from xlareport.analysis.cost.breakdown import CostPart
-from xlareport.analysis.cost.phases import UNMARKED
+from xlareport.analysis.cost.phases import (
+    BACKWARD,
+    COLLECTIVES,
+    FORWARD,
+    OTHER,
+    UNMARKED,
+    UPDATE,
+)
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.pages import navigation
 from xlareport.pages.cost.treemap import treemap, treemap_words
@@ -33,14 +40,25 @@ class SharesBar(Struct, frozen=True):
     parts: tuple[BarPart, ...]
 
 
-def shares_bar(title: str, values: Sequence[tuple[str, float]], rest: str) -> SharesBar:
-    """Return values as a bar, combining those beyond its colors; `rest` names unnamed time."""
+def shares_bar(
+    title: str,
+    values: Sequence[tuple[str, float]],
+    rest: str,
+    fixed: Sequence[str] = (),
+) -> SharesBar:
+    """Return values as a bar, combining those beyond its colors; `rest` names unnamed time.
+
+    A name in `fixed` has the color of its place there in every report, others that of their rank.
+    """
     whole = sum(value for _, value in values) or 1.0
     named = [(name, value) for name, value in values if name and value > 0]
     unnamed = sum(value for name, value in values if not name)
     shown = named if len(named) < HUES else named[: HUES - 2]
     beyond = sum(value for _, value in named[len(shown) :])
-    parts = [_part(name, value / whole, hue) for hue, (name, value) in enumerate(shown)]
+    parts = [
+        _part(name, value / whole, fixed.index(name) if name in fixed else hue)
+        for hue, (name, value) in enumerate(shown)
+    ]
     if beyond:
         more = f"{len(named) - len(shown)} more"
         parts.append(_part(more, beyond / whole, HUES - 2))
@@ -70,7 +88,7 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
     address = navigation.instructions_address(slug)
     bars = []
     if cost.phases:
-        bars.append(shares_bar("By phase", _timed(cost.phases), "not known (no op_name)"))
+        bars.append(shares_bar("By phase", _timed(cost.phases), _NO_OP_NAME, _COLORED))
     if any(part.name for part in cost.layers):
         bars.append(shares_bar("By layer", _timed(cost.layers), "no layer in the op_name"))
     return TimeView(
@@ -79,6 +97,11 @@ def time_view(cost: CostReport | None, slug: str) -> TimeView | None:
         treemap=Markup(treemap(cost.scopes, address)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),
     )
+
+
+_NO_OP_NAME = "not known (no op_name)"
+_COLORED = (FORWARD, BACKWARD, UPDATE, COLLECTIVES, OTHER, UNMARKED)
+"""Each phase has one color, so that two reports can be read beside each other."""
 
 
 def _timed(parts: Sequence[CostPart]) -> list[tuple[str, float]]:
