@@ -31,7 +31,7 @@ def _clause(change: Change) -> str:
     scope = wording.code(wording.short(change.scope))
     old, new = _named(change, 0), _named(change, 1)
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
-    template = template or _TEMPLATES.get(change.kind, _CHANGED)
+    template = template or _of_user(change) or _TEMPLATES.get(change.kind, _CHANGED)
     if change.kind is Kind.FOLDED and change.after is None:
         template = "{old}{where} was folded with what used it"
     elif change.kind is Kind.UNTRACED and change.before is None:
@@ -40,8 +40,6 @@ def _clause(change: Change) -> str:
         template = "{old}{where} was expanded {reason}"
     elif change.kind is Kind.INLINED and not change.members:
         template = "{old}{where} was inlined: {reason}"
-    elif change.kind is Kind.ADDED and change.reason.startswith(_USED_BY):
-        template = "{new}{where} was added, {reason}"
     elif change.kind is Kind.REPLACED and wording.is_synchronous(change.opcodes):
         template = "{old}{where} and its done became {new}"
     elif change.kind is Kind.LEFT or change.kind is Kind.COMBINED:
@@ -73,7 +71,12 @@ def _opcode(change: Change, side: int) -> str:
     return wording.called(change.opcodes[side], change.target if side else "")
 
 
-_USED_BY = "used by "
+def _of_user(change: Change) -> str:
+    """Return the template of what was added for its user; empty for others."""
+    is_used = change.kind is Kind.ADDED and change.reason.startswith("used by ")
+    return "{new}{where} was added, {reason}" if is_used else ""
+
+
 _OF_OPCODE = {
     (Kind.ABSORBED, "call"): "{old}{where} was inlined; {new_name} {part}",
     (Kind.INLINED, "while"): "{old}{where} was unrolled into {members}",
