@@ -4359,6 +4359,16 @@ var xlareport = (() => {
       ])
     };
   }
+  function titleOf({ titles, between: [first, ...others] }, number) {
+    return number < first ? titles[number] : others[number - first];
+  }
+  function eventsOf({ subjects, events }, place) {
+    const isNew = (number) => number < 0;
+    let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum2, number) => sum2 + number, 0);
+    return subjects[place].events.flatMap(
+      (number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]
+    );
+  }
 
   // src/tables/rows.js
   var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent", "precise"]);
@@ -5344,7 +5354,10 @@ var xlareport = (() => {
             backward ? `Comes from ${format.plural(subject.origins[0], "instruction")} in before_optimizations` : "In before_optimizations"
           ),
           rows2(subject.origins)
-        ] : this.begun(events),
+        ] : this.begun(
+          events,
+          subject.now.slice(1).map((row4) => standings[row4][3])
+        ),
         element("h3", null, "Changes by pass"),
         this.events(events, subject.instructions)
       );
@@ -5352,8 +5365,9 @@ var xlareport = (() => {
     /**
      * Says where a trail ends that leads back to nothing in the first snapshot.
      * @param {Event[]} events
+     * @param {string[]} ops the op_names of the subject
      */
-    begun(events) {
+    begun(events, ops) {
       const added = events.filter(([, what]) => what === "added");
       const paragraphs = added.map(([stage, , instruction2, , , grade]) => {
         const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
@@ -5370,8 +5384,15 @@ var xlareport = (() => {
       });
       const rest2 = paragraphs.splice(0, Math.max(0, paragraphs.length - SHOWN2));
       const folded = rest2.length > 0 && element("details", null, element("summary", null, `${format.count(rest2.length)} more`), ...rest2);
+      const isLost = added.some(([, , , , , grade]) => grade === "g");
+      const named2 = isLost ? [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward)) : [];
       return [
-        element("h3", null, "Compiler-generated; no origin in before_optimizations"),
+        element(
+          "h3",
+          null,
+          isLost ? "Origin in before_optimizations not known" : "Compiler-generated; no origin in before_optimizations"
+        ),
+        ...named2.map((op) => element("p", null, "By op_name: ", opLink(op))),
         ...paragraphs,
         ...folded ? [folded] : []
       ];
@@ -5522,6 +5543,10 @@ var xlareport = (() => {
     const verb = rows2.length === 1 ? "this one leads" : `these ${format.count(rows2.length)} lead`;
     const paragraph = element("p", null, words2, element("code", null, title2), `, ${verb} here `, gradeChip("matched"));
     return [paragraph, standingRows(rows2)];
+  }
+  function countFinal(names2, most) {
+    const more = names2.length > most ? ` The first ${most} are shown.` : "";
+    return `${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
   }
 
   // src/history/matches.js
@@ -5728,6 +5753,7 @@ var xlareport = (() => {
         const part2 = name ? facts2?.part(name.replace(/^%/, "")) : null;
         if (part2) body.append(part2);
         body.append(...op && !numbers.length ? await this.unlisted(index, op) : await this.answer(index, numbers));
+        if (op && numbers.length) body.append(...await this.untraced(index, op, numbers[0]));
       } catch (error) {
         body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
       }
@@ -5775,7 +5801,7 @@ var xlareport = (() => {
       if (bearers) return this.bearers(index, op, bearers);
       const longer = endingWith(op, [...opsOf(index), ...facts2?.scopes.keys() ?? []]);
       if (!longer.length) return this.answer(index, []);
-      const words2 = "Only snapshots in between have this op_name. Inlining joins it to that of the call:";
+      const words2 = "This op_name is relative to a call. Inlining joins it to that of the call:";
       const verb = longer.length === 1 ? "ends" : "end";
       const list2 = element(
         "ul.xr-places",
@@ -5797,6 +5823,18 @@ var xlareport = (() => {
       return names2 ? [...intro, ...await this.bearers(index, only, names2)] : intro;
     }
     /**
+     * Lists the final instructions of an op_name whose trails from the first snapshot end before.
+     * @param {Index} index
+     * @param {string} op
+     * @param {number} number of the op_name
+     */
+    async untraced(index, op, number) {
+      const [{ subject }, facts2] = await Promise.all([this.subject(index, number), this.facts()]);
+      const names2 = facts2?.scopes.get(op) ?? [];
+      if (subject.now[0] || !names2.length) return [];
+      return [element("p", null, `By op_name: ${countFinal(names2, FOUND)}`), await this.list(index, names2, facts2)];
+    }
+    /**
      * Lists the instructions of an op_name that only the final snapshot has, and what it is of in the first one.
      * @param {Index} index
      * @param {string} op
@@ -5807,11 +5845,8 @@ var xlareport = (() => {
       const parts = paths.get(op) ?? [];
       const numbers = parts.map((part2) => index.titles.indexOf(part2, index.forward));
       const heirs = heirsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
-      const more = names2.length > FOUND ? ` The first ${FOUND} are shown.` : "";
-      const count = `${format.plural(names2.length, "instruction")} of the final snapshot.${more}`;
-      const shown = heirsFirst(names2, heirs).slice(0, FOUND);
-      const lines3 = await Promise.all(shown.map((name) => this.bearer(index, name, facts2)));
-      const list2 = element("ul.xr-places", null, ...lines3);
+      const count = countFinal(names2, FOUND);
+      const list2 = await this.list(index, heirsFirst(names2, heirs), facts2);
       if (!parts.length) {
         const words3 = `No instruction of before_optimizations has this op_name; ${count}`;
         return [element("p.xr-muted", null, words3), list2];
@@ -5822,6 +5857,16 @@ var xlareport = (() => {
       const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
       const words2 = ["In before_optimizations it is ", ...written2, ", relative to a call that was inlined; ", carried];
       return [...itself, element("p.xr-muted", null, ...words2), list2, ...await this.ofCall(index, names2, numbers)];
+    }
+    /**
+     * Lists the first of some final instructions.
+     * @param {Index} index
+     * @param {string[]} names
+     * @param {import("./facts.js").InstructionFacts | null} facts
+     */
+    async list(index, names2, facts2) {
+      const lines3 = await Promise.all(names2.slice(0, FOUND).map((name) => this.bearer(index, name, facts2)));
+      return element("ul.xr-places", null, ...lines3);
     }
     /**
      * Tells the histories of op_names of the first snapshot; first which of their instructions one call is.
@@ -5886,16 +5931,6 @@ var xlareport = (() => {
       };
     }
   };
-  function titleOf({ titles, between: [first, ...others] }, number) {
-    return number < first ? titles[number] : others[number - first];
-  }
-  function eventsOf({ subjects, events }, place) {
-    const isNew = (number) => number < 0;
-    let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum2, number) => sum2 + number, 0);
-    return subjects[place].events.flatMap(
-      (number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]
-    );
-  }
   function opsOf(index) {
     return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
   }

@@ -53,8 +53,8 @@ def final_values(hostile: str) -> Iterator[tuple[str, Any]]:
     graph |= {"operands": flat([[], [1, 1], [1]]), "controls": {}}
     yield "m/x/graph", graph | dict(columns([Seen(line, module) for line in lines], NO_COLOR_DATA))
     figures = {"pieces": 1, "flops": [0, 4, 4], "bytes": [None, 32, 32], "share": [0, 0.25, 0.75]}
-    paths = ["", "jit(f)/while/body/neg", "jit(f)/while/body/call/pos"]
-    scopes = {"scope": [0, 2, 1], "scopes": paths}
+    paths = ["", "jit(f)/while/body/neg", "jit(f)/while/body/call/pos", CALLED[0]]
+    scopes = {"scope": [3, 2, 1], "scopes": paths}
     yield "m/x/instructions-0", figures | scopes | {"source": [0, 0, 0], "sources": [""]}
     refused = ["Not fused", f"into %late.1: {hostile}", "steps", "matched"]
     yield (
@@ -85,7 +85,8 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
     made = [1, "added", "main/%made.1", [], [], "m", hostile]
     lost = [1, "added", f"main/%{hostile}", [], [], "g", "no source was found"]
     rootless = {"subjects": [subject([-2]) | {"origins": [0]}], "events": [made, lost]}
-    for number, one in enumerate((chunk, chunk, chunk, chunk, chunk | rootless)):
+    untraced = {"subjects": [subject([-1]) | {"now": [0]}]}
+    for number, one in enumerate((chunk, chunk, chunk | untraced, chunk, chunk | rootless)):
         yield f"m/x/history-{number}", chunk_columns(one)
 
 
@@ -210,10 +211,18 @@ def test_what_comes_from_nothing_in_the_first_snapshot_says_where_it_begins(
 ) -> None:
     page.goto(page.url.partition("#")[0] + "#i=passing.1")
     panel = page.locator(".xr-history")
-    expect(panel).to_contain_text("Compiler-generated; no origin in before_optimizations")
+    expect(panel).to_contain_text("Origin in before_optimizations not known")
     expect(panel).not_to_contain_text("Comes from 0")
     begun = panel.locator(".xr-begun")
     expect(begun.nth(0)).to_have_text(f"%made.1 is first seen in 0007 fusion {hostile} matched")
     expect(begun.nth(1)).to_have_text(
         f"Not matched past %{hostile} in 0007 fusion {hostile} guessed"
     )
+
+
+def test_an_op_whose_trail_ends_lists_what_has_its_op_name(page: Page) -> None:
+    page.goto(page.url.partition("#")[0] + "#op=jit(f)/while/body/call")
+    panel = page.locator(".xr-history")
+    expect(panel).to_contain_text("Maps to 0 instructions in after_optimizations")
+    expect(panel).to_contain_text("By op_name: 1 instruction of the final snapshot.")
+    expect(panel.locator("ul.xr-places").last).to_contain_text("%p")

@@ -81,3 +81,13 @@ export function tellLeading({ title, subject }, histories) {
   const paragraph = element("p", null, words, element("code", null, title), `, ${verb} here `, gradeChip("matched"));
   return [paragraph, standingRows(rows)];
 }
+
+/**
+ * Counts final instructions of an op_name.
+ * @param {string[]} names
+ * @param {number} most that are listed
+ */
+export function countFinal(names, most) {
+  const more = names.length > most ? ` The first ${most} are shown.` : "";
+  return `${format.plural(names.length, "instruction")} of the final snapshot.${more}`;
+}

@@ -72,3 +72,28 @@ export function readChunk({
     ]),
   };
 }
+
+/**
+ * @param {Index} index
+ * @param {number} number
+ * @returns {string} the title of a subject
+ */
+export function titleOf({ titles, between: [first, ...others] }, number) {
+  return number < first ? titles[number] : others[number - first];
+}
+
+/**
+ * Returns the events of a subject. Each stands once in a chunk; -n stands for the next n new ones.
+ * @param {Chunk} chunk
+ * @param {number} place
+ */
+export function eventsOf({ subjects, events }, place) {
+  const isNew = (/** @type {number} */ number) => number < 0;
+  let next = -subjects
+    .slice(0, place)
+    .flatMap((subject) => subject.events.filter(isNew))
+    .reduce((sum, number) => sum + number, 0);
+  return subjects[place].events.flatMap((number) =>
+    isNew(number) ? events.slice(next, (next -= number)) : [events[number]],
+  );
+}

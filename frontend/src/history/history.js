@@ -9,10 +9,10 @@ import { format } from "../core/format.js";
 import { once } from "../core/once.js";
 import { load } from "../core/payloads.js";
 import { historyLink } from "../names/sentences.js";
-import { readChunk, readIndex } from "./columns.js";
+import { eventsOf, readChunk, readIndex, titleOf } from "./columns.js";
 import { loadFacts } from "./facts.js";
 import { OpNames } from "../names/op_names.js";
-import { heirsFirst, heirsOf, tellLeading, tellUnnamed, unnamedHeirs } from "./calls.js";
+import { countFinal, heirsFirst, heirsOf, tellLeading, tellUnnamed, unnamedHeirs } from "./calls.js";
 import { matches, shares } from "./matches.js";
 import { endingWith, joinedPaths } from "./paths.js";
 import { SubjectView, opLink } from "./subject.js";
@@ -194,6 +194,7 @@ class Histories {
       const part = name ? facts?.part(name.replace(/^%/, "")) : null;
       if (part) body.append(part);
       body.append(...(op && !numbers.length ? await this.unlisted(index, op) : await this.answer(index, numbers)));
+      if (op && numbers.length) body.append(...(await this.untraced(index, op, numbers[0])));
     } catch (error) {
       body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
     }
@@ -247,7 +248,7 @@ class Histories {
     if (bearers) return this.bearers(index, op, bearers);
     const longer = endingWith(op, [...opsOf(index), ...(facts?.scopes.keys() ?? [])]);
     if (!longer.length) return this.answer(index, []);
-    const words = "Only snapshots in between have this op_name. Inlining joins it to that of the call:";
+    const words = "This op_name is relative to a call. Inlining joins it to that of the call:";
     const verb = longer.length === 1 ? "ends" : "end";
     const list = element(
       "ul.xr-places",
@@ -270,6 +271,19 @@ class Histories {
   }
 
   /**
+   * Lists the final instructions of an op_name whose trails from the first snapshot end before.
+   * @param {Index} index
+   * @param {string} op
+   * @param {number} number of the op_name
+   */
+  async untraced(index, op, number) {
+    const [{ subject }, facts] = await Promise.all([this.subject(index, number), this.facts()]);
+    const names = facts?.scopes.get(op) ?? [];
+    if (subject.now[0] || !names.length) return [];
+    return [element("p", null, `By op_name: ${countFinal(names, FOUND)}`), await this.list(index, names, facts)];
+  }
+
+  /**
    * Lists the instructions of an op_name that only the final snapshot has, and what it is of in the first one.
    * @param {Index} index
    * @param {string} op
@@ -280,11 +294,8 @@ class Histories {
     const parts = paths.get(op) ?? [];
     const numbers = parts.map((part) => index.titles.indexOf(part, index.forward));
     const heirs = heirsOf(await Promise.all(numbers.map((number) => this.subject(index, number))));
-    const more = names.length > FOUND ? ` The first ${FOUND} are shown.` : "";
-    const count = `${format.plural(names.length, "instruction")} of the final snapshot.${more}`;
-    const shown = heirsFirst(names, heirs).slice(0, FOUND);
-    const lines = await Promise.all(shown.map((name) => this.bearer(index, name, facts)));
-    const list = element("ul.xr-places", null, ...lines);
+    const count = countFinal(names, FOUND);
+    const list = await this.list(index, heirsFirst(names, heirs), facts);
     if (!parts.length) {
       const words = `No instruction of before_optimizations has this op_name; ${count}`;
       return [element("p.xr-muted", null, words), list];
@@ -295,6 +306,17 @@ class Histories {
     const carried = itself.length ? count.replace(".", ` only ${verb} its op_name.`) : count;
     const words = ["In before_optimizations it is ", ...written, ", relative to a call that was inlined; ", carried];
     return [...itself, element("p.xr-muted", null, ...words), list, ...(await this.ofCall(index, names, numbers))];
+  }
+
+  /**
+   * Lists the first of some final instructions.
+   * @param {Index} index
+   * @param {string[]} names
+   * @param {import("./facts.js").InstructionFacts | null} facts
+   */
+  async list(index, names, facts) {
+    const lines = await Promise.all(names.slice(0, FOUND).map((name) => this.bearer(index, name, facts)));
+    return element("ul.xr-places", null, ...lines);
   }
 
   /**
@@ -362,31 +384,6 @@ class Histories {
       number,
     };
   }
-}
-
-/**
- * @param {Index} index
- * @param {number} number
- * @returns {string} the title of a subject
- */
-function titleOf({ titles, between: [first, ...others] }, number) {
-  return number < first ? titles[number] : others[number - first];
-}
-
-/**
- * Returns the events of a subject. Each stands once in a chunk; -n stands for the next n new ones.
- * @param {Chunk} chunk
- * @param {number} place
- */
-function eventsOf({ subjects, events }, place) {
-  const isNew = (/** @type {number} */ number) => number < 0;
-  let next = -subjects
-    .slice(0, place)
-    .flatMap((subject) => subject.events.filter(isNew))
-    .reduce((sum, number) => sum + number, 0);
-  return subjects[place].events.flatMap((number) =>
-    isNew(number) ? events.slice(next, (next -= number)) : [events[number]],
-  );
 }
 
 /** @param {Index} index */

@@ -113,7 +113,10 @@ export class SubjectView {
             ),
             rows(subject.origins),
           ]
-        : this.begun(events)),
+        : this.begun(
+            events,
+            subject.now.slice(1).map((row) => standings[row][3]),
+          )),
       element("h3", null, "Changes by pass"),
       this.events(events, subject.instructions),
     );
@@ -122,8 +125,9 @@ export class SubjectView {
   /**
    * Says where a trail ends that leads back to nothing in the first snapshot.
    * @param {Event[]} events
+   * @param {string[]} ops the op_names of the subject
    */
-  begun(events) {
+  begun(events, ops) {
     const added = events.filter(([, what]) => what === "added");
     const paragraphs = added.map(([stage, , instruction, , , grade]) => {
       const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
@@ -142,8 +146,15 @@ export class SubjectView {
     const folded =
       rest.length > 0 &&
       element("details", null, element("summary", null, `${format.count(rest.length)} more`), ...rest);
+    const isLost = added.some(([, , , , , grade]) => grade === "g");
+    const named = isLost ? [...new Set(ops)].filter((op) => this.index.titles.includes(op, this.index.forward)) : [];
     return [
-      element("h3", null, "Compiler-generated; no origin in before_optimizations"),
+      element(
+        "h3",
+        null,
+        isLost ? "Origin in before_optimizations not known" : "Compiler-generated; no origin in before_optimizations",
+      ),
+      ...named.map((op) => element("p", null, "By op_name: ", opLink(op))),
       ...paragraphs,
       ...(folded ? [folded] : []),
     ];

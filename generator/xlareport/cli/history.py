@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from xlareport.site.stored_history import StoredHistory
 
 _NAMES_SHOWN = 12
+_NO_ORIGIN = "Compiler-generated; no origin in before_optimizations"
+_NOT_KNOWN = "Origin in before_optimizations not known"
 
 
 @click.command(name="history")
@@ -132,7 +134,9 @@ def _print_stored(stored: "StoredHistory") -> None:
         for line in _stored_standings("It comes from", "first", subject.origins):
             say(line)
     else:
-        say("Compiler-generated; no origin in the first snapshot.")
+        added = (event for event in subject.events if event.event == "added")
+        is_lost = any(event.confidence == "guessed" for event in added)
+        say(f"{_NOT_KNOWN if is_lost else _NO_ORIGIN}.")
     shown = None
     for event in subject.events:
         if event.stage != shown:
@@ -206,7 +210,8 @@ def _begun(
     """Yield lines on a subject that has no origin in the first snapshot."""
     from xlareport.knowledge.grades import Grade
 
-    yield "Compiler-generated; no origin in before_optimizations:"
+    is_lost = any(beginning.confidence is Grade.GUESSED for beginning in beginnings)
+    yield f"{_NOT_KNOWN if is_lost else _NO_ORIGIN}:"
     for beginning in beginnings:
         lost = beginning.confidence is Grade.GUESSED
         name, step = f"%{beginning.instruction.instruction}", stages[beginning.stage].place

@@ -11,6 +11,7 @@ from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.shardings.partitioning import Partitioning
+from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.grades import Grade
 
@@ -31,6 +32,7 @@ MOVES = frozenset(
     }
 )
 _FARTHEST = 50
+_NO_OPS = frozenset({"parameter", "broadcast", "constant", "tuple"})
 REPLICATED = "{replicated}"
 LONGEST = 300
 """Characters of a sharding that are kept."""
@@ -148,9 +150,9 @@ def _by_op_name(module: HloModule) -> Mapping[str, list[tuple[Computation, Instr
     result: dict[str, list[tuple[Computation, Instruction]]] = {}
     for computation in module.computations:
         for instruction in computation.instructions:
-            name = instruction.metadata.op_name
-            if name and instruction.opcode not in ("parameter", "broadcast", "constant", "tuple"):
-                result.setdefault(name, []).append((computation, instruction))
+            if instruction.opcode not in _NO_OPS:
+                for name in whole_op_names(module, computation, instruction):
+                    result.setdefault(name, []).append((computation, instruction))
     return result
 
 

@@ -6,6 +6,7 @@ from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.source.inlined_op_names import whole_op_name
 from xlareport.hlo.model import Computation, HloModule
 
 
@@ -42,7 +43,8 @@ def _ops(module: HloModule) -> dict[str, list[Place]]:
     places: dict[str, list[Place]] = {}
     for computation in module.computations:
         for line, place in zip(computation.instructions, _places(computation), strict=True):
-            places.setdefault(line.metadata.op_name or str(place), []).append(place)
+            name = whole_op_name(module, computation, line)
+            places.setdefault(name or str(place), []).append(place)
     return places
 
 

@@ -19,6 +19,7 @@ from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.opcode_groups import BOUNDARIES
 from xlareport.knowledge.grades import Grade
@@ -230,12 +231,13 @@ _NEW_HOLDER = _HOLDING | {Relation.ADDED}
 
 
 def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
-    """Return where a framework op is in a snapshot."""
+    """Return where a framework op is in a snapshot; its name is that which inlining makes."""
     return tuple(
         Place(computation.name, line.name)
         for computation in module.computations
         for line in computation.instructions
-        if line.metadata.op_name == op_name
+        if line.metadata.op_name
+        and op_name in (line.metadata.op_name, *whole_op_names(module, computation, line))
     )
 
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.analysis.source.locations import place_of
 from xlareport.hlo.attributes import AttributeList, Metadata
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -67,10 +68,15 @@ def _find_metadata(snapshots: SnapshotSequence, place: Place) -> Metadata | None
             return None
         if instruction.opcode not in _PRODUCTS:
             return None
-        if instruction.metadata.op_name:
+        names = whole_op_names(
+            matching.before, matching.before.by_name[origin.computation], instruction
+        )
+        if names:
+            if len(names) > 1:
+                return None
             source = place_of(instruction, matching.before)
             return Metadata(
-                op_name=instruction.metadata.op_name,
+                op_name=names[0],
                 op_type=instruction.metadata.op_type,
                 source_file=source.file if source else "",
                 source_line=source.line if source else None,

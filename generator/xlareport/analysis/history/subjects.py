@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from xlareport.analysis.history.instruction import SnapshotSequence, places_of_op
 from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.analysis.source.scopes import plain_path
 from xlareport.hlo.model import HloModule
 
@@ -118,5 +119,4 @@ def _ends_with(op_name: str, asked: str) -> bool:
 def _op_names(module: HloModule) -> Iterator[str]:
     for computation in module.computations:
         for line in computation.instructions:
-            if line.metadata.op_name:
-                yield line.metadata.op_name
+            yield from whole_op_names(module, computation, line)

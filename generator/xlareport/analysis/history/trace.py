@@ -18,6 +18,7 @@ from xlareport.analysis.history.instruction import (
 )
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.source.inlined_op_names import whole_op_name
 from xlareport.analysis.source.locations import find_source
 from xlareport.hlo.model import HloModule
 
@@ -154,5 +155,5 @@ def standing(module: HloModule, place: Place) -> Standing:
     line = module.find(*place)
     if line is None:
         return Standing(place, "", "", "", "")
-    message = line.metadata.op_name
+    message = whole_op_name(module, module.by_name[place.computation], line)
     return Standing(place, line.opcode, line.shape.text, message, find_source(line, module))

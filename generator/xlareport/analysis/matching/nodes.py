@@ -8,6 +8,7 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import ChangeCause, Place
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.side import Side
+from xlareport.analysis.source.inlined_op_names import join_op_names
 from xlareport.knowledge.grades import Grade
 
 
@@ -55,13 +56,10 @@ def are_other_fills(node: Node, other: Node) -> bool:
 def origin(node: Node) -> str:
     """Return the framework op; in an inlined call, joined with the prefix from the call."""
     message = node.instruction.metadata.op_name
-    caller = node.frame.caller
-    if not message or caller is None or caller.instruction.opcode != "call":
-        return message
-    outer = origin(caller)
-    if not outer or message.partition("/")[0] == outer.partition("/")[0]:
-        return message
-    return f"{outer}/{message}"
+    caller = node.frame.caller if message else None
+    while caller is not None and caller.instruction.opcode != "call":
+        caller = caller.frame.caller
+    return message if caller is None else join_op_names(origin(caller), message)
 
 
 class Names:

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.operations import forms_in
+from xlareport.analysis.source.inlined_op_names import whole_op_names
 from xlareport.analysis.source.locations import place_of
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.step import StepChange
@@ -112,7 +113,9 @@ def search_index(modules: Sequence[HloModule]) -> SearchIndex:
             wider = _joined(known[0], span) if known else span
             origins[instruction.attributes_text] = (wider, instruction, modules[span[0]])
     for span, this_instruction, module in origins.values():
-        _add_origin(search_index, this_instruction, span, module)
+        _add_source(search_index, this_instruction, span, module)
+    for computation, span in computations.items():
+        _add_op_names(search_index, computation, span, modules[span[0]])
     _add_operations(search_index, computations)
     return search_index
 
@@ -159,11 +162,19 @@ def _add(index: SearchIndex, instruction: Instruction, span: SnapshotSpan) -> No
     _widen(index.shapes, instruction.shape.text, span)
 
 
-def _add_origin(
+def _add_op_names(
+    index: SearchIndex, computation: Computation, span: SnapshotSpan, module: HloModule
+) -> None:
+    """Add the framework's ops, in a called computation by the names that inlining makes."""
+    for names in {whole_op_names(module, computation, line) for line in computation.instructions}:
+        for name in names:
+            _widen(index.op_names, name, span)
+
+
+def _add_source(
     index: SearchIndex, instruction: Instruction, span: SnapshotSpan, module: HloModule
 ) -> None:
-    """Add the framework's op and the line of source; the module knows the stack frames."""
-    _widen(index.op_names, instruction.metadata.op_name, span)
+    """Add the line of source; the module knows the stack frames."""
     place = place_of(instruction, module)
     if place is not None:
         _widen(index.sources, place.text, span)

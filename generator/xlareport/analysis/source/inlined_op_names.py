@@ -1,0 +1,69 @@
+"""Op_names as inlining makes them: inside of a called computation they are relative to the call.
+
+XLA's inliner puts the op_name of the call before them, so the final snapshot has the whole names.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from weakref import WeakKeyDictionary
+
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+_MOST_CALLS = 64
+"""Limit on calls of one computation that are told apart."""
+_LONGEST = 2000
+_NONE = ("",)
+_Scopes = Mapping[str, Sequence[str]]
+_KNOWN: WeakKeyDictionary[HloModule, _Scopes] = WeakKeyDictionary()
+
+
+def join_op_names(outer: str, op_name: str) -> str:
+    """Return the op_name that an instruction has when a call with op_name `outer` is inlined."""
+    if not outer or not op_name or op_name.partition("/")[0] == outer.partition("/")[0]:
+        return op_name
+    return f"{outer}/{op_name}"
+
+
+def whole_op_names(
+    module: HloModule, computation: Computation, instruction: Instruction
+) -> tuple[str, ...]:
+    """Return the op_names of an instruction, one for each call around it; none without any."""
+    op_name = instruction.metadata.op_name
+    if not op_name:
+        return ()
+    scopes = _scopes(module).get(computation.name, _NONE)
+    return tuple(dict.fromkeys(join_op_names(scope, op_name) for scope in scopes))
+
+
+def whole_op_name(module: HloModule, computation: Computation, instruction: Instruction) -> str:
+    """Return the op_name that inlining makes; as written where several calls make several."""
+    names = whole_op_names(module, computation, instruction)
+    return names[0] if len(names) == 1 else instruction.metadata.op_name
+
+
+def _scopes(module: HloModule) -> _Scopes:
+    """Return the op_names of the calls around each computation; none for those outside of calls."""
+    if module not in _KNOWN:
+        _KNOWN[module] = _find_scopes(module)
+    return _KNOWN[module]
+
+
+def _find_scopes(module: HloModule) -> _Scopes:
+    if all(instruction.opcode != "call" for instruction in module.instructions):
+        return {}
+    scopes: dict[str, dict[str, None]] = {}
+    for computation in reversed(module.computations):
+        around = scopes.get(computation.name, dict.fromkeys(_NONE))
+        for instruction in computation.instructions:
+            for _, callee in instruction.called:
+                own = [_inside(outer, instruction) for outer in around]
+                held = scopes.setdefault(callee, {})
+                held.update(dict.fromkeys(islice(own, _MOST_CALLS - len(held))))
+    return {name: tuple(held) for name, held in scopes.items() if tuple(held) != _NONE}
+
+
+def _inside(outer: str, caller: Instruction) -> str:
+    """Return what inlining puts before op_names of what an instruction calls."""
+    if caller.opcode != "call":
+        return outer
+    return join_op_names(outer, caller.metadata.op_name)[:_LONGEST] or outer
