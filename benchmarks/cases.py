@@ -88,7 +88,7 @@ def opened(place: Path, *, anonymous: bool) -> Iterator[Source]:
         yield source
 
 
-def analysed(source: Source) -> AnalyzedDump:
+def analyzed(source: Source) -> AnalyzedDump:
     """Analyse a dump in this process, without pages."""
     artifacts = name_files(source)
     grouped = group(artifacts)

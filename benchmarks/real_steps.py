@@ -1,4 +1,4 @@
-"""The steps of real dumps: neighbouring snapshots that differ."""
+"""The steps of real dumps: neighboring snapshots that differ."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from xlareport.hlo.text import TextReader
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Two neighbouring snapshots that differ."""
+    """Two neighboring snapshots that differ."""
 
     before: HloModule
     after: HloModule

@@ -26,7 +26,7 @@ _STARTED = {
 
 
 def combine_collectives(program: Program, chance: random.Random) -> set[int]:
-    """Make one collective of two neighbours that nothing joins."""
+    """Make one collective of two neighbors that nothing joins."""
     touched: set[int] = set()
     for body in program.bodies:
         waiting: dict[tuple[str, str], Line] = {}

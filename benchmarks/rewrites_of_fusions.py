@@ -47,7 +47,7 @@ def _fuse_into(program: Program, body: Body, line: Line, reader: Line) -> set[in
 
 
 def fuse_siblings(program: Program, chance: random.Random) -> set[int]:
-    """Make one fusion with two outputs of neighbouring fusions that read the same."""
+    """Make one fusion with two outputs of neighboring fusions that read the same."""
     touched: set[int] = set()
     for body in list(program.bodies):
         waiting: dict[str, Line] = {}

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from cases import Label, analysed, mains, opened, place_of, rows
+from cases import Label, analyzed, mains, opened, place_of, rows
 
 from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.processes import assign_processes
@@ -44,7 +44,7 @@ def found_links(label: Label, known: list[Pair]) -> Found | None:
     if place is None:
         return None
     with opened(place, anonymous=False) as source:
-        made = analysed(source)
+        made = analyzed(source)
         graphs, _ = read_graphs(made.grouped.others)
     names = {summary.files.key: summary.display_name for summary in made.summaries}
     linked = [

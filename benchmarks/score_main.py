@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from cases import Label, analysed, in_order_of, mains, opened, place_of, roles_of
+from cases import Label, analyzed, in_order_of, mains, opened, place_of, roles_of
 
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.roles import assign_roles
@@ -68,11 +68,11 @@ def main() -> None:
         if place is None:
             continue
         with opened(place, anonymous=False) as source:
-            original = analysed(source)
+            original = analyzed(source)
         plain = original.summaries
         names = [summary.display_name for summary in plain]
         with opened(place, anonymous=True) as source:
-            hidden = in_order_of(original, analysed(source))
+            hidden = in_order_of(original, analyzed(source))
         outcomes = judged(label, names, plain), judged(label, names, hidden)
         largest = largest_text(plain)
         by_size = largest is not None and right(label, names[largest])

@@ -50,7 +50,7 @@ from xlareport.dump_reading import read_outlines
 from xlareport.hlo.digests import HloDigests
 from xlareport.hlo.model import Computation, HloModule, Instruction, InstructionKey
 from xlareport.hlo.text import TextReader
-from xlareport.pages.modules.notebook import modules_table, show_file
+from xlareport.pages.modules.notebook import notebook_table, show_file
 from xlareport.records.column_tables import (
     ColumnTable,
     tabulate_instructions,
@@ -128,7 +128,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return a table of the modules for a notebook, without reading any."""
-        return modules_table(repr(self), [module.files for module in self.modules])
+        return notebook_table(repr(self), [module.files for module in self.modules])
 
     def show(self, file: str | Path = "xla-report.html", *, embed: bool = False) -> None:
         """Write the report as one HTML file, and show it in the current notebook.

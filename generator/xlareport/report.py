@@ -1,6 +1,6 @@
 """The one pipeline: a dump in, a report out. Read this first.
 
-    path -> source -> files -> modules -> analysed modules -> report -> pages -> site
+    path -> source -> files -> modules -> analyzed modules -> report -> pages -> site
 
 The first half is in `dump_reading.py`. Workers read and analyze one module each; everything that a
 worker returns is a value; `site/` writes the site.

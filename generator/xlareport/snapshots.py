@@ -68,7 +68,7 @@ class ParsedSnapshot(Struct, frozen=True):
 
 
 def final_snapshot(snapshots: Sequence[ParsedSnapshot]) -> ParsedSnapshot | None:
-    """Return the optimised module: `after_optimizations`, else the last snapshot."""
+    """Return the optimized module: `after_optimizations`, else the last snapshot."""
     named = (snapshot for snapshot in snapshots if snapshot.stage.name == OPTIMIZED)
     return next(named, snapshots[-1] if snapshots else None)
 

@@ -9,7 +9,7 @@ from xlareport.pictures.shade import (
     NO_COLOR_DATA,
     SEVERAL,
     ColorData,
-    scope_of,
+    scopes_of,
     shade_of,
     shade_of_group,
     split_path,
@@ -69,7 +69,7 @@ def test_scope(
     metadata = f'metadata={{op_name="{op_name}"}}'
     module = module_of(f"ENTRY e {{\n  ROOT p = f32[] parameter(0), {metadata}\n}}")
     assert module.entry is not None
-    assert scope_of(module.entry.instructions[0]) == scopes
+    assert scopes_of(module.entry.instructions[0]) == scopes
 
 
 def test_unbalanced_parentheses_do_not_swallow_the_path() -> None:

@@ -49,10 +49,10 @@ def side(module_of: Callable[[str], HloModule]) -> Callable[..., PictureSide]:
 
 
 def beside(side: PictureSide, place: str) -> list[str]:
-    return [str(neighbour) for neighbour in side.neighbours(Place(*place.split("/")))]
+    return [str(neighbor) for neighbor in side.neighbors(Place(*place.split("/")))]
 
 
-def test_neighbours_are_found_through_what_is_folded(side: Callable[..., PictureSide]) -> None:
+def test_neighbors_are_found_through_what_is_folded(side: Callable[..., PictureSide]) -> None:
     assert beside(side("main/a"), "main/a") == ["main/%b", "main/%e"]
     assert beside(side("main/e"), "main/e") == ["main/%pair", "main/%a"]
     assert beside(side("main/pair"), "main/pair") == ["main/%d", "main/%e"]

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.profile.measured import Measured
-from xlareport.analysis.profile.times import ModuleRuns, ModuleTimes, find_runs
+from xlareport.analysis.profile.times import ModuleRuns, ModuleTimes, sum_runs
 
 
 def assign_profiles(
@@ -25,7 +25,7 @@ def count_runs(
     for module in modules:
         name = module.summary.files.name
         seen = times.get(name) if module.profile or name not in profiled else None
-        runs = find_runs(seen) if seen else None
+        runs = sum_runs(seen) if seen else None
         if runs and module.profile:
             shared = bool(module.profile.twins or module.profile.others)
             took = None if module.profile.cut else runs.microseconds

@@ -129,14 +129,14 @@ class AnalyzedModule(Struct, Generic[T], frozen=True):
     tpu: TpuFiles = field(default_factory=TpuFiles)
 
 
-def place_of(files: ModuleFiles) -> str:
+def module_path(files: ModuleFiles) -> str:
     """Return the path that represents a module in a problem."""
     return files.artifacts[0].path if files.artifacts else files.key
 
 
 def unreadable_module(files: ModuleFiles, reason: str) -> ModuleAnalysis:
     """Return the analysis of a module that could not be read."""
-    problem = Problem(place_of(files), None, f"{files.key} could not be analyzed: {reason}.")
+    problem = Problem(module_path(files), None, f"{files.key} could not be analyzed: {reason}.")
     return ModuleAnalysis(summarize_module(unread(files, problem), [], None))
 
 
@@ -153,7 +153,7 @@ def outline_module(files: ModuleFiles, options: AnalysisOptions | None = None) -
 
 def outline_parsed(module: ParsedModule, options: AnalysisOptions | None = None) -> ModuleAnalysis:
     """Return the summary and the marker of a module that was read."""
-    faults = Faults(place_of(module.files))
+    faults = Faults(module_path(module.files))
     steps = [step.summary for step in compare_snapshots(module)]
     cost = _count(module, Costs())
     analysis = _summarize(module, steps, cost, options or AnalysisOptions(), faults)

@@ -142,7 +142,7 @@ def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, 
 
     `peek` is asked for the first bytes of files whose names fit no grammar, and of drawings whose
     names hold no module; without it no file is opened. The `module_prefix` of a file is that of the
-    module to which its neighbours show that it belongs.
+    module to which its neighbors show that it belongs.
     """
     names = [parse(path) for path in paths]
     for places in _groups(names):

@@ -22,7 +22,7 @@ class GrammarForm(Struct, frozen=True):
     note: str | None
     """Why a name of this form stays ambiguous."""
     without_id: bool
-    """A suffix that is plain enough to be recognised without `module_<id>`."""
+    """A suffix that is plain enough to be recognized without `module_<id>`."""
 
 
 class Span(Struct, frozen=True):

@@ -9,8 +9,8 @@ from xlareport.analysis.module import (
     AnalysisOptions,
     ModuleAnalysis,
     analyze_module,
+    module_path,
     outline_module,
-    place_of,
     unreadable_module,
     with_problems,
 )
@@ -62,7 +62,7 @@ def _process(
     processes: int,
     matchings: Sequence[bytes],
 ) -> ModuleResult:
-    faults = Faults(place_of(files))
+    faults = Faults(module_path(files))
     texts = faults.attempt("The page of texts", lambda: kept_texts(files), KeptTexts())
     maker = StepMaker(files.slug, choice, texts)
     known = unpack_matchings(matchings)

@@ -14,7 +14,7 @@ from xlareport.pictures.folding import shape_words
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.parts import InstructionGroup, alike_words
 from xlareport.pictures.scene import Instance, opens_into
-from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, scope_of, shade_of, shade_of_group
+from xlareport.pictures.shade import NO_COLOR_DATA, ColorData, scopes_of, shade_of, shade_of_group
 from xlareport.pictures.uses import Item, Uses, collect_uses
 from xlareport.runtime.units import plural
 
@@ -182,7 +182,7 @@ def _outside(uses: Uses) -> tuple[list[Box], list[Arrow]]:
 
 
 def _place(producer: Instruction) -> str:
-    return "/".join(scope_of(producer)) or "elsewhere"
+    return "/".join(scopes_of(producer)) or "elsewhere"
 
 
 def _outside_node(box: str, name: str, instructions: Sequence[Instruction]) -> Box:

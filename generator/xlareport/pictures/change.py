@@ -297,7 +297,7 @@ def _around(
     result: dict[str, None] = {}
     for (side, naming), places in zip(sides, named, strict=True):
         for _, place in sorted(chain.from_iterable(places.get(name, ()) for name in chosen)):
-            others = (naming(neighbour) for neighbour in side.neighbours(place))
+            others = (naming(neighbor) for neighbor in side.neighbors(place))
             new = (name for name in others if name not in chosen and name not in result)
             result.update(dict.fromkeys(islice(new, _MOST_AROUND_ONE)))
     return dict(islice(result.items(), _MOST_AROUND))

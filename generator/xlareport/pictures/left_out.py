@@ -84,7 +84,7 @@ def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
     for side, naming in sides:
         for place in side.states:
             name = naming(place)
-            for other in side.neighbours(place):
+            for other in side.neighbors(place):
                 beside.setdefault(naming(other), {})[name] = None
     links: dict[str, list[str]] = {}
     for owner, names in _by_owner(owners).items():

@@ -16,7 +16,7 @@ MOST_BOXES = 150
 """A computation with no more instructions, after folding, is drawn whole, unless it comes first."""
 
 _TOO_FEW_PARTS = 16
-"""A picture of parts with fewer boxes opens even those that are mere neighbours."""
+"""A picture of parts with fewer boxes opens even those that are mere neighbors."""
 
 _TOO_FEW = 12
 """Number of boxes below which the largest box is opened, in whole or in part."""

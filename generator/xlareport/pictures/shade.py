@@ -14,7 +14,7 @@ _MOST_LEVELS = 12
 _DIGITS = re.compile(r"\d+")
 
 
-def scope_of(instruction: Instruction) -> tuple[str, ...]:
+def scopes_of(instruction: Instruction) -> tuple[str, ...]:
     """Return the scopes around an instruction, outermost first: `("jvp(GPT2)", "h_4")`.
 
     The last word of an `op_name` is the operation and the first, `jit(f)`, the program.
@@ -81,7 +81,7 @@ def shade_of(instruction: Instruction, known: ColorData) -> Shade:
         known.cost.get(instruction.name),
         instruction.shape.byte_size,
         sharding,
-        scope_of(instruction),
+        scopes_of(instruction),
         known.time.get(instruction.name),
     )
 

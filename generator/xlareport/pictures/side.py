@@ -63,7 +63,7 @@ class PictureSide:
             return self._opened[place]
         return "" if self.module.by_name[place.computation].is_entry else place.computation
 
-    def neighbours(self, place: Place) -> Iterator[Place]:
+    def neighbors(self, place: Place) -> Iterator[Place]:
         """Yield the operands and users of an instruction, looking through folded ones."""
         instance = Instance(self.folding(place.computation))
         for operand in self.instruction(place).operands:

@@ -208,7 +208,7 @@ def read_buffer_assignment_proto(
 ) -> tuple[BufferAssignment | None, list[Problem]]:
     """Read the assignment from a HloProto, packed or not; None where it has none.
 
-    Only the protos of the optimised module have one. It lacks the shapes of the values and of the
+    Only the protos of the optimized module have one. It lacks the shapes of the values and of the
     output; all sizes and places are those of the text.
     """
     try:

@@ -4,9 +4,9 @@ import pytest
 
 from xlareport.analysis.compare.loop_changes import (
     ComparedLoop,
+    compared_loops,
     find_time_in_trips,
     find_trip_changes,
-    list_loops,
 )
 from xlareport.analysis.compare.program import read_program
 from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
@@ -56,7 +56,7 @@ def module(text: str) -> HloModule:
 def loops(text: str) -> tuple[ComparedLoop, ...]:
     hlo = module(text)
     cost = count_cost(hlo)
-    return list_loops(hlo, cost, share_fusions(hlo, cost, nominal_device("cpu")).seconds)
+    return compared_loops(hlo, cost, share_fusions(hlo, cost, nominal_device("cpu")).seconds)
 
 
 def test_another_trip_count_is_the_cause() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.profile.times import ModuleRuns, find_runs, measure_union, sum_times
+from xlareport.analysis.profile.times import ModuleRuns, measure_union, sum_runs, sum_times
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.trace_events import trace_events
 
@@ -65,12 +65,12 @@ def test_runs_are_apart() -> None:
         ("1", 0, 20, 18),
         ("2", 40, 10, 10),
     ]
-    assert find_runs(found) == ModuleRuns(2, 30 / 1e6)
+    assert sum_runs(found) == ModuleRuns(2, 30 / 1e6)
 
 
 def test_without_runs_it_is_not_known_how_many_there_were() -> None:
     found = sum_times([ran("a", at, at + 1, "") for at in range(3)] + [ran("b", 9, 11, "")])["m"]
-    assert find_runs(found) == ModuleRuns(None, 5 / 1e6)
+    assert sum_runs(found) == ModuleRuns(None, 5 / 1e6)
 
 
 def test_too_many_events_leave_the_union_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_how_often_the_programs_of_a_small_real_trace_ran(
     (path,) = unpacked("traced").rglob("*.trace.json.gz")
     with path.open("rb") as file:
         times = sum_times(trace_events(file, path.name, []))
-    counts = {name: find_runs(one).count for name, one in times.items()}
+    counts = {name: sum_runs(one).count for name, one in times.items()}
     assert counts == {"jit_advance": 400, "jit_overview": 1}
 
 

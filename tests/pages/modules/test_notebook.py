@@ -7,7 +7,7 @@ import pytest
 
 import xlareport
 from xlareport.dump.modules import ModuleFiles
-from xlareport.pages.modules.notebook import framed, modules_table
+from xlareport.pages.modules.notebook import framed, notebook_table
 
 
 def files(key: str) -> ModuleFiles:
@@ -15,14 +15,14 @@ def files(key: str) -> ModuleFiles:
 
 
 def test_names_are_text() -> None:
-    page = modules_table("<Report x>", [files("<script>alert(1)</script>")])
+    page = notebook_table("<Report x>", [files("<script>alert(1)</script>")])
 
     assert "<script>" not in page
     assert "&lt;Report x&gt;" in page
 
 
 def test_many_modules_are_counted() -> None:
-    page = modules_table("dump", [files(f"module_{number}") for number in range(60)])
+    page = notebook_table("dump", [files(f"module_{number}") for number in range(60)])
 
     assert page.count("<code>") == 50
     assert "and 10 more" in page

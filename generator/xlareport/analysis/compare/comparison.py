@@ -107,7 +107,7 @@ class Comparison(Struct, frozen=True):
     """Opcodes of the optimized modules whose counts differ: base, head."""
     options: tuple[OptionChange, ...] = ()
     ports: tuple[PortChange, ...] = ()
-    """Where the signatures of the optimised modules differ."""
+    """Where the signatures of the optimized modules differ."""
     only_base: tuple[str, ...] = ()
     """Passes that only the base's snapshots name."""
     only_head: tuple[str, ...] = ()

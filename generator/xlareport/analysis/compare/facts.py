@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from xlareport import reader_table
 from xlareport.analysis.collectives.find import find_collectives
-from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
+from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops
 from xlareport.analysis.compare.operations import Operation, count_kernels, list_operations
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
@@ -97,7 +97,7 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         device=device.name,
         device_grade=grade,
         on_chip_share=measure_on_chip_share(cost) if device.key.startswith("tpu-") else 0.0,
-        loops=list_loops(module.final.hlo, cost, shares.seconds),
+        loops=compared_loops(module.final.hlo, cost, shares.seconds),
         collective_types=count_collective_types(module.final.hlo),
         typed_products=list_typed_products(module.final.hlo),
     )

@@ -39,7 +39,7 @@ class TripChange(Struct, frozen=True):
     loops: tuple[tuple[ComparedLoop, ComparedLoop], ...]
 
 
-def list_loops(
+def compared_loops(
     module: HloModule,
     cost: ModuleCost | None = None,
     seconds: Mapping[InstructionKey, float] | None = None,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from xlareport.analysis.compare.loop_changes import ComparedLoop, list_loops
+from xlareport.analysis.compare.loop_changes import ComparedLoop, compared_loops
 from xlareport.analysis.compare.operations import OperationKey, key_of
 from xlareport.analysis.compare.products import TypedProduct, list_typed_products
 from xlareport.analysis.modules.signature import Signature, read_signature
@@ -107,7 +107,7 @@ def read_program(module: HloModule, final: HloModule | None = None) -> Program:
         partitions=signature.partitions,
         replicas=parse_whole_number(module.attributes.get("replica_count", "1")) or 1,
         stacks=bool(module.stack_frames),
-        loops=list_loops(module),
+        loops=compared_loops(module),
         typed_products=list_typed_products(module),
     )
 

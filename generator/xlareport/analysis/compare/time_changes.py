@@ -21,8 +21,8 @@ from xlareport.analysis.profile.measured import Cut, find_cut, index_instruction
 from xlareport.analysis.profile.times import (
     PICOSECOND,
     ModuleTimes,
-    count_executions,
-    find_runs,
+    entry_executions,
+    sum_runs,
     total_microseconds,
 )
 from xlareport.analysis.source.locations import op_name_of
@@ -61,7 +61,7 @@ class Timed(Struct, frozen=True, dict=True):
     @cached_property
     def runs(self) -> int:
         """Number of runs; if runs cannot be separated, estimated from the entry's executions."""
-        return find_runs(self.times).count or count_executions(self.times, self.module) or 1
+        return sum_runs(self.times).count or entry_executions(self.times, self.module) or 1
 
     @property
     def seconds(self) -> float:

@@ -42,7 +42,7 @@ class TrailLink(NamedTuple):
 
 
 class SnapshotSequence:
-    """The snapshots of a module and the matchings between neighbours, each made when needed."""
+    """The snapshots of a module and the matchings between neighbors, each made when needed."""
 
     def __init__(
         self, modules: Sequence[HloModule], matchings: dict[int, Matching] | None = None

@@ -100,7 +100,7 @@ class Features(Struct, frozen=True):
     pieces: frozenset[str] = frozenset()
     """The same of every computation that another one calls, over all snapshots."""
     collectives: tuple[CollectiveCall, ...] = ()
-    """As they are left in the optimised module."""
+    """As they are left in the optimized module."""
     weights: Weights = NO_WEIGHTS
 
     @property

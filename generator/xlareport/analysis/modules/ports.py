@@ -84,7 +84,7 @@ def find_ports(summary: ModuleSummary) -> Ports:
 
 
 def _comparable(given: Signature, left: Signature) -> bool:
-    """Return whether the optimised module has the same arguments and results, unpartitioned."""
+    """Return whether the optimized module has the same arguments and results, unpartitioned."""
     return _shapes(given) == _shapes(left)
 
 

@@ -40,7 +40,7 @@ _BITS = frozenset(
 
 
 def count_final_cost(module: ParsedModule) -> ModuleCost | None:
-    """Count the optimised module; None where it could not be read."""
+    """Count the optimized module; None where it could not be read."""
     return count_cost(module.final.hlo) if module.final else None
 
 

@@ -55,7 +55,7 @@ class CustomCallWork(Struct, frozen=True):
 
 
 class ModuleFigures(Struct, frozen=True):
-    """Figures of the optimised module, as report.json gives them."""
+    """Figures of the optimized module, as report.json gives them."""
 
     instructions: int | None = None
     computations: int | None = None
@@ -92,7 +92,7 @@ class ModuleSummary(Struct, frozen=True):
     heaviest: tuple[str, ...]
     """Names of the heaviest instructions of the optimized module."""
     opcodes: tuple[tuple[str, int], ...]
-    """Opcodes of the optimised module with their counts, most frequent first."""
+    """Opcodes of the optimized module with their counts, most frequent first."""
     operations: tuple[tuple[str, int], ...]
     """The same by operation, asynchronous forms included: `all-reduce-start` is an `all-reduce`."""
     matrix_flops: int

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime, count_executions
+from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime, entry_executions
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -122,7 +122,7 @@ def join_profile(
         unknown=tuple(op_time for op_time in ordered if op_time.name not in where),
         scopes=_sums(rows, [scope_of(row.op_name) or _NO_SCOPE for row in rows]),
         lines=_sums(rows, [row.line or _NO_LINE for row in rows]),
-        entered=count_executions(times, module),
+        entered=entry_executions(times, module),
     )
 
 

@@ -143,7 +143,7 @@ def _shown(placed: Sequence[_Event]) -> dict[Lane, int]:
 def _bars(
     seen: Sequence[_Event], lanes: dict[Lane, int], start: int, names: Sequence[str]
 ) -> Iterator[Bar]:
-    """Yield a bar for each of the longest events, and for short neighbours of a slice of time."""
+    """Yield a bar for each of the longest events, and for short neighbors of a slice of time."""
     places = range(len(seen))
     longest = set(nlargest(MOST_BARS, places, key=lambda at: seen[at].end - seen[at].start))
     until = max((event.end for event in seen), default=start)

@@ -291,8 +291,8 @@ def _ordered(intervals: "array[int]") -> Iterable[tuple[int, int]]:
     return pairs if all(map(le, starts, starts[1:])) else sorted(pairs)
 
 
-def find_runs(times: ModuleTimes) -> ModuleRuns:
-    """Count the runs of a trace that is not cut; None where they are not named."""
+def sum_runs(times: ModuleTimes) -> ModuleRuns:
+    """Return number and time of the runs of a trace that is not cut; no number without names."""
     named = all(run.name for run in times.runs)
     return ModuleRuns(len(times.runs) if named else None, total_microseconds(times))
 
@@ -304,7 +304,7 @@ def total_microseconds(times: ModuleTimes) -> float:
     return sum(instruction.own for instruction in times.instructions.values()) / _MICROSECOND
 
 
-def count_executions(times: ModuleTimes, module: HloModule) -> int | None:
+def entry_executions(times: ModuleTimes, module: HloModule) -> int | None:
     """Return the executions of most instructions of the entry; None if none was profiled."""
     names = [instruction.name for instruction in module.entry.instructions] if module.entry else []
     seen = (times.instructions.get(name) for name in names)

@@ -275,16 +275,16 @@ def _around(before: HloModule, op_name: str, whole: Dimensions) -> list[Instruct
     if not op_name:
         return []
     return [
-        neighbour
+        neighbor
         for computation in before.computations
         for instruction in computation.instructions
         if instruction.metadata.op_name == op_name
-        for neighbour in _neighbours(computation, instruction)
-        if _holds(neighbour.shape, whole)
+        for neighbor in _neighbors(computation, instruction)
+        if _holds(neighbor.shape, whole)
     ]
 
 
-def _neighbours(computation: Computation, instruction: Instruction) -> Iterator[Instruction]:
+def _neighbors(computation: Computation, instruction: Instruction) -> Iterator[Instruction]:
     yield instruction
     for name in instruction.operand_names:
         operand = computation.by_name.get(name)

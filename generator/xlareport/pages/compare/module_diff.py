@@ -42,7 +42,7 @@ class DiffSide(Struct, frozen=True):
     stages: tuple[SnapshotFiles, ...]
     """The files of each snapshot."""
     final: int | None
-    """The number of the optimised one."""
+    """The number of the optimized one."""
 
     def with_texts(self, texts: Mapping[str, Artifact]) -> "DiffSide":
         """Return it with the files that have been restored, by path."""

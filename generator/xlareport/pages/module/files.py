@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from xlareport.analysis.module import ModuleAnalysis, place_of
+from xlareport.analysis.module import ModuleAnalysis, module_path
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.code.page import code_page
@@ -136,7 +136,7 @@ def module_files(
     take_compiled(templates)
     shown = ModulesShown([], [], {})
     for to_show in modules:
-        faults = Faults(place_of(to_show.analysis.summary.files))
+        faults = Faults(module_path(to_show.analysis.summary.files))
         result = list(_files(to_show, faults))
         shown.files.extend(part for part in result if not isinstance(part, Payload))
         payloads = {part.key: part for part in result if isinstance(part, Payload)}

@@ -39,11 +39,11 @@ class ModuleHead(Struct, frozen=True):
 def module_head(
     record: ModuleRecord,
     parts: Iterable[tuple[str, str]],
-    neighbours: tuple[str | None, str | None],
+    neighbors: tuple[str | None, str | None],
 ) -> ModuleHead:
     """Return the head of a page.
 
-    `parts` are the names and labels of its tabs, `neighbours` the slugs of the previous and next
+    `parts` are the names and labels of its tabs, `neighbors` the slugs of the previous and next
     module.
     """
     page = navigation.module_page(record.slug)
@@ -52,7 +52,7 @@ def module_head(
         address = navigation.address(navigation.module_page(record.slug, name), page)
         tabs.append(Tab(label, address, name))
     previous, following = (
-        slug and navigation.address(navigation.module_page(slug), page) for slug in neighbours
+        slug and navigation.address(navigation.module_page(slug), page) for slug in neighbors
     )
     return ModuleHead(
         name=words.short_name(record.name),

@@ -16,9 +16,9 @@ from xlareport.pages.findings.section import FindingsView, module_findings
 from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module.signature import (
     SignaturePart,
-    arguments_table,
     has_many,
     signature_part,
+    signature_table,
 )
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import PartPage, Table
@@ -148,7 +148,7 @@ def _no_heaviest(module: ModuleRecord) -> str:
 
 def module_tables(summary: ModuleSummary) -> Mapping[str, Table]:
     """Return the tables of the page by their names."""
-    return {"arguments": arguments_table(summary.signature)} if has_many(summary) else {}
+    return {"arguments": signature_table(summary.signature)} if has_many(summary) else {}
 
 
 def _chips(module: ModuleRecord, second_id: int | None) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def signature_part(summary: ModuleSummary) -> SignaturePart:
         words=_signature_words(summary.signature),
         weights_words=_weights_words(summary),
         constants=_constants_table(summary),
-        arguments=None if has_many(summary) else arguments_table(summary.signature),
+        arguments=None if has_many(summary) else signature_table(summary.signature),
     )
 
 
@@ -96,7 +96,7 @@ def _constants_table(summary: ModuleSummary) -> Table:
     return Table(columns, rows)
 
 
-def arguments_table(signature: Signature) -> Table:
+def signature_table(signature: Signature) -> Table:
     """Return the table of the arguments."""
     columns = (
         Column("#", "int"),

@@ -20,7 +20,7 @@ _TABLE = Markup(
 )
 
 
-def modules_table(title: str, modules: Sequence[ModuleFiles]) -> str:
+def notebook_table(title: str, modules: Sequence[ModuleFiles]) -> str:
     """Return the modules with their snapshots and files as HTML without script and style."""
     rows = Markup("").join(_row(module) for module in modules[:_MOST_MODULES])
     more = len(modules) - _MOST_MODULES

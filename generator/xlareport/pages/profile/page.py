@@ -26,7 +26,7 @@ from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.pictures.boxes import family
 from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.scales import scope_levels
-from xlareport.pictures.shade import scope_of
+from xlareport.pictures.shade import scopes_of
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.storage.payloads import Payload, make_payload
@@ -283,7 +283,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     result = index_instructions(module)
     known = {name: result[name][1] for name in names if name in result}
     colors = {name: family(instruction, module) for name, instruction in known.items()}
-    levels, scopes = scope_levels({name: scope_of(known[name]) for name in known})
+    levels, scopes = scope_levels({name: scopes_of(known[name]) for name in known})
     used = {colors.get(name, _UNKNOWN) for name in names}
     value = {
         "page": navigation.address(navigation.module_page(slug)),
