@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from msgspec import Struct
-
 from xlareport.analysis.cost.partitions import has_local_shapes
 from xlareport.analysis.cost.tally import Total
 from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.cost.work import Costs, ModuleCost
-from xlareport.analysis.steps.step import figures_of
+from xlareport.analysis.steps.step import ModuleSize, figures_of
 from xlareport.hlo.model import Computation, HloModule
 
 _BUDGET = 40_000
@@ -20,12 +18,9 @@ _SHARED = 4
 """Divisor for instructions in computations that were counted before."""
 
 
-class Growth(Struct, frozen=True):
+class Growth(ModuleSize, frozen=True):
     """The figures of one snapshot."""
 
-    instructions: int
-    computations: int
-    fusions: int
     flops: int | None
     """None where they are not known, or where this snapshot was left out."""
     bytes_accessed: int | None
@@ -40,11 +35,11 @@ def measure_growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, 
 
 
 def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
-    figures = figures_of(module)
+    size = figures_of(module)
     return Growth(
-        instructions=figures.instructions,
-        computations=figures.computations,
-        fusions=figures.fusions,
+        instructions=size.instructions,
+        computations=size.computations,
+        fusions=size.fusions,
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
         partitions=read_partition_count(module) if has_local_shapes(module) else 1,
