@@ -30,6 +30,13 @@ def test_arguments_bear_the_frameworks_names_and_sizes() -> None:
     assert (parsed.argument_bytes, parsed.partitions) == (160, 4)
 
 
+def test_a_donor_is_no_alias() -> None:
+    donor = STEP.replace("may-alias) }", "may-alias) }, buffer_donor={ (1, {}) }")
+    weight, batch = read_signature(module(donor)).arguments
+    assert (weight.donated, weight.aliased) == (True, True)
+    assert (batch.donated, batch.aliased) == (True, False)
+
+
 def test_results_that_come_back_in_the_shape_of_an_argument_are_counted_once_each() -> None:
     parsed = read_signature(module(STEP))
     assert [one.shape for one in parsed.results] == ["f32[8,4]", "f32[]"]

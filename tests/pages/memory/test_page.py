@@ -6,8 +6,9 @@ from tests.pages.cost_of_dumps import Unpack, worked_out
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.peak_plateau import PeakPlateau
 from xlareport.analysis.cost.rematerialization import FRAMEWORK, Rematerialized
+from xlareport.analysis.cost_report.donation_rows import DonationRow
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.pages.memory.page import _remat, memory_page
+from xlareport.pages.memory.page import _donation, _remat, memory_page
 from xlareport.runtime import units
 
 
@@ -78,3 +79,15 @@ def test_rematerialized_instructions_are_counted_beyond_the_table() -> None:
     assert words.endswith("The table shows the first 1.")
     all_shown = replace(memory, rematerialized=(recomputed,), rematerialized_counts={"XLA": 1})
     assert "The table" not in _remat(all_shown)
+
+
+def test_arguments_with_an_alias_are_counted_apart_from_donors() -> None:
+    rows = [
+        DonationRow(0, "w", 8 << 20, (0,), donated=True),
+        DonationRow(1, "x", 1 << 20, None, donated=True),
+        DonationRow(0, "w", 8 << 20, None, donated=True),
+    ]
+    memory = MemoryReport(figures=collect_memory_figures(None, None, ()), donations=tuple(rows))
+    assert _donation(memory) == (
+        "1 argument (8.0 MiB) aliased with outputs. 1 argument (1.0 MiB) donated without an alias."
+    )

@@ -24,10 +24,12 @@ class Argument(Struct, frozen=True):
     shape: str
     bytes: int | None
     donated: bool
-    """Its memory may be used for a result."""
+    """The caller gave its memory away: aliased with an output, or without one."""
     sharding: str
     layout: str = ""
     """The final layout without braces; empty if unknown."""
+    aliased: bool = False
+    """A result is written into its memory, by `input_output_alias`."""
 
 
 class Result(Struct, frozen=True):
@@ -75,9 +77,11 @@ def read_signature(module: HloModule) -> Signature:
     entry = module.entry
     if entry is None or entry.root is None:
         return Signature((), (), 1)
-    donated = _donated(module.attributes)
+    aliased = _numbers(_ALIAS, module.attributes, "input_output_alias")
+    donated = aliased | _numbers(_DONOR, module.attributes, "buffer_donor")
     arguments = tuple(
-        _argument(number, parameter, donated) for number, parameter in enumerate(entry.parameters)
+        _argument(number, parameter, donated, aliased)
+        for number, parameter in enumerate(entry.parameters)
     )
     return Signature(arguments, _results(entry.root), count_partitions(module))
 
@@ -87,13 +91,13 @@ def count_partitions(module: HloModule) -> int:
     return parse_whole_number(module.attributes.get("num_partitions", "1")) or 1
 
 
-def _donated(attributes: Mapping[str, str]) -> frozenset[int]:
-    aliased = _ALIAS.findall(attributes.get("input_output_alias", ""))
-    donors = _DONOR.findall(attributes.get("buffer_donor", ""))
-    return frozenset(int(number) for number in aliased + donors)
+def _numbers(pattern: re.Pattern[str], attributes: Mapping[str, str], name: str) -> frozenset[int]:
+    return frozenset(map(int, pattern.findall(attributes.get(name, ""))))
 
 
-def _argument(number: int, instruction: Instruction, donated: frozenset[int]) -> Argument:
+def _argument(
+    number: int, instruction: Instruction, donated: frozenset[int], aliased: frozenset[int]
+) -> Argument:
     return Argument(
         number=number,
         instruction=instruction.name,
@@ -103,6 +107,7 @@ def _argument(number: int, instruction: Instruction, donated: frozenset[int]) ->
         donated=number in donated,
         sharding=instruction.attributes.get("sharding", ""),
         layout=instruction.shape.layout,
+        aliased=number in aliased,
     )
 
 

@@ -279,12 +279,18 @@ def _without_value(memory: MemoryReport) -> str:
 
 
 def _donation(memory: MemoryReport) -> str:
-    given = [donation for donation in memory.donations if donation.donated]
+    given = {row.parameter: row for row in reversed(memory.donations) if row.donated}
+    aliased = {row.parameter for row in given.values() if row.output is not None}
     could = [donation for donation in memory.donations if not donation.donated]
     if not memory.donations:
         return "No argument matches an output, so none can be donated."
-    size = units.byte_size(sum(row.size or 0 for row in given))
-    message = f"{units.plural(len(given), 'argument')} ({size}) aliased with outputs or donated."
+    sizes = {number: row.size or 0 for number, row in given.items()}
+    size = units.byte_size(sum(sizes[number] for number in aliased))
+    message = f"{units.plural(len(aliased), 'argument')} ({size}) aliased with outputs."
+    donors = [size for number, size in sizes.items() if number not in aliased]
+    if donors:
+        rest = units.byte_size(sum(donors))
+        message += f" {units.plural(len(donors), 'argument')} ({rest}) donated without an alias."
     if could:
         more = units.byte_size(sum(row.size or 0 for row in could))
         message += (

@@ -54,9 +54,12 @@ def _signature_words(signature: Signature) -> str:
     if same:
         have = units.plural(same, "result has", "results have")
         text += f" {have} the shape of an argument."
-    donated = sum(argument.donated for argument in signature.arguments)
-    if donated:
-        text += f" {units.plural(donated, 'argument')} aliased with outputs (may-alias)."
+    aliased = sum(argument.aliased for argument in signature.arguments)
+    if aliased:
+        text += f" {units.plural(aliased, 'argument')} aliased with outputs (input_output_alias)."
+    donors = sum(argument.donated and not argument.aliased for argument in signature.arguments)
+    if donors:
+        text += f" {units.plural(donors, 'argument')} donated without an alias (buffer_donor)."
     return text
 
 
