@@ -71,7 +71,9 @@ def test_rules_apply_by_the_role_of_the_module(
     assert {finding.rule for finding in finding_records(module(role), every, ())} == rules
 
 
-def test_findings_on_one_kind_of_collective_are_ranked_by_their_sum(cost: CostReport) -> None:
+def test_findings_are_ranked_by_what_each_can_save(
+    cost: CostReport,
+) -> None:
     whole = cost.seconds
     assert whole is not None
     parts = [
@@ -80,8 +82,10 @@ def test_findings_on_one_kind_of_collective_are_ranked_by_their_sum(cost: CostRe
     ]
     other = replace(FINDING, title="other", seconds=0.11 * whole)
     ranked = finding_records(module("main"), replace(cost, findings=(other, *parts)), ())
-    assert [finding_record.severity for finding_record in ranked] == ["high"] * 3
-    assert [finding_record.title for finding_record in ranked][2] == "Other"
+    assert [finding_record.severity for finding_record in ranked] == ["high", "medium", "medium"]
+    assert ranked[0].title == "Other"
+    gains = [finding_record.seconds or 0.0 for finding_record in ranked]
+    assert gains == sorted(gains, reverse=True)
 
 
 def test_an_initialization_is_not_told_to_make_fewer_random_numbers(cost: CostReport) -> None:

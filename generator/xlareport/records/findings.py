@@ -59,9 +59,8 @@ def _severity(finding: Finding, cost: CostReport) -> str:
 
 def _share(finding: Finding, cost: CostReport) -> float:
     """Return the part of the roofline time or of the memory that is at stake, the larger one."""
-    seconds = max(finding.seconds or 0.0, finding.seconds_together or 0.0)
-    if finding.beside_loops:  # its share of the true time is not known
-        seconds = 0.0
+    # The share of the true time is not known beside loops of unknown trip count.
+    seconds = 0.0 if finding.beside_loops else finding.seconds or 0.0
     latency = finding.latency_seconds or 0.0
     return max(
         seconds / cost.seconds if cost.seconds else 0.0,

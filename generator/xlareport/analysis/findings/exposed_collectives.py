@@ -3,8 +3,8 @@
 Collectives of one kind that the rule above does not tell are exposed for 3% or more of the roofline
 time, for one reason: compute depends on them, there is no compute to overlap them, or small ones
 are synchronous or scheduled apart from independent compute. The finding names the longest with its
-reason. What it can save is the exposed time, by link bandwidth; the severity counts what all of the
-kind are exposed for. The rule does not apply to CPU, nor to modules without a schedule.
+reason. What it can save is the exposed time, by link bandwidth. The rule does not apply to CPU, nor
+to modules without a schedule.
 """
 
 from collections import defaultdict

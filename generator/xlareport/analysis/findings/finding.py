@@ -50,7 +50,7 @@ class Finding(Struct, frozen=True):
     leaves it 0 where it is the number of places."""
     seconds_together: float | None = None
     """What all collectives of the same kind are exposed for; None for other findings. Severity and
-    order count it."""
+    order go by what the finding itself can save."""
     latency_seconds: float | None = None
     """Latency that a remedy saves in one execution, at an assumed 2 µs per collective: no part
     of the roofline time. None for findings on other things."""

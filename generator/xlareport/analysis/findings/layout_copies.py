@@ -2,17 +2,18 @@
 
 A copy, a transpose, or a fusion of only these is not fused and takes 2% or more of the roofline
 time. Producer and consumer need different layouts. What keeps the order of the elements in memory
-is not reported: dimensions of one element may stand anywhere in a layout.
+is not reported: dimensions of one element may stand anywhere in a layout. Smaller ones are one
+finding where they take as much together.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.cost.site import Site, parse_integers, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.findings.expanded import name_expanded
-from xlareport.analysis.findings.finding import Case, Finding, describe_executions
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, describe_executions
+from xlareport.hlo.model import Computation, Instruction, InstructionKey
 from xlareport.hlo.shape import Shape
 from xlareport.runtime import units
 
@@ -24,9 +25,15 @@ _MOVING = frozenset({"copy", "transpose", "bitcast", "reshape", "parameter"})
 
 def layout_copies(case: Case) -> Iterator[Finding]:
     """Report copies and transposes that run by themselves and take a noticeable part."""
+    small: list[tuple[float, float, InstructionKey]] = []
     for computation, instruction, cost in case.scheduled():
         seconds = case.least(cost)
-        if case.is_noticeable(seconds, LEAST_SHARE) and _only_moves(case, computation, instruction):
+        if not seconds or not _only_moves(case, computation, instruction):
+            continue
+        if not case.is_noticeable(seconds, LEAST_SHARE):
+            moved = (cost.bytes_accessed or 0) * cost.counted
+            small.append((seconds, moved, (computation.name, instruction.name)))
+        else:
             yield Finding(
                 rule="layout-copies",
                 title="Layout-only copy",
@@ -41,6 +48,36 @@ def layout_copies(case: Case) -> Iterator[Finding]:
                 weight=seconds,
                 seconds=seconds,
             )
+    if len(small) > 1 and case.is_noticeable(sum(seconds for seconds, _, _ in small), LEAST_SHARE):
+        yield _together(case, sorted(small, key=lambda item: (-item[0], item[2])))
+
+
+def _together(case: Case, small: Sequence[tuple[float, float, InstructionKey]]) -> Finding:
+    """Return one finding on copies of which none alone is noticeable."""
+    seconds = sum(own for own, _, _ in small)
+    moved = sum(size for _, size, _ in small)
+    return Finding(
+        rule="layout-copies",
+        title="Layout-only copies, small ones together",
+        places=tuple(place for _, _, place in small[:MOST_PLACES]),
+        occurrences=len(small),
+        evidence=(
+            f"{len(small):,} copies and transposes access {units.byte_size(moved)} to change "
+            f"layouts: {units.seconds(seconds)}, {units.share(case.share(seconds))} of the "
+            "module's roofline time. The longest is "
+            f"`{small[0][2][1]}`, {units.seconds(small[0][0])}."
+        ),
+        suggestion=(
+            "Use one dimension order in producers and consumers: where a sharded dimension is "
+            "gathered, the all-gather wants it major, and a convolution or a matmul minor, so "
+            "that sharding another dimension saves both copies."
+            if any(figures.collective.kind == "all-gather" for figures in case.collectives)
+            else "Use one dimension order in producers and consumers, as for single copies."
+        ),
+        grade="matched",
+        weight=seconds,
+        seconds=seconds,
+    )
 
 
 def _advise(instruction: Instruction) -> str:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from xlareport.analysis.findings.chained_collectives import chained_collectives
 from xlareport.analysis.findings.convert_pairs import convert_pairs
+from xlareport.analysis.findings.copied_state import copied_state
 from xlareport.analysis.findings.copied_updates import copied_updates
 from xlareport.analysis.findings.dense_gradients import dense_gradients
 from xlareport.analysis.findings.double_upcasts import double_upcasts
@@ -65,6 +66,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
     layout_copies,
     convert_pairs,
     copied_updates,
+    copied_state,
     sliced_operands,
     dense_gradients,
     float_upcasts,

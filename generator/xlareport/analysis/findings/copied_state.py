@@ -1,0 +1,83 @@
+"""Donated input copied all the same.
+
+Copies take 2% or more of the roofline time together, and each is the new value of an argument that
+is aliased with an output, or the old value of such an argument. The new value could not be written
+in place: its producer writes it in another order or together with others, or the old value is read
+later. Donation saves memory then, but no access.
+"""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.cost.donation import find_donations
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime import units
+
+LEAST_SHARE = 0.02
+"""Of the module's roofline time, all such copies together."""
+
+
+def copied_state(case: Case) -> Iterator[Finding]:
+    """Report copies of aliased arguments and of what is written over them, together."""
+    entry = case.module.entry
+    if entry is None or entry.root is None or entry.root.opcode != "tuple":
+        return
+    old, new = _aliased(case, entry)
+    copies: list[tuple[float, str, bool]] = []
+    for computation, instruction, cost in case.scheduled():
+        if computation is not entry or instruction.opcode != "copy":
+            continue
+        is_new = instruction.name in new
+        if is_new or (instruction.operand_names and instruction.operand_names[0] in old):
+            copies.append((case.least(cost), instruction.name, is_new))
+    seconds = sum(own for own, _, _ in copies)
+    if len(copies) > 1 and case.is_noticeable(seconds, LEAST_SHARE):
+        copies.sort(key=lambda copy: (-copy[0], copy[1]))
+        yield _finding(case, entry, copies, seconds)
+
+
+def _aliased(case: Case, entry: Computation) -> tuple[set[str], set[str]]:
+    """Return the names of aliased arguments, and of the values that are written over them."""
+    root: tuple[str, ...] = entry.root.operand_names if entry.root else ()
+    aliases = find_donations(case.module).aliases
+    parameters = entry.parameters
+    old = {
+        parameters[alias.parameter].name for alias in aliases if alias.parameter < len(parameters)
+    }
+    new = {
+        root[alias.output[0]]
+        for alias in aliases
+        if len(alias.output) == 1 and alias.output[0] < len(root)
+    }
+    return old, new
+
+
+def _finding(
+    case: Case, entry: Computation, copies: list[tuple[float, str, bool]], seconds: float
+) -> Finding:
+    size = sum(_size(entry.by_name[name]) for _, name, _ in copies)
+    updated = sum(is_new for _, _, is_new in copies)
+    return Finding(
+        rule="copied-state",
+        title="Donated inputs copied all the same",
+        places=tuple((entry.name, name) for _, name, _ in copies[:MOST_PLACES]),
+        occurrences=len(copies),
+        evidence=(
+            f"{len(copies):,} copies write {units.byte_size(size)} in memory of donated inputs or "
+            f"from it, {updated:,} of them of the new value: {units.seconds(seconds)}, "
+            f"{units.share(case.share(seconds))} of the module's roofline time "
+            f"({join_names(name for _, name, _ in copies)})."
+        ),
+        suggestion=(
+            "See what writes the new values: an update that is computed in the layout and order "
+            "of the argument, and that nothing else reads the old value after, is written in "
+            "place. A fusion of several updates of other layouts is not."
+        ),
+        grade="matched",
+        weight=seconds,
+        seconds=seconds,
+    )
+
+
+def _size(copy: Instruction) -> int:
+    return copy.shape.byte_size or 0

@@ -1,0 +1,31 @@
+"""Small copies that change layouts are told together where they take much together."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.findings.finding import Case
+from xlareport.analysis.findings.layout_copies import layout_copies
+
+COPIES = 90
+
+
+def program(layout: str, count: int = COPIES) -> str:
+    copies = "".join(f"  c{number} = f32[256,1024]{layout} copy(a)\n" for number in range(count))
+    return (
+        "HloModule m, is_scheduled=true\n\nENTRY e {\n  a = f32[256,1024]{1,0} parameter(0)\n"
+        f"{copies}  ROOT r = f32[256,1024]{{1,0}} negate(a)\n}}\n"
+    )
+
+
+def test_small_copies_are_a_finding_together(case_of: Callable[..., Case]) -> None:
+    (together,) = layout_copies(case_of(program("{0,1}")))
+    assert together.title == "Layout-only copies, small ones together"
+    assert together.count == COPIES
+    assert together.evidence.startswith(f"{COPIES} copies and transposes access 180 MiB")
+    assert together.seconds
+    assert "all-gather" not in together.suggestion
+    assert not list(layout_copies(case_of(program("{1,0}"))))
+
+
+def test_a_noticeable_copy_stands_for_itself(case_of: Callable[..., Case]) -> None:
+    (single,) = layout_copies(case_of(program("{0,1}", 1)))
+    assert single.title == "Layout-only copy"
