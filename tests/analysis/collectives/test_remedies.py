@@ -71,6 +71,16 @@ def test_what_a_pass_made_synchronous_needs_no_other_option() -> None:
     assert "disable_async" in unknown
 
 
+def test_a_combined_collective_that_was_made_synchronous_has_its_threshold() -> None:
+    def said(kind: str, step: str = "0156") -> str:
+        return find_remedy(None, overlap(WaitReason.IS_SYNC), kind, "gpu", "", sync_step=step)
+
+    assert "--xla_gpu_all_gather_combine_threshold_bytes combines fewer" in said("all-gather")
+    assert "combine_threshold" not in said("all-gather", "")
+    assert "combine_threshold" not in said("all-to-all")
+    assert "overlap_limit (how many collectives may be in flight at once)" in said("all-to-all")
+
+
 def test_the_step_that_made_collectives_synchronous(unpacked: Unpack) -> None:
     module = read_one_module(unpacked("overlapped-gpu"), "jit_accumulated", BuildOptions(jobs=1))
     assert find_sync_step(module.snapshots) == "0008"

@@ -6,6 +6,7 @@ from itertools import pairwise
 from xlareport.analysis.collectives.find import find_collectives
 from xlareport.analysis.collectives.origin import CauseKind
 from xlareport.analysis.collectives.schedule import Overlap, WaitReason
+from xlareport.hlo.opcode_groups import COMBINED_COLLECTIVES
 from xlareport.snapshots import ParsedSnapshot
 
 _BY_CAUSE = {
@@ -116,6 +117,9 @@ def advise_scheduling(
         return _ANY
     limits = _GPU_OVERLAP if sync_step or is_async else f"{_GPU_ASYNC} and {_GPU_OVERLAP}"
     reason = f"{_MADE_SYNC.format(step=sync_step)} " if sync_step else ""
+    if sync_step and kind in COMBINED_COLLECTIVES:
+        flag = f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
+        reason += f"A lower {flag} combines fewer, which leaves more compute between them. "
     if scheduler_step:
         return f"{reason}The latency-hiding scheduler ran (step {scheduler_step}): check {limits}."
     verb = "Check that the latency-hiding scheduler runs"
@@ -127,7 +131,10 @@ def advise_scheduling(
 _ANY = "Let the scheduler place the independent work between start and done."
 _GPU_OPTION = "--xla_gpu_enable_latency_hiding_scheduler=true"
 _GPU_ASYNC = "--xla_gpu_disable_async_collectives"
-_GPU_OVERLAP = "--xla_gpu_experimental_parallel_collective_overlap_limit"
+_GPU_OVERLAP = (
+    "--xla_gpu_experimental_parallel_collective_overlap_limit (how many collectives may be in "
+    "flight at once)"
+)
 _MADE_SYNC = (
     f"{TO_SYNC} (step {{step}}) made it synchronous, as nothing was scheduled between start and "
     "done."
