@@ -15,7 +15,10 @@ _GRADES = {grade[0]: grade for grade in Grade}
 
 
 class StoredEvent(Struct, frozen=True):
-    """An event; names are those of instructions, `and 3 more` ends a list that was cut."""
+    """A `HistoryEvent` as the site has it: places are names, since no module is there to look in.
+
+    `and 3 more` ends a list that was cut.
+    """
 
     stage: int
     event: str
