@@ -114,8 +114,8 @@ ENTRY %main (a: f32[8], b: f32[1,8], w: f32[4]) -> (f32[8,4], f32[8]) {
   %b = f32[1,8]{1,0} parameter(1)
   %w = f32[4]{0} parameter(2)
   %half = f32[] constant(0.5)
-  %flat = f32[8]{0} reshape(%b)
-  %sub.1 = f32[8]{0} subtract(%a, %flat)
+  %ge.1 = f32[8]{0} reshape(%b)
+  %sub.1 = f32[8]{0} subtract(%a, %ge.1)
   %many.1 = f32[8]{0} broadcast(%half), dimensions={}
   %mul.1 = f32[8]{0} multiply(%sub.1, %many.1)
 LINES  ROOT %out = (f32[8,4]{1,0}, f32[8]{0}) tuple(%dot.1, %mul.1)
@@ -224,3 +224,70 @@ def test_work_that_is_done_again_before_a_move_of_its_own_framework_op_is_a_copy
     assert moved is not None
     assert moved.relation is Relation.SWAPPED
     assert moved.after == (_at("reshape.2"),)
+
+
+_OF_CONSTANTS = """
+HloModule m
+
+ENTRY %main () -> (pred[8,16], f32[8,16]) {
+  %half = f32[] constant(0.5)
+  %zero = f32[] constant(0.25)
+  %most.0 = f32[] constant(4)
+  %count.1 = f32[1,16]{1,0} iota(), iota_dimension=1
+LINES  ROOT %out = (pred[8,16]{1,0}, f32[8,16]{1,0}) tuple(%all, %wide)
+}
+"""
+_ONE_ROW = _OF_CONSTANTS.replace(
+    "LINES",
+    """  %many.1 = f32[1,16]{1,0} broadcast(%half), dimensions={}
+  %add.1 = f32[1,16]{1,0} add(%count.1, %many.1)
+  %mul.1 = f32[1,16]{1,0} multiply(%add.1, %many.1)
+  %none.1 = f32[1,16]{1,0} broadcast(%zero), dimensions={}
+  %sub.1 = f32[1,16]{1,0} subtract(%mul.1, %none.1), metadata={op_name="jit(f)/sub"}
+  %ge.1 = pred[1,16]{1,0} compare(%sub.1, %none.1), direction=GE
+  %most.1 = f32[1,16]{1,0} broadcast(%most.0), dimensions={}
+  %le.1 = pred[1,16]{1,0} compare(%sub.1, %most.1), direction=LE
+  %and.1 = pred[1,16]{1,0} and(%ge.1, %le.1)
+  %cut = pred[16]{0} reshape(%and.1)
+  %all = pred[8,16]{1,0} broadcast(%cut), dimensions={1}
+  %row = f32[16]{0} reshape(%sub.1), metadata={op_name="jit(f)/sub"}
+  %wide = f32[8,16]{1,0} broadcast(%row), dimensions={1}
+""",
+)
+_TWO_ROWS = _OF_CONSTANTS.replace(
+    "LINES",
+    """  %count.2 = f32[16]{0} reshape(%count.1)
+  %many.2 = f32[16]{0} broadcast(%half), dimensions={}
+  %add.2 = f32[16]{0} add(%count.2, %many.2)
+  %many.3 = f32[16]{0} broadcast(%half), dimensions={}
+  %mul.2 = f32[16]{0} multiply(%add.2, %many.3)
+  %none.2 = f32[16]{0} broadcast(%zero), dimensions={}
+  %sub.2 = f32[16]{0} subtract(%mul.2, %none.2), metadata={op_name="jit(f)/sub"}
+  %none.3 = f32[16]{0} broadcast(%zero), dimensions={}
+  %ge.2 = pred[16]{0} compare(%sub.2, %none.3), direction=GE
+  %most.2 = f32[16]{0} broadcast(%most.0), dimensions={}
+  %le.2 = pred[16]{0} compare(%sub.2, %most.2), direction=LE
+  %and.2 = pred[16]{0} and(%ge.2, %le.2)
+  %all = pred[8,16]{1,0} broadcast(%and.2), dimensions={1}
+  %count.3 = f32[16]{0} reshape(%count.1)
+  %many.4 = f32[16]{0} broadcast(%half), dimensions={}
+  %add.3 = f32[16]{0} add(%count.3, %many.4)
+  %many.5 = f32[16]{0} broadcast(%half), dimensions={}
+  %mul.3 = f32[16]{0} multiply(%add.3, %many.5)
+  %none.4 = f32[16]{0} broadcast(%zero), dimensions={}
+  %sub.3 = f32[16]{0} subtract(%mul.3, %none.4), metadata={op_name="jit(f)/sub"}
+  %wide = f32[8,16]{1,0} broadcast(%sub.3), dimensions={1}
+""",
+)
+
+
+def test_work_on_constants_that_each_reader_has_done_in_another_shape_is_copied(
+    read: Read,
+) -> None:
+    """What `tpu-broadcast-rewriter` does with what has a dimension of one."""
+    matching = match(read(_ONE_ROW), read(_TWO_ROWS))
+    for name in ("add", "mul", "sub"):
+        for copy in (2, 3):
+            pairing = matching.pairing_after(_at(f"{name}.{copy}"))
+            assert pairing is not None
+            assert pairing.before == (_at(f"{name}.1"),), name

@@ -84,6 +84,15 @@ def test_the_elements_of_a_tuple_in_another_order(read: Read) -> None:
     assert compare(before, after, {}) == {Kind.SHAPE: "the same 2 elements in another order"}
 
 
+def test_the_elements_of_an_inner_tuple_among_the_others_now(read: Read) -> None:
+    before = line(read, "%a = (f32[8]{0}, (s32[], pred[])) tuple(%x, %y)")
+    after = line(read, "%a = (f32[8]{0}, s32[], pred[]) tuple(%x, %y, %z)")
+    difference = "2 elements → 3 elements without an inner tuple"
+    assert compare(before, after, {})[Kind.SHAPE] == difference
+    other = line(read, "%a = (f32[8]{0}, s32[], f32[]) tuple(%x, %y, %z)")
+    assert compare(before, other, {})[Kind.SHAPE] == "2 elements → 3 elements"
+
+
 def test_an_element_of_a_tuple_with_another_layout(read: Read) -> None:
     before = line(read, "%a = (f32[8,4]{1,0}, s32[]) tuple(%x, %y)")
     after = line(read, "%a = (f32[8,4]{0,1}, s32[]) tuple(%x, %y)")

@@ -128,10 +128,11 @@ def _copied(search: Search, source: Node, other: Node) -> list[tuple[Node, Node]
         if _is_move(copy) or len(waiting) > _MOST_PAIRS:
             continue
         for read, now in _operands(search, node, copy):
-            if _is_itself(search, read, now) or _is_unmoved(search, read, now):
+            again = is_free(now) and _does_the_same(read, now)
+            if not again and (_is_itself(search, read, now) or _is_unmoved(search, read, now)):
                 continue
             moved = _is_move(now) and _is_behind(search, read, now)
-            if not moved and not (is_free(now) and _does_the_same(read, now)):
+            if not moved and not again:
                 return None
             if (read, now) not in waiting:
                 waiting.append((read, now))

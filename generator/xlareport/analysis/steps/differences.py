@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import chain
 
@@ -182,9 +182,25 @@ def _shape_of(old: Shape, new: Shape) -> dict[Kind, str]:
         layouts = bool(old.layout or new.layout)
         return {kind: _arrow(*(_layouts(old, new) if layouts else _texts(old, new)))}
     if old.elements and new.elements and len(old.elements) != len(new.elements):
-        return {Kind.SHAPE: f"{len(old.elements):,} elements → {len(new.elements):,} elements"}
+        text = f"{len(old.elements):,} elements → {len(new.elements):,} elements"
+        return {Kind.SHAPE: text + (_TAKEN_APART if _is_taken_apart(old, new) else "")}
     kind = Kind.SHAPE if _other_dimensions(old, new) else Kind.TYPE
     return {kind: _arrow(*_texts(old, new))}
+
+
+def _is_taken_apart(old: Shape, new: Shape) -> bool:
+    """Return whether a tuple has the elements of the tuples within another, one by one."""
+    return any(element.elements for element in old.elements) and [*_parts(old)] == [
+        element.text for element in new.elements
+    ]
+
+
+def _parts(shape: Shape) -> Iterator[str]:
+    for element in shape.elements:
+        if element.elements:
+            yield from _parts(element)
+        else:
+            yield element.text
 
 
 def _without_space(shape: str) -> str:
@@ -218,6 +234,7 @@ def _elements(old: Shape, new: Shape) -> dict[Kind, str]:
 
 SUCH_AS = "such as "
 """Stands before the difference of one element where those of others are not the same."""
+_TAKEN_APART = " without an inner tuple"
 _OTHER_ORDER = ", and the others in another order"
 
 
