@@ -117,15 +117,17 @@ def advise_scheduling(
         return _ANY
     limits = _GPU_OVERLAP if sync_step or is_async else f"{_GPU_ASYNC} and {_GPU_OVERLAP}"
     reason = f"{_MADE_SYNC.format(step=sync_step)} " if sync_step else ""
+    fewer = ""
     if sync_step and kind in COMBINED_COLLECTIVES:
         flag = f"--xla_gpu_{kind.replace('-', '_')}_combine_threshold_bytes"
-        reason += f"A lower {flag} combines fewer, which leaves more compute between them. "
+        fewer = f" A lower {flag} combines fewer, which leaves more compute between them."
     if scheduler_step:
-        return f"{reason}The latency-hiding scheduler ran (step {scheduler_step}): check {limits}."
+        ran = f"The latency-hiding scheduler ran (step {scheduler_step})"
+        return f"{reason}{ran}: check {limits}.{fewer}"
     verb = "Check that the latency-hiding scheduler runs"
     if scheduler_step is not None:
         verb = "Turn on the latency-hiding scheduler, which did not run"
-    return f"{reason}{verb} ({_GPU_OPTION}), and check {limits}."
+    return f"{reason}{verb} ({_GPU_OPTION}), and check {limits}.{fewer}"
 
 
 _ANY = "Let the scheduler place the independent work between start and done."
