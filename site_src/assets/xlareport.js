@@ -5115,9 +5115,15 @@ var xlareport = (() => {
      * @returns {string} the fusion that runs it, the outermost of several; empty where none does
      */
     fusionOf(address3) {
+      return this.holder(this.graph.find(address3));
+    }
+    /**
+     * @param {number | null} place
+     * @returns {string} the outermost fusion around it; empty where there is none
+     */
+    holder(place) {
       const { graph } = this;
       let name = "";
-      let place = graph.find(address3);
       for (let level = 0; place !== null && level < DEEPEST; level += 1) {
         const callers = graph.callers.get(graph.inside[place]) ?? [];
         if (callers.length !== 1 || graph.opcode(callers[0]) !== "fusion") break;
@@ -5162,9 +5168,11 @@ var xlareport = (() => {
       const users = [...graph.users(place)];
       const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [at ? ", " : "", historyLink(graph.name(user)), ` (${graph.opcode(user)})`]);
       const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
+      const holder = this.holder(place);
       return [
         users.length > 0 && row2("Consumers", "", ...shown, more),
-        !halved && !facts2.some(([title2]) => SAID.has(title2)) && row2("Fusion", "", ...sentence(this.stored.fusion))
+        holder && row2("Fusion", "", graph.isRoot(place) ? "The root of " : "In ", historyLink(holder), "."),
+        !holder && !halved && !facts2.some(([title2]) => SAID.has(title2)) && row2("Fusion", "", ...sentence(this.stored.fusion))
       ];
     }
   };

@@ -74,9 +74,16 @@ export class InstructionFacts {
    * @returns {string} the fusion that runs it, the outermost of several; empty where none does
    */
   fusionOf(address) {
+    return this.holder(this.graph.find(address));
+  }
+
+  /**
+   * @param {number | null} place
+   * @returns {string} the outermost fusion around it; empty where there is none
+   */
+  holder(place) {
     const { graph } = this;
     let name = "";
-    let place = graph.find(address);
     for (let level = 0; place !== null && level < DEEPEST; level += 1) {
       const callers = graph.callers.get(graph.inside[place]) ?? [];
       if (callers.length !== 1 || graph.opcode(callers[0]) !== "fusion") break;
@@ -126,9 +133,11 @@ export class InstructionFacts {
       .slice(0, MOST_USERS)
       .flatMap((user, at) => [at ? ", " : "", historyLink(graph.name(user)), ` (${graph.opcode(user)})`]);
     const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
+    const holder = this.holder(place);
     return [
       users.length > 0 && row("Consumers", "", ...shown, more),
-      !halved && !facts.some(([title]) => SAID.has(title)) && row("Fusion", "", ...sentence(this.stored.fusion)),
+      holder && row("Fusion", "", graph.isRoot(place) ? "The root of " : "In ", historyLink(holder), "."),
+      !holder && !halved && !facts.some(([title]) => SAID.has(title)) && row("Fusion", "", ...sentence(this.stored.fusion)),
     ];
   }
 }

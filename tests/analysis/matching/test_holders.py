@@ -167,3 +167,52 @@ def test_a_fusion_was_merged_into_the_one_beside_it_and_not_into_one_nested_ther
     assert pairing.relation is Relation.ABSORBED
     assert pairing.after == (at("second"),)
     assert pairing.reason == "which holds 3 of its 3 instructions"
+
+
+_CALLED = """
+%g (x: f32[8], k: f32[8,8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %k = f32[8,8]{1,0} parameter(1)
+  %sine.1 = f32[8]{0} sine(%x)
+  %abs.1 = f32[8]{0} abs(%sine.1)
+  %dot.1 = f32[8]{0} dot(%abs.1, %k), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  %tanh.1 = f32[8]{0} tanh(%dot.1)
+  ROOT %exp.1 = f32[8]{0} exponential(%tanh.1)
+}
+
+ENTRY %main (a: f32[8], b: f32[8,8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %call = f32[8]{0} call(%a, %b), to_apply=%g
+  ROOT %neg = f32[8]{0} negate(%call)
+}
+"""
+_SCATTERED = """
+%fused.1 (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  %sine.2 = f32[8]{0} sine(%q)
+  ROOT %abs.2 = f32[8]{0} abs(%sine.2)
+}
+
+%fused.2 (r: f32[8]) -> f32[8] {
+  %r = f32[8]{0} parameter(0)
+  %tanh.2 = f32[8]{0} tanh(%r)
+  %exp.2 = f32[8]{0} exponential(%tanh.2)
+  ROOT %neg.2 = f32[8]{0} negate(%exp.2)
+}
+
+ENTRY %main (a: f32[8], b: f32[8,8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %first = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused.1
+  %dot.2 = f32[8]{0} dot(%first, %b), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT %second = f32[8]{0} fusion(%dot.2), kind=kLoop, calls=%fused.2
+}
+"""
+
+
+def test_a_call_of_which_no_fusion_holds_most_is_only_inlined(read: Read) -> None:
+    pairing = match(read(_CALLED), read(_SCATTERED)).pairing_before(at("call"))
+    assert pairing is not None
+    assert pairing.relation is Relation.INLINED
+    assert pairing.reason == "no single fusion holds most of it"

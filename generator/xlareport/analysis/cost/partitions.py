@@ -3,9 +3,14 @@
 import re
 
 from xlareport.analysis.cost.wire import read_partition_count
+from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
 
 _PARTITIONED = re.compile(r"_spmd(?:\.|\Z)")
+
+_MANUAL = ("xla.sdy.manual_computation_body", "shmap_body")
+"""Beginnings of the names of computations that a program writes for one device: of `shard_map`."""
+_HEAVY = frozenset({"convolution", "dot", "ragged-dot"})
 
 
 def is_partitioned(module: HloModule) -> bool:
@@ -29,3 +34,22 @@ def has_local_shapes(module: HloModule) -> bool:
     """
     scheduled = module.attributes.get("is_scheduled") == "true"
     return is_partitioned(module) or (scheduled and read_partition_count(module) > 1)
+
+
+def computes_per_device(module: HloModule) -> bool:
+    """Return whether the work is that of one partition: of its shards, or all in `shard_map`."""
+    return has_local_shapes(module) or (read_partition_count(module) > 1 and _is_manual(module))
+
+
+def _is_manual(module: HloModule) -> bool:
+    """Return whether there are matmuls, and all of them are in what `shard_map` runs."""
+    bodies = [home for home in module.computations if home.name.startswith(_MANUAL)]
+    called = [called_computations(module, home.instructions) for home in bodies]
+    inside = {home.name for home in bodies}.union(*called)
+    heavy = {
+        home.name
+        for home in module.computations
+        for line in home.instructions
+        if line.opcode in _HEAVY
+    }
+    return bool(heavy) and heavy <= inside

@@ -192,14 +192,18 @@ class _Account:
         """Record where the contents of a removed fusion or call are now."""
         contents = self._holders.contents(frame, self._gone.twin)
         place = place_of(holder)
-        if contents.fusions:
+        is_call = holder.instruction.opcode == "call"
+        if contents.fusions and (contents.mostly or not is_call):
             grade, reason = contents.grade, contents.reason
             pairing = Pairing((place,), contents.fusions, grade, reason, Relation.ABSORBED)
+        elif contents.fusions:
+            reason = "no single fusion holds most of it"
+            pairing = Pairing((place,), (), Grade.MATCHED, reason, Relation.INLINED)
         elif contents.outside:
             reason = f"into {_instructions(len(contents.outside))}"
             grade, outside = contents.grade, contents.outside
             pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
-        elif holder.instruction.opcode == "call" and self._is_inlined(holder):
+        elif is_call and self._is_inlined(holder):
             reason = "nothing calls its computation now; where that stands is not known"
             pairing = Pairing((place,), (), Grade.MATCHED, reason, Relation.INLINED)
         else:

@@ -33,6 +33,8 @@ class HolderContents(Struct, frozen=True):
     grade: Grade
     """EXACT if the fusions contain every instruction of it."""
     reason: str
+    mostly: bool = False
+    """Whether one of the fusions has more than half of it."""
 
 
 class Holders:
@@ -66,6 +68,7 @@ class Holders:
             fusions=_most(inside) if inside.total() >= max(len(outside), 1) else (),
             grade=Grade.EXACT if self._are_exact(others, lines) else Grade.MATCHED,
             reason=_reason(inside, lines),
+            mostly=2 * max(inside.values(), default=0) > lines,
         )
 
     def unrolled(self, loop: Node, twin: Twin) -> HolderContents | None:

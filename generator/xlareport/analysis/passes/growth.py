@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xlareport.analysis.cost.partitions import has_local_shapes
+from xlareport.analysis.cost.partitions import computes_per_device
 from xlareport.analysis.cost.tally import Total
 from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.cost.work import Costs, ModuleCost
@@ -42,7 +42,7 @@ def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
         fusions=size.fusions,
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
-        partitions=read_partition_count(module) if has_local_shapes(module) else 1,
+        partitions=read_partition_count(module) if computes_per_device(module) else 1,
     )
 
 

@@ -217,9 +217,12 @@ def _partitioned_note(overview: Overview) -> str:
     split = [place for place, growth in enumerate(overview.growth) if growth.partitions > 1]
     if not split:
         return ""
+    partitions = f"{overview.growth[split[0]].partitions:,} partitions"
+    if not split[0]:
+        return f"FLOPs and bytes are per device ({partitions})."
     return (
         f"From snapshot {split[0] + 1} on, FLOPs and bytes are per device ("
-        f"{overview.growth[split[0]].partitions:,} partitions); total work does not drop there."
+        f"{partitions}); total work does not drop there."
     )
 
 
