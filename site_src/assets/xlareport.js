@@ -5118,12 +5118,13 @@ var xlareport = (() => {
       return this.holder(this.graph.find(address3));
     }
     /**
-     * @param {number | null} place
+     * @param {number | null} inner
      * @returns {string} the outermost fusion around it; empty where there is none
      */
-    holder(place) {
+    holder(inner) {
       const { graph } = this;
       let name = "";
+      let place = inner;
       for (let level = 0; place !== null && level < DEEPEST; level += 1) {
         const callers = graph.callers.get(graph.inside[place]) ?? [];
         if (callers.length !== 1 || graph.opcode(callers[0]) !== "fusion") break;
@@ -5160,11 +5161,19 @@ var xlareport = (() => {
     /**
      * @param {number} place
      * @param {Fact[]} facts
+     * @returns {boolean} whether it is in no fusion, and nothing of its own says why
+     */
+    isUnfused(place, facts2) {
+      const halved = HALVES.test(this.graph.opcode(place));
+      return !halved && !this.holder(place) && !facts2.some(([title2]) => SAID.has(title2));
+    }
+    /**
+     * @param {number} place
+     * @param {Fact[]} facts
      */
     fusion(place, facts2) {
       const { graph } = this;
       if (NO_WORK.has(graph.opcode(place))) return [];
-      const halved = HALVES.test(graph.opcode(place));
       const users = [...graph.users(place)];
       const shown = users.slice(0, MOST_USERS).flatMap((user, at) => [at ? ", " : "", historyLink(graph.name(user)), ` (${graph.opcode(user)})`]);
       const more = users.length > MOST_USERS ? ` and ${format.count(users.length - MOST_USERS)} more` : "";
@@ -5172,7 +5181,7 @@ var xlareport = (() => {
       return [
         users.length > 0 && row2("Consumers", "", ...shown, more),
         holder && row2("Fusion", "", graph.isRoot(place) ? "The root of " : "In ", historyLink(holder), "."),
-        !holder && !halved && !facts2.some(([title2]) => SAID.has(title2)) && row2("Fusion", "", ...sentence(this.stored.fusion))
+        this.isUnfused(place, facts2) && row2("Fusion", "", ...sentence(this.stored.fusion))
       ];
     }
   };

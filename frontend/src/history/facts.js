@@ -78,12 +78,13 @@ export class InstructionFacts {
   }
 
   /**
-   * @param {number | null} place
+   * @param {number | null} inner
    * @returns {string} the outermost fusion around it; empty where there is none
    */
-  holder(place) {
+  holder(inner) {
     const { graph } = this;
     let name = "";
+    let place = inner;
     for (let level = 0; place !== null && level < DEEPEST; level += 1) {
       const callers = graph.callers.get(graph.inside[place]) ?? [];
       if (callers.length !== 1 || graph.opcode(callers[0]) !== "fusion") break;
@@ -123,11 +124,20 @@ export class InstructionFacts {
   /**
    * @param {number} place
    * @param {Fact[]} facts
+   * @returns {boolean} whether it is in no fusion, and nothing of its own says why
+   */
+  isUnfused(place, facts) {
+    const halved = HALVES.test(this.graph.opcode(place));
+    return !halved && !this.holder(place) && !facts.some(([title]) => SAID.has(title));
+  }
+
+  /**
+   * @param {number} place
+   * @param {Fact[]} facts
    */
   fusion(place, facts) {
     const { graph } = this;
     if (NO_WORK.has(graph.opcode(place))) return [];
-    const halved = HALVES.test(graph.opcode(place));
     const users = [...graph.users(place)];
     const shown = users
       .slice(0, MOST_USERS)
@@ -137,7 +147,7 @@ export class InstructionFacts {
     return [
       users.length > 0 && row("Consumers", "", ...shown, more),
       holder && row("Fusion", "", graph.isRoot(place) ? "The root of " : "In ", historyLink(holder), "."),
-      !holder && !halved && !facts.some(([title]) => SAID.has(title)) && row("Fusion", "", ...sentence(this.stored.fusion)),
+      this.isUnfused(place, facts) && row("Fusion", "", ...sentence(this.stored.fusion)),
     ];
   }
 }

@@ -42,3 +42,12 @@ test("the cost of an asynchronous start is that of what it runs", () => {
     ["mul", "mul", "add"],
   );
 });
+
+test("it is not said of an instruction in a fusion why it was not fused", () => {
+  const facts = new InstructionFacts({ seconds: null, fusion: "Not known.", facts: {} }, sample(), []);
+  const places = ["mul", "add"].map((name) => facts.graph.find(name));
+  assert.deepEqual(
+    places.map((place) => facts.isUnfused(place, [])),
+    [false, true],
+  );
+});
