@@ -50,6 +50,26 @@ def test_collectives_of_gradients_are_no_part_of_the_optimizer(
     assert phases(module_of(text))["c"] == "collectives of neither pass"
 
 
+def test_a_loop_over_gradients_is_no_part_of_the_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    loop = """body {
+  b = f32[4] parameter(0)
+  ROOT h = f32[4] negate(b), metadata={op_name="jit(step)/while/body/transpose(jvp(layer_1))/neg"}
+}
+
+cond {
+  b.1 = f32[4] parameter(0)
+  ROOT k = pred[] constant(false)
+}
+
+"""
+    line = 'w = f32[4] while(g), condition=cond, body=body, metadata={op_name="jit(step)/while"}'
+    text = (loop + STEP).replace("c = f32[4] copy(g)", f"{line}\n  c = f32[4] copy(w)")
+    found = phases(module_of(text))
+    assert (found["w"], found["n"]) == ("other", "optimizer")
+
+
 def test_an_op_of_the_optimizer_that_uses_no_gradient_has_its_phase(
     module_of: Callable[[str], HloModule],
 ) -> None:

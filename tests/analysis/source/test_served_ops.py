@@ -179,3 +179,20 @@ def test_copies_out_of_a_fusion_serve_the_op_of_their_result() -> None:
     names = {place: main_op(ops) for place, ops in serve_ops(module).items()}
     assert names["main", "first-copy"] == "jit(f)/ema/add"
     assert names["main", "second-copy"] == names["main", "second"] == "jit(f)/lion/sub"
+
+
+TRANSPOSED = (
+    UPDATES.replace(b"tuple(%add, %sub)", b"tuple(%turned, %sub)")
+    .replace(
+        b"  ROOT %both", b"  %turned = f32[8]{0} transpose(%add), dimensions={0}\n  ROOT %both"
+    )
+    .replace(b'calls=%update, metadata={op_name="jit(f)/ema/add"}', b"calls=%update")
+)
+
+
+def test_a_result_that_a_fusion_moves_serves_the_op_of_its_value() -> None:
+    module = TextReader().read(TRANSPOSED, "a.txt")
+    assert module is not None
+    served = serve_ops(module)
+    assert main_op(served["main", "first-copy"]) == "jit(f)/ema/add"
+    assert dict(served["main", "fusion"]) == {"jit(f)/ema/add": 0.5, "jit(f)/lion/sub": 0.5}

@@ -92,6 +92,8 @@ def key_by_phase(module: HloModule) -> OpKey | None:
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
         is_update = instruction.name in later[computation.name] or scope_of(op_name) in updates
+        # What a loop over gradients holds has phases of its own.
+        is_update &= not any(name in gradients for _, name in instruction.called)
         return UPDATE if is_update and not evaluations.holds(op_name) else unmarked
 
     return key

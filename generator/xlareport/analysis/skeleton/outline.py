@@ -201,6 +201,8 @@ class _Outline(Struct):
             phase = FORWARD if "jvp(" in op_name else ""
         else:
             phase = self.phase_key(computation, instruction, op_name)
+        if phase == scope.partition("/")[0]:
+            return scope
         return f"{phase} {scope}".strip() if phase in PHASES or not scope else scope
 
     def _children(

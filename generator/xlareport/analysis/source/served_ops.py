@@ -82,11 +82,11 @@ class _Served:
     def _own(
         self, computation: Computation, instruction: Instruction, read: list[OpShares]
     ) -> OpShares:
-        op_name = op_name_of(instruction, self._module)
+        op_name = op_name_of(instruction, self._module) or self._moved(instruction)
         members = self._combined(computation, instruction, read)
         results = self._results(instruction)
         if results:
-            self._members[computation.name, instruction.name] = results
+            self._members[computation.name, instruction.name] = [ops for _, ops in results]
         own = ((op_name, 1.0),) if op_name else ()
         elements = self._element_ops(computation, instruction) if len(members) > 1 else {}
         if own and any(ops != own for ops in elements.values()):
@@ -104,17 +104,38 @@ class _Served:
             return ()
         if is_element:
             return self._element(computation, instruction, read)
-        return next(filter(None, read), ())
+        return _divide(results) or next(filter(None, read), ())
 
-    def _results(self, fusion: Instruction) -> list[OpShares]:
-        """Return the ops of the results of a fusion of several; empty of others."""
-        fused = self._module.by_name.get(fusion.called[0][1]) if fusion.called else None
-        root = fused.root if fused is not None and fusion.opcode == "fusion" else None
+    def _results(self, fusion: Instruction) -> list[tuple[int, OpShares]]:
+        """Return bytes and ops of the results of a fusion of several; empty of others."""
+        fused = self._fused(fusion)
+        root = fused.root if fused is not None else None
         if fused is None or root is None or root.opcode != "tuple":
             return []
         lines = (fused.by_name.get(name) for name in root.operand_names)
-        names = (op_name_of(line, self._module) if line is not None else "" for line in lines)
-        return [((name, 1.0),) if name else () for name in names]
+        names = (self._op_behind_moves(fused, line) for line in lines)
+        return _sized(fused, root, [((name, 1.0),) if name else () for name in names])
+
+    def _moved(self, fusion: Instruction) -> str:
+        """Return the op whose value a fusion of one result moves at its end."""
+        fused = self._fused(fusion)
+        return self._op_behind_moves(fused, fused.root) if fused is not None else ""
+
+    def _fused(self, fusion: Instruction) -> Computation | None:
+        is_fusion = fusion.opcode == "fusion" and bool(fusion.called)
+        return self._module.by_name.get(fusion.called[0][1]) if is_fusion else None
+
+    def _op_behind_moves(self, computation: Computation, line: Instruction | None) -> str:
+        """Return the op of a value, or of the value that it is moved or converted from."""
+        for _ in range(_MOST_MOVES):
+            if line is None or line.opcode == "parameter":
+                break
+            op_name = op_name_of(line, self._module)
+            moves = line.opcode in _MOVES or line.opcode == "transpose"
+            if op_name or not moves or not line.operand_names:
+                return op_name
+            line = computation.by_name.get(line.operand_names[0])
+        return ""
 
     def _element_ops(
         self, computation: Computation, instruction: Instruction
