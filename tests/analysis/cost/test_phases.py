@@ -41,6 +41,30 @@ def test_phases_of_a_training_step(module_of: Callable[[str], HloModule]) -> Non
     assert found["n"] == found["u"] == found["r"] == "optimizer"
 
 
+def test_a_loop_around_both_passes_and_what_reads_only_zeros_are_no_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    body, entry = STEP.split("ENTRY e {")
+    step = entry.replace("ROOT r", "r")
+    text = f"""{body}cond {{
+  i = f32[4] parameter(0)
+  ROOT lt = pred[] constant(true), metadata={{op_name="jit(step)/while/cond/lt"}}
+}}
+
+body {{{step.rstrip("}")}  ROOT o = f32[4] add(r, x)
+}}
+
+ENTRY e {{
+  w = f32[4] parameter(0)
+  z = f32[4] constant({{0,0,0,0}}), metadata={{op_name="jit(step)/transpose(jvp(layer_1))/fill"}}
+  s = f32[4] add(w, z), metadata={{op_name="jit(step)/add"}}
+  ROOT l = f32[4] while(s), condition=cond, body=body, metadata={{op_name="jit(step)/while"}}
+}}"""
+    found = phases(module_of(text))
+    assert found["s"] == found["l"] == found["lt"] == "other"
+    assert found["n"] == found["r"] == "optimizer"
+
+
 def test_collectives_of_gradients_are_no_part_of_the_optimizer(
     module_of: Callable[[str], HloModule],
 ) -> None:
@@ -188,3 +212,14 @@ def test_operations_of_tensorflow_are_no_layers(module_of: Callable[[str], HloMo
         for instruction in module.entry.instructions
     ]
     assert named == ["", "dense_1", "", "", "model", "", "fc", "dense_1", ""]
+
+
+def test_an_update_that_a_fusion_shares_with_its_gradient_is_the_optimizer(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    text = STEP.replace(
+        "  q = f32[4] parameter(1)",
+        """  o = f32[4] parameter(1)
+  q = f32[4] negate(o), metadata={op_name="jit(step)/transpose(jvp(layer_1))/neg"}""",
+    )
+    assert phases(module_of(text))["n"] == "optimizer"

@@ -139,3 +139,18 @@ def test_the_phase_before_a_scope_is_that_of_the_cost_report(tmp_path: Path) -> 
     assert "backward: 2 kernels" not in shown
     unmarked = content.replace("jit(step)/sub", "jit(step)/dot_general")
     assert items_of(tmp_path, unmarked)["update"].scope == "phase not known"
+
+
+def test_the_longest_of_a_line_is_in_its_scope(tmp_path: Path) -> None:
+    update = UPDATE.replace("METADATA1", 'metadata={op_name="jit(step)/transpose(jvp())/mul"}')
+    content = text(layers=1).replace(
+        "  %start =",
+        update.replace("METADATA2", 'metadata={op_name="jit(step)/optimizer/adam/sub"}').replace(
+            "  %start =",
+            "  %bare = f32[4096,1024]{1,0} fusion(%grad), kind=kLoop, calls=%fused\n  %start =",
+        ),
+    )
+    assert items_of(tmp_path, content)["update"].scope == "optimizer/adam"
+    shown = skeleton_text(module_skeleton(parsed(tmp_path, content)))
+    assert "longest bare" not in shown
+    assert "optimizer/adam: 2 kernels" in shown

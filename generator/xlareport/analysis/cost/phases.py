@@ -22,6 +22,7 @@ from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import CONTROL_FLOW, scope_of
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.opcode_groups import RUNNERS
 from xlareport.knowledge.opcodes import is_collective
 
 FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
@@ -92,9 +93,9 @@ def key_by_phase(module: HloModule) -> OpKey | None:
         if marked and is_collective(instruction.opcode):
             return COLLECTIVES
         is_update = instruction.name in later[computation.name] or scope_of(op_name) in updates
-        # What a loop over gradients holds has phases of its own.
-        is_update &= not any(name in gradients for _, name in instruction.called)
-        return UPDATE if is_update and not evaluations.holds(op_name) else unmarked
+        is_around = instruction.opcode in RUNNERS and _calls(instruction, gradients)
+        is_other = is_around or evaluations.holds(op_name)
+        return UPDATE if is_update and not is_other else unmarked
 
     return key
 
@@ -221,7 +222,10 @@ def _after_gradients(
     later: dict[str, set[str]] = defaultdict(set)
     for computation in reversed(order):
         own, makers = later[computation.name], set[str]()
+        fixed = _fixed(computation, gradients)
         for instruction in computation.instructions:
+            if instruction.name in fixed:
+                continue
             used = [name in own or name in makers for name in instruction.operand_names]
             if any(used):
                 own.add(instruction.name)
@@ -232,6 +236,22 @@ def _after_gradients(
             for callee, parameter in _given(instruction, used, module):
                 later[callee].add(parameter)
     return later
+
+
+def _calls(instruction: Instruction, computations: set[str]) -> bool:
+    return any(name in computations for _, name in instruction.called)
+
+
+def _fixed(computation: Computation, gradients: set[str]) -> set[str]:
+    """Return the instructions that read no values: zeros that a gradient starts from are none."""
+    fixed: set[str] = set()
+    for instruction in computation.instructions:
+        is_passed = instruction.opcode == "parameter"
+        if is_passed or _calls(instruction, gradients):
+            continue
+        if fixed.issuperset(instruction.operand_names):
+            fixed.add(instruction.name)
+    return fixed
 
 
 def _given(

@@ -158,7 +158,11 @@ def _several(line: SkeletonLine) -> tuple[str, str, str]:
 
 
 def _longest(items: Sequence[SkeletonItem]) -> str:
-    """Return the longest instruction, among those that do not overlap with others."""
-    alone = [item for item in items if not item.is_async] or items
+    """Return the longest instruction, among those that do not overlap with others.
+
+    Of a line with a scope it is an instruction of the scope, not one without that joined the line.
+    """
+    scoped = [item for item in items if item.scope] or items
+    alone = [item for item in scoped if not item.is_async] or scoped
     longest = max(alone, key=lambda item: item.seconds or 0.0)
     return longest.name if longest.seconds else ""
