@@ -11,11 +11,18 @@ from xlareport.readers.buffer_assignment import read_buffer_assignment
 
 HLO = b"""HloModule m
 
+cut {
+  p = f32[8] parameter(0)
+  ROOT part = f32[4] slice(p), slice={[0:4]}
+}
+
 ENTRY e {
   x = f32[16] parameter(0)
   y = f32[8] tanh(x), metadata={op_name="jit(f)/transpose(jvp(a))/rematted_computation/tanh"}
   z = f32[8] cosine(x), metadata={op_name="jit(f)/jvp(a)/cos"}
   same = f32[8] bitcast(z)
+  gathered = ((f32[8], f32[8]), (f32[16], f32[16])) all-gather-start(y, z), dimensions={0}
+  moved = f32[4] fusion(z), kind=kLoop, calls=cut, metadata={op_name="jit(f)/jvp(a)/slice"}
   ROOT w = f32[16] concatenate(y, same), metadata={op_name="jit(f)/jvp(a)/concatenate"}
 }
 """
@@ -40,6 +47,18 @@ def test_recomputed_values_and_activations() -> None:
     assert known.role(("y", ()), ()) is PeakRole.RECOMPUTED
     assert known.role(("w", ()), [Activation(("w", ()), 64, "a")]) is PeakRole.ACTIVATION
     assert known.op_name(("same", ())) == "jit(f)/jvp(a)/cos"
+
+
+def test_a_value_has_the_op_that_its_cost_counts_to() -> None:
+    known = roles("z")
+    assert known.op_name(("moved", ())) == "jit(f)/jvp(a)/slice"
+    assert known.op_name(("absent", ())) == ""
+
+
+def test_a_result_of_a_combined_collective_has_the_op_of_its_member() -> None:
+    known = roles("z")
+    assert known.op_name(("gathered", (1, 1))) == "jit(f)/jvp(a)/cos"
+    assert known.op_name(("gathered", (1, 0))).endswith("/rematted_computation/tanh")
 
 
 def test_values_of_one_place_are_one() -> None:

@@ -11,6 +11,7 @@ from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import RECOMPUTED
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.opcode_groups import ALIASES, CONTROL_FLOW
+from xlareport.knowledge.opcodes import is_collective
 
 _DEEPEST = 16
 
@@ -38,6 +39,7 @@ class PeakRoles:
         """`at` is the instruction at the peak, empty where none is."""
         self._module, self._occupancy = module, occupancy
         self._sources = ValueSources(module)
+        self._instructions = {line.name: line for line in module.instructions}
         self._working = frozenset(_working(module, at))
         self._stacks = {(buffer.loop, (buffer.index,)): buffer for buffer in stacked}
 
@@ -58,18 +60,36 @@ class PeakRoles:
             return PeakRole.WORKING
         if self.find_stack(key) is not None:
             return PeakRole.STACKED
-        if RECOMPUTED in self.op_name(key):
+        if RECOMPUTED in self._source_op(key[0]):
             return PeakRole.RECOMPUTED
         is_kept = any(activation.key == key for activation in activations)
         return PeakRole.ACTIVATION if is_kept else PeakRole.OTHER
 
     def op_name(self, key: BufferKey) -> str:
-        """Return the op_name of the instruction that computes a value, looking through copies."""
-        source = self._sources.find(key[0])
+        """Return the op_name of the instruction that computes a value, looking through copies.
+
+        A fusion that moves a value for an op of the framework, such as a slice, has that op's name.
+        Of a combined collective it is the op of the member that the value belongs to.
+        """
+        instruction = self._instructions.get(key[0])
+        if instruction is None:
+            return ""
+        own = op_name_of(instruction, self._module) if instruction.opcode == "fusion" else ""
+        return own or self._source_op(_member(instruction, key[1]))
+
+    def _source_op(self, name: str) -> str:
+        source = self._sources.find(name)
         return op_name_of(source[1], self._module) if source else ""
 
     def _shares_place(self, key: BufferKey, other: BufferKey) -> bool:
         return self._occupancy.share_place(key, other, self._occupancy.position)
+
+
+def _member(instruction: Instruction, index: tuple[int, ...]) -> str:
+    """Return the operand of a collective whose result is at an index, else the collective."""
+    names = instruction.operand_names
+    is_combined = is_collective(instruction.opcode) and len(names) > 1 and bool(index)
+    return names[index[-1]] if is_combined and index[-1] < len(names) else instruction.name
 
 
 def _working(module: HloModule, at: str) -> Iterator[BufferKey]:
