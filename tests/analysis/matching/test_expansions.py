@@ -79,3 +79,48 @@ def test_what_was_expanded_goes_on_as_what_gives_its_result(read: Read) -> None:
     shots = SnapshotSequence([read(_WHOLE), read(_APART)])
     events = history(shots, 0, _at("concatenate.1"))
     assert [event.targets for event in events if event.event == "expanded"] == [(_at("add.1"),)]
+
+
+_RESIDUAL = """
+HloModule m
+
+ENTRY %main (x: f32[8,4], w: f32[4,4], r: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %w = f32[4,4]{1,0} parameter(1)
+  %r = f32[8,4]{1,0} parameter(2)
+  %dot.1 = f32[8,4]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/dot_general"}
+  %add.1 = f32[8,4]{1,0} add(%r, %dot.1), metadata={op_name="jit(f)/add"}
+  ROOT %out = f32[8,4]{1,0} negate(%add.1), metadata={op_name="jit(f)/neg"}
+}
+"""
+_SUMMED = """
+HloModule m
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: f32[8,4], w: f32[4,4], r: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %w = f32[4,4]{1,0} parameter(1)
+  %r = f32[8,4]{1,0} parameter(2)
+  %convolution.1 = f32[8,4]{1,0} convolution(%x, %w), dim_labels=bf_io->bf, metadata={op_name="jit(f)/dot_general"}
+  %all-reduce.1 = f32[8,4]{1,0} all-reduce(%convolution.1), to_apply=%sum, metadata={op_name="jit(f)/dot_general"}
+  %copy.1 = f32[8,4]{1,0} copy(%r)
+  %add.7 = f32[8,4]{1,0} add(%copy.1, %all-reduce.1), metadata={op_name="jit(f)/add"}
+  ROOT %out = f32[8,4]{1,0} negate(%add.7), metadata={op_name="jit(f)/neg"}
+}
+"""
+
+
+def test_the_sum_over_devices_of_an_operand_is_no_part_of_the_op_that_reads_it(read: Read) -> None:
+    matching = match(read(_RESIDUAL), read(_SUMMED))
+    pairing = matching.pairing_before(_at("add.1"))
+    assert pairing is not None
+    assert _at("all-reduce.1") not in pairing.after
+    added = matching.pairing_after(_at("all-reduce.1"))
+    assert added is not None
+    assert (added.before, added.relation) == ((), Relation.ADDED)
+    assert added.reason == "it combines partial results of %convolution.1"

@@ -1,6 +1,7 @@
 """Expanded instructions: the last of several new instructions gives the old result.
 
 An expansion reads only what the old instruction read, and constants; otherwise none is claimed.
+A sum over devices of another framework op than the result's is no part of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from xlareport.analysis.matching.halves import is_done, is_start
 from xlareport.analysis.matching.nodes import read_at
 from xlareport.analysis.matching.pairing import Relation
 from xlareport.analysis.matching.search import Search
-from xlareport.hlo.opcode_groups import PLAIN
+from xlareport.hlo.opcode_groups import PLAIN, REDUCING_COLLECTIVES
 
 _PASSING = PLAIN | TRANSPARENT
 """Opcodes that compute nothing or only wrap computations, so that they cannot be expanded."""
@@ -86,7 +87,16 @@ def _parts(
             waiting.append(operand)
         if len(waiting) > _MOST:
             return None
-    return [*[*parts][1:], *_constants(search, parts, new)]
+    own = [part for part in [*parts][1:] if not _is_of_another_op(part, result)]
+    return [*own, *_constants(search, parts, new)]
+
+
+def _is_of_another_op(part: Node, result: Node) -> bool:
+    """Return whether a part combines partial results of an op that the result only reads."""
+    if part.instruction.opcode not in REDUCING_COLLECTIVES:
+        return False
+    names = part.instruction.metadata.op_name, result.instruction.metadata.op_name
+    return all(names) and names[0] != names[1]
 
 
 def _constants(

@@ -9,6 +9,7 @@ from xlareport.analysis.matching.leftovers import is_dead_copy, is_idle
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
 from xlareport.analysis.matching.pairing import ChangeCause, Relation
 from xlareport.analysis.matching.search import NodePair, Search
+from xlareport.hlo.opcode_groups import REDUCING_COLLECTIVES
 from xlareport.knowledge.grades import Grade, weakest
 
 _MOST_STEPS = 100
@@ -202,6 +203,7 @@ class New:
 
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
         line = node.instruction
+        yield from self._reasons_by_partial_results(node)
         if line.name in node.frame.callees and not self._only_moves(node):
             yield Grade.GUESSED, "no instruction before was found for what it holds"
         users = self._search.after.users.get(node, ())
@@ -216,6 +218,18 @@ class New:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, _IDLE
+
+    def _reasons_by_partial_results(self, node: Node) -> Iterator[tuple[Grade, str]]:
+        """Yield what a new sum over devices combines, if that has its op_name and a counterpart."""
+        line, op_name = node.instruction, node.instruction.metadata.op_name
+        if line.opcode not in REDUCING_COLLECTIVES or not op_name:
+            return
+        operands = [operand for operand, _ in self._search.after.graph.operands(node)]
+        more = f" and of {len(operands) - 1:,} more" if len(operands) > 1 else ""
+        for operand in operands:
+            known = operand.instruction
+            if operand.partner is not None and known.metadata.op_name == op_name:
+                yield Grade.MATCHED, f"it combines partial results of %{known.name}{more}"
 
     @staticmethod
     def _only_moves(node: Node) -> bool:
