@@ -8,6 +8,12 @@ from msgspec import Struct
 from xlareport.analysis.collectives.find import Collective
 from xlareport.analysis.collectives.halos import needs_edges
 from xlareport.analysis.collectives.merged_dimensions import find_merging_reshape
+from xlareport.analysis.collectives.partial_results import (
+    CONTRACTIONS,
+    PartialOp,
+    find_partial_op,
+    size_of_group,
+)
 from xlareport.analysis.collectives.partitioning import (
     Counterpart,
     Moved,
@@ -37,7 +43,6 @@ _MOST_CONSUMERS = 2
 """Users of a value that a sentence names."""
 _LONGEST_WAY = 160
 """Characters of two shardings that a sentence has at most."""
-_CONTRACTIONS = ("dot", "convolution", "ragged-dot")
 _WINDOWED = (
     "convolution",
     "reduce-window",
@@ -54,11 +59,11 @@ _WINDOWED = (
 class CauseKind(StrEnum):
     """Why a collective is there."""
 
-    PARTIAL_SUM = "partial sum"
+    PARTIAL_SUM = "partial results of a contraction"
     """Of a contraction over a sharded dimension."""
-    PARTIAL_REDUCTION = "partial reduction"
+    PARTIAL_REDUCTION = "partial results of a reduction"
     """Of a reduce over a sharded dimension."""
-    PARTIAL_RESULT = "partial result"
+    PARTIAL_RESULT = "partial results"
     """Of another op that reads sharded operands, such as a gather."""
     RESHARDING = "resharding"
     """A value is wanted in another sharding than it has."""
@@ -176,12 +181,19 @@ def _explain_reduction(
     wanting = step.counterpart(home, source)
     if wanting is None or name not in ("", wanting.instruction.metadata.op_name):
         wanting = step.by_op_name(name, _preferred(source)) or wanting
+    partial = find_partial_op(step.after, home, body)
+    group = size_of_group(step.after, body)
+    parts = 1
+    if partial is not None and (wanting is None or wanting.grade is Grade.GUESSED):
+        known = partial.counterpart(step)
+        wanting = known or wanting
+        parts = partial.count_cuts(known, group) if known else 1
     if wanting is None:
-        detail = f"Combines `{source.name}` over devices; the op that it is made for is not known."
-        return CollectiveCause(CauseKind.PARTIAL_RESULT, detail, (), None, Grade.GUESSED, _NO_OP)
+        return _of_partial(partial) if partial else _of_unknown(source)
     place, op = wanting.home, wanting.instruction
     operands = tuple(step.operands(place, op))
     kind, cuts = _kind_of_sum(step, place, op)
+    cuts = max(cuts, parts)
     sharding, reason = _pair_of_sum(step, op, operands)
     proved = cuts > 1 or (kind is CauseKind.PARTIAL_RESULT and bool(operands))
     return CollectiveCause(
@@ -194,6 +206,23 @@ def _explain_reduction(
     )
 
 
+def _of_partial(partial: PartialOp) -> CollectiveCause:
+    """Explain a reduction by an op of the partitioned snapshot alone, under the same op_name."""
+    op = partial.instruction
+    kind = CauseKind.PARTIAL_SUM if op.opcode in CONTRACTIONS else CauseKind.PARTIAL_RESULT
+    kind = CauseKind.PARTIAL_REDUCTION if op.opcode == "reduce" else kind
+    detail = _SUMS[kind].format(name=op.name, opcode=op.opcode, cuts=_cuts_words(1))
+    return CollectiveCause(kind, detail, (), None, Grade.MATCHED, _NO_OP)
+
+
+def _of_unknown(source: Instruction) -> CollectiveCause:
+    detail = (
+        f"Combines `{source.name}` over devices; of which instruction before partitioning is not "
+        "known."
+    )
+    return CollectiveCause(CauseKind.PARTIAL_RESULT, detail, (), None, Grade.GUESSED, _NO_OP)
+
+
 def _grade(wanting: Counterpart, *, proved: bool) -> Grade:
     """Return how sure a cause is: that of the op, and exact only where its shardings say so."""
     if wanting.grade is Grade.GUESSED:
@@ -203,16 +232,16 @@ def _grade(wanting: Counterpart, *, proved: bool) -> Grade:
 
 def _preferred(source: Instruction) -> Sequence[str]:
     if source.opcode in ("dot", "convolution", "reduce", "scatter", "gather"):
-        return (source.opcode, *_CONTRACTIONS)
-    return (*_CONTRACTIONS, "reduce", "gather", "scatter")
+        return (source.opcode, *CONTRACTIONS)
+    return (*CONTRACTIONS, "reduce", "gather", "scatter")
 
 
 _SUMS = {
     CauseKind.PARTIAL_SUM: (
-        "Sums up partial products of `{name}`: its contracting dimension is {cuts}."
+        "Combines partial results of `{name}` ({opcode}): its contracting dimension is {cuts}."
     ),
     CauseKind.PARTIAL_REDUCTION: (
-        "Combines partial results of `{name}`: a dimension that it reduces is {cuts}."
+        "Combines partial results of `{name}` ({opcode}): a dimension that it reduces is {cuts}."
     ),
     CauseKind.PARTIAL_RESULT: (
         "Combines partial results of `{name}` ({opcode}): each device has a part of its operand."
@@ -235,7 +264,7 @@ def _kind_of_sum(
     operands = [place.by_name.get(name) for name in op.operand_names]
     shardings = [step.sharding(operand) if operand else "" for operand in operands]
     try:
-        if op.opcode in _CONTRACTIONS:
+        if op.opcode in CONTRACTIONS:
             return CauseKind.PARTIAL_SUM, _contracted_cuts(op, shardings)
         if op.opcode == "reduce" and shardings:
             dimensions = parse_integers(op.attributes.get("dimensions", ""))
@@ -272,7 +301,7 @@ def _pair_of_sum(
     if not after:
         return None, _NO_RESULT
     before = " · ".join(operand.sharding for operand in operands)
-    return make_pair(op.name, before, after, "partial sums", Grade.EXACT), ""
+    return make_pair(op.name, before, after, "partial results", Grade.EXACT), ""
 
 
 def _halo(step: PartitioningStep, wanting: Counterpart, source: Instruction) -> CollectiveCause:

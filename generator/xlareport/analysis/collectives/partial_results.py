@@ -1,0 +1,129 @@
+"""The op whose partial results a collective combines, as the partitioned snapshot has it."""
+
+from collections import deque
+from collections.abc import Iterator
+from math import prod
+
+from msgspec import Struct
+
+from xlareport.analysis.collectives.partitioning import MOVES, Counterpart, PartitioningStep
+from xlareport.analysis.cost.site import parse_integers
+from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.wire import group_size
+from xlareport.analysis.source.locations import op_name_of
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+CONTRACTIONS = ("dot", "convolution", "ragged-dot")
+_COMBINABLE = (*CONTRACTIONS, "reduce", "gather", "scatter", "reduce-window", "select-and-scatter")
+"""Opcodes of which each device can have a partial result."""
+_MOST_LINES = 2_000
+
+
+class PartialOp(Struct, frozen=True):
+    """An instruction of the partitioned snapshot, each device's result of which is partial."""
+
+    home: Computation
+    instruction: Instruction
+
+    def counterpart(self, step: PartitioningStep) -> Counterpart | None:
+        """Return the same op before partitioning, where the matching has it."""
+        known = step.counterpart(self.home, self.instruction)
+        if known is None or _family(known.instruction) != _family(self.instruction):
+            return None
+        return known
+
+    def count_cuts(self, known: Counterpart, group: int | None) -> int:
+        """Return the number of parts of what it contracts or reduces, by sizes; 1 if not that.
+
+        The whole must be as many times larger as the collective has devices in a group.
+        """
+        whole, part = _combined(known.home, known.instruction), _combined(*self._place)
+        return group if group and whole and part and whole == part * group else 1
+
+    @property
+    def _place(self) -> tuple[Computation, Instruction]:
+        return self.home, self.instruction
+
+
+def find_partial_op(
+    module: HloModule, home: Computation, body: Instruction, operand: int = 0
+) -> PartialOp | None:
+    """Return the op under the op_name of a collective that computes one of its operands.
+
+    Fusions are looked into. An op behind another one that computes is not taken.
+    """
+    names = body.operand_names
+    value = home.by_name.get(names[operand]) if operand < len(names) else None
+    if value is None:
+        return None
+    single = len(names) == 1
+    op_name = (body.metadata.op_name if single else "") or op_name_of(value, module)
+    waiting = deque([(home, value, None)])
+    seen: set[tuple[str, str, int | None]] = set()
+    while waiting and len(seen) < _MOST_LINES:
+        place, line, element = waiting.popleft()
+        if (place.name, line.name, element) in seen:
+            continue
+        seen.add((place.name, line.name, element))
+        if line.opcode in _COMBINABLE and op_name in ("", line.metadata.op_name):
+            return PartialOp(place, line)
+        waiting.extend(_before(module, (place, line, element), is_inside=place is not home))
+    return None
+
+
+def size_of_group(module: HloModule, body: Instruction) -> int | None:
+    """Return the number of devices that combine their results."""
+    return group_size(module, body.opcode.removesuffix("-start"), body)[0]
+
+
+_Line = tuple[Computation, Instruction, int | None]
+
+
+def _before(module: HloModule, at: _Line, *, is_inside: bool) -> Iterator[_Line]:
+    """Yield what gives a value: the root of a fusion, the operands of other instructions."""
+    place, line, element = at
+    if line.opcode == "fusion" and line.called:
+        fused = module.by_name.get(line.called[0][1])
+        root = fused.root if fused else None
+        if fused is not None and root is not None:
+            yield from _elements(fused, root, element)
+    elif line.opcode == "get-tuple-element" or line.opcode in MOVES or is_inside:
+        number = parse_whole_number(line.attributes.get("index", ""))
+        operands = (place.by_name.get(name) for name in line.operand_names)
+        yield from ((place, operand, number) for operand in operands if operand is not None)
+
+
+def _elements(fused: Computation, root: Instruction, element: int | None) -> Iterator[_Line]:
+    names = root.operand_names
+    if root.opcode != "tuple":
+        yield fused, root, None
+    elif element is not None and element < len(names) and names[element] in fused.by_name:
+        yield fused, fused.by_name[names[element]], None
+
+
+def _family(line: Instruction) -> str:
+    return "contraction" if line.opcode in CONTRACTIONS else line.opcode
+
+
+def _combined(home: Computation, op: Instruction) -> int | None:
+    """Return how many elements an op adds up or reduces to one; None if that is not known."""
+    operands = [home.by_name.get(name) for name in op.operand_names[:2]]
+    sizes = [operand.shape.dimensions if operand else () for operand in operands]
+    try:
+        if op.opcode == "dot":
+            return _product(sizes[0], parse_integers(op.attributes["lhs_contracting_dims"]))
+        if op.opcode == "reduce":
+            return _product(sizes[0], parse_integers(op.attributes["dimensions"]))
+        if op.opcode == "convolution":
+            right = op.attributes.get("dim_labels", "").partition("_")[2].partition("-")[0]
+            return _product(sizes[1], [at for at, label in enumerate(right) if label != "o"])
+    except (IndexError, KeyError, UncountableError):
+        pass
+    return None
+
+
+def _product(sizes: tuple[int | None, ...], numbers: list[int] | tuple[int, ...]) -> int | None:
+    factors = [sizes[number] for number in numbers]
+    known = [size for size in factors if size is not None]
+    return prod(known) if len(known) == len(factors) else None
